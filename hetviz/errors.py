@@ -1,0 +1,118 @@
+"""Errors and warnings: plain words that say what was found, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong (or worth knowing) about an input.
+
+    Attributes
+    ----------
+    code : str
+        Stable identifier, such as ``"duplicate-id"``.
+    where : str
+        The place in the user's own terms: ``"links.csv, row 7, column target_id"``.
+    what : str
+        What was found there.
+    value : str
+        The offending value, as text.
+    remedy : str
+        What the user can do about it.
+    severity : {"error", "note"}
+        A note is told, an error is refused.
+    row : int or None
+        Position of the row among the rows of its file or table, from 0, for programs that
+        want to act on it.
+    """
+
+    code: str
+    where: str
+    what: str
+    value: str = ""
+    remedy: str = ""
+    severity: str = "error"
+    row: int | None = None
+
+    def __str__(self) -> str:
+        value = f" ({self.value!r})" if self.value else ""
+        remedy = f" {self.remedy}" if self.remedy else ""
+        return f"{self.where}: {self.what}{value}.{remedy}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a JSON-ready dictionary."""
+        return {
+            "code": self.code,
+            "where": self.where,
+            "what": self.what,
+            "value": self.value,
+            "remedy": self.remedy,
+            "severity": self.severity,
+            "row": self.row,
+        }
+
+
+class HetvizError(Exception):
+    """Base of every error that hetviz raises on purpose."""
+
+
+class DataError(HetvizError):
+    """The data cannot be used as they are; `problems` lists every bad row at once.
+
+    Parameters
+    ----------
+    problems : Problem or iterable of Problem
+        What is wrong, each with place, value and remedy.
+    """
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = (
+            (problems,) if isinstance(problems, Problem) else tuple(problems)
+        )
+        lines = [str(problem) for problem in self.problems[:_SHOWN]]
+        if len(self.problems) > _SHOWN:
+            lines.append(f"... and {len(self.problems) - _SHOWN:,} more")
+        super().__init__("\n".join(lines))
+
+
+class ParameterError(HetvizError, ValueError):
+    """A parameter is unknown, of the wrong kind, or out of its range."""
+
+
+class NotApplicableError(HetvizError):
+    """The method does not suit these data; `reasons` says why, one sentence each."""
+
+    def __init__(self, method: str, reasons: Iterable[str]) -> None:
+        self.method = method
+        self.reasons = tuple(reasons)
+        super().__init__(f"{method} does not suit these data: " + " ".join(self.reasons))
+
+
+class UnboundedProblemError(HetvizError):
+    """The objective has no minimum for this guidance; the message names the remedy."""
+
+
+class MissingExtraError(HetvizError, ImportError):
+    """An optional package is needed; the message says which to install."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{feature} needs an optional package: pip install 'hetviz[{extra}]'.")
+
+
+class Cancelled(HetvizError):
+    """The user stopped the work; raised out of a progress callback."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped at its limit before it converged."""
+
+
+class DataWarning(UserWarning):
+    """The result is valid, but something in the data deserves a look."""
