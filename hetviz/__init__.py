@@ -1,0 +1,56 @@
+"""hetviz: one joint map of several unlike datasets, moved by what is known of their items.
+
+The names below load on first use, so that ``import hetviz`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Comparisons",
+    "Dataset",
+    "Embedding",
+    "HeteroData",
+    "Labels",
+    "Links",
+    "embed",
+    "evaluate",
+    "get_method",
+    "guidance_curve",
+    "load",
+    "methods",
+    "run_recipe",
+    "samples",
+    "save",
+    "suggest",
+]
+
+_WHERE = {
+    "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"),
+    "io": ("load", "samples", "save"),
+    "metrics": ("evaluate", "guidance_curve"),
+    "registry": ("get_method", "methods", "suggest"),
+    "runs": ("embed", "run_recipe"),
+}
+
+if TYPE_CHECKING:
+    from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+    from hetviz.io import load, samples, save
+    from hetviz.metrics import evaluate, guidance_curve
+    from hetviz.registry import get_method, methods, suggest
+    from hetviz.runs import embed, run_recipe
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _WHERE.items():
+        if name in names:
+            return getattr(importlib.import_module(f"hetviz.{module}"), name)
+    raise AttributeError(f"module 'hetviz' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""One file, one method, one card; `_template.py` is to be copied. Methods never import each other."""

@@ -1,0 +1,449 @@
+"""The contract of every method: a card that describes it, and the template that runs it.
+
+An author of a method writes a card, declared `params`, an ``__init__`` that only stores, and
+``_fit``; where the card says OUT_OF_SAMPLE, also ``_transform``. Everything else (checking,
+seeding, suitability, shapes, finiteness, new rows and their links) happens here once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from hetviz import params as parameters
+from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.views import identity_links
+from hetviz.errors import (
+    DataError,
+    DataWarning,
+    HetvizError,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+)
+from hetviz.params import Param
+from hetviz.progress import Progress, silent
+
+NewLink = tuple[str, str, str, str] | tuple[str, str, str, str, float]
+
+
+class Capability(StrEnum):
+    """What a method can make use of, or do."""
+
+    LINKS = "links"
+    CANNOT_LINKS = "cannot-links"
+    WITHIN_LINKS = "links within a dataset"
+    SCORES = "scores"
+    COMPARISONS = "comparisons"
+    LABELS = "labels"
+    VIEWS = "views"
+    KERNELS = "kernels"
+    DISTANCES = "distances"
+    FEATURELESS = "items without features"
+    SPARSE = "sparse features"
+    OUT_OF_SAMPLE = "new items"
+    ITERATIVE = "partial layouts"
+
+
+class Need(StrEnum):
+    """What data must have before a method applies."""
+
+    FEATURES = "features"
+    SOME_FEATURES = "some features"
+    JOINED_DATASETS = "joined datasets"
+    POSITIVE_LINKS = "positive links"
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What there is to know about a method before running it.
+
+    Attributes
+    ----------
+    key : str
+        Its name in code, recipes and the command line.
+    title, family : str
+        What people call it, and what it belongs to.
+    paper : str
+        Where it is published.
+    equation : str
+        Its objective, as LaTeX.
+    needs : tuple of Need
+        Without these it does not apply.
+    capabilities : frozenset of Capability
+    summary : str
+        One or two sentences in plain words.
+    caveats : tuple of str
+        When to be careful, in plain words.
+    cost : str
+        Time and memory.
+    """
+
+    key: str
+    title: str
+    family: str
+    paper: str
+    equation: str
+    needs: tuple[Need, ...]
+    capabilities: frozenset[Capability]
+    summary: str
+    caveats: tuple[str, ...]
+    cost: str
+
+    def reasons_against(self, data: HeteroData) -> list[str]:
+        """Return why the method does not suit these data, one sentence each; empty if it does."""
+        return [reason for need in self.needs if (reason := _UNMET[need](data)) is not None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What ``_fit`` hands back.
+
+    Attributes
+    ----------
+    coordinates : mapping of str to array of shape (n_i, k)
+        NaN rows have no place.
+    n_iter : int
+        Iterations made; 0 for closed forms.
+    loss_history : list of float
+        Objective by iteration.
+    stopping_reason : str
+        A sentence.
+    diagnostics : dict
+        Anything a user may want to look at, JSON-ready.
+    components : mapping of str to int, optional
+        Component of the dataset graph of each dataset.
+    """
+
+    coordinates: Mapping[str, NDArray[np.float64]]
+    n_iter: int = 0
+    loss_history: list[float] = field(default_factory=list)
+    stopping_reason: str = "closed form"
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    components: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """New rows of one fitted dataset, with their links to fitted rows.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The new rows only; a kernel has one column for each fitted row.
+    row : array of int, shape (m,)
+        Link l leads from new row ``row[l]`` ...
+    to : list of str, length m
+        ... to dataset ``to[l]``, ...
+    to_row : array of int, shape (m,)
+        ... fitted row ``to_row[l]``, ...
+    weight : array of shape (m,)
+        ... with this weight.
+    """
+
+    dataset: Dataset
+    row: NDArray[np.int64]
+    to: list[str]
+    to_row: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
+class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
+    """Template of all methods that place items.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+    n_iter_ : int
+    loss_history_ : list of float
+    stopping_reason_ : str
+    diagnostics_ : dict
+    """
+
+    card: ClassVar[MethodCard]
+    params: ClassVar[Mapping[str, Param]]
+
+    embedding_: Embedding
+    n_iter_: int
+    loss_history_: list[float]
+    stopping_reason_: str
+    diagnostics_: dict[str, Any]
+    _fitted: dict[str, Dataset]
+
+    def fit(self, data: HeteroData, progress: Progress | None = None) -> Self:
+        """Fit the method and keep the embedding.
+
+        Parameters
+        ----------
+        data : HeteroData
+        progress : callable, optional
+            See `hetviz.progress.Progress`.
+
+        Raises
+        ------
+        hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
+        """
+        parameters.check(self.card.key, self.params, self.get_params(deep=False))
+        self._check_per_dataset(data)
+        reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
+        if reasons:
+            raise NotApplicableError(self.card.title, reasons)
+        _check_square(data)
+        rng = np.random.default_rng(getattr(self, "random_state", 0))
+        report = silent if progress is None else progress
+        report(0.0, "Starting")
+        fit = self._fit(data, rng, report)
+        self.embedding_ = Embedding(
+            {name: fit.coordinates[name] for name in data.datasets},
+            {name: dataset.ids for name, dataset in data.datasets.items()},
+            {name: dataset.entity for name, dataset in data.datasets.items()},
+            components=fit.components,
+            note=self.card.title,
+        )
+        for name, dataset in data.datasets.items():
+            if len(self.embedding_.ids[name]) != len(dataset):
+                raise HetvizError(f"{self.card.key}: wrong number of rows for {name!r}.")
+        self.n_iter_ = fit.n_iter
+        self.loss_history_ = list(fit.loss_history)
+        self.stopping_reason_ = fit.stopping_reason
+        self.diagnostics_ = dict(fit.diagnostics)
+        self._fitted = dict(data.datasets)
+        report(1.0, "Done")
+        return self
+
+    def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
+        """Place new rows of fitted datasets; rows already placed do not move.
+
+        Parameters
+        ----------
+        new : HeteroData or Dataset
+            New rows: same dataset names and columns; kernels of shape (n_new, n_fitted). Rows whose
+            id was fitted are skipped; links in `new` may lead to such rows.
+        links : iterable of (dataset, id, dataset, id[, weight])
+            Further links of new rows to fitted ones.
+
+        Returns
+        -------
+        Embedding
+            Of the new rows only.
+
+        Raises
+        ------
+        hetviz.errors.HetvizError
+            If the method cannot place new rows, or is not fitted.
+        hetviz.errors.DataError
+            If a dataset or column does not match what was fitted.
+        """
+        if Capability.OUT_OF_SAMPLE not in self.card.capabilities:
+            raise HetvizError(f"{self.card.title} cannot place new items; fit all items together.")
+        if not hasattr(self, "embedding_"):
+            raise HetvizError(f"{self.card.title}: call fit before transform.")
+        data = HeteroData([new]) if isinstance(new, Dataset) else new
+        rows = self._new_rows(data, links)
+        coordinates = {name: self._transform(part) for name, part in rows.items()}
+        return Embedding(
+            coordinates,
+            {name: part.dataset.ids for name, part in rows.items()},
+            {name: part.dataset.entity for name, part in rows.items()},
+            components=self.embedding_.components,
+            note=f"placed by {self.card.title}",
+        )
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        raise NotImplementedError
+
+    def _transform(self, new: NewRows) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        """Return further reasons that depend on the parameters; a method may override it."""
+        return []
+
+    def _check_per_dataset(self, data: HeteroData) -> None:
+        for key, value in self.get_params(deep=False).items():
+            if isinstance(value, Mapping):
+                unknown = [name for name in value if name not in data.datasets]
+                if unknown:
+                    raise ParameterError(
+                        f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
+                        f"{', '.join(data.datasets)}."
+                    )
+
+    def _new_rows(self, data: HeteroData, links: Iterable[NewLink]) -> dict[str, NewRows]:
+        fresh: dict[str, NDArray[np.int64]] = {}
+        for name, dataset in data.datasets.items():
+            if name not in self._fitted:
+                raise DataError(
+                    Problem(
+                        "unknown-dataset",
+                        "new rows",
+                        "this dataset was not fitted",
+                        name,
+                        f"Fitted: {', '.join(self._fitted)}.",
+                    )
+                )
+            fresh[name] = np.flatnonzero(self._fitted[name].find(dataset.ids) < 0)
+            if len(fresh[name]):
+                _check_alike(self._fitted[name], dataset)
+        known = self._links_of(data, links)
+        return {
+            name: self._gather(data[name], rows, known) for name, rows in fresh.items() if len(rows)
+        }
+
+    def _links_of(self, data: HeteroData, links: Iterable[NewLink]) -> list[tuple[Any, ...]]:
+        """Return all links in both directions as (dataset, id, dataset, id, weight)."""
+        found: list[tuple[Any, ...]] = [(*link, 1.0) if len(link) == 4 else link for link in links]
+        for group in data.links:
+            sources, targets = data[group.source].ids[group.i], data[group.target].ids[group.j]
+            found += [
+                (group.source, source, group.target, target, weight)
+                for source, target, weight in zip(sources, targets, group.weight, strict=True)
+            ]
+        return found + [(c, d, a, b, weight) for a, b, c, d, weight in found]
+
+    def _gather(
+        self, dataset: Dataset, rows: NDArray[np.int64], links: list[tuple[Any, ...]]
+    ) -> NewRows:
+        new = dataset.subset(rows) if len(rows) < len(dataset) else dataset
+        mine: list[tuple[int, str, int, float]] = []
+        for name, text, other, other_id, weight in links:
+            if name != new.name or other not in self._fitted:
+                continue
+            row, other_row = new.find([text])[0], self._fitted[other].find([other_id])[0]
+            if row >= 0 and other_row >= 0:
+                mine.append((row, other, other_row, weight))
+        return NewRows(
+            new,
+            np.array([link[0] for link in mine], dtype=np.int64),
+            [link[1] for link in mine],
+            np.array([link[2] for link in mine], dtype=np.int64),
+            np.array([link[3] for link in mine], dtype=np.float64),
+        )
+
+
+def note(message: str) -> None:
+    """Warn about something in the data that the user should look at."""
+    warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _check_square(data: HeteroData) -> None:
+    problems = []
+    for name, dataset in data.datasets.items():
+        for word in ("kernel", "distance"):
+            matrix = getattr(dataset, word)
+            if matrix is None:
+                continue
+            where = f"dataset {name!r}, {word}"
+            if matrix.shape != (len(dataset), len(dataset)):
+                problems.append(
+                    Problem(
+                        "bad-shape",
+                        where,
+                        f"shape ({len(dataset)}, {len(dataset)}) is needed",
+                        str(matrix.shape),
+                        "One row and one column for each item.",
+                    )
+                )
+                continue
+            size = float(np.abs(matrix).max()) or 1.0
+            worst = float(np.abs(matrix - matrix.T).max())
+            if worst > 1e-6 * size:
+                row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+                problems.append(
+                    Problem(
+                        "not-symmetric",
+                        f"{where}, rows {row + 1} and {column + 1}",
+                        "the two directions differ",
+                        f"{matrix[row, column]:g} and {matrix[column, row]:g}",
+                        "Use the mean of the matrix and its transpose.",
+                    )
+                )
+    if problems:
+        raise DataError(problems)
+
+
+def _check_alike(fitted: Dataset, new: Dataset) -> None:
+    where = f"new rows of {fitted.name!r}"
+    if fitted.X is not None:
+        width = None if new.X is None else new.X.shape[1]
+        if width != fitted.X.shape[1]:
+            raise DataError(
+                Problem(
+                    "columns",
+                    where,
+                    f"{fitted.X.shape[1]} features were fitted",
+                    "none" if width is None else str(width),
+                    "Give the same columns in the same order.",
+                )
+            )
+        both = fitted.feature_names, new.feature_names
+        if None not in both and both[0] != both[1]:
+            pairs = zip(fitted.feature_names or (), new.feature_names or (), strict=True)
+            here, there = next((a, b) for a, b in pairs if a != b)
+            raise DataError(
+                Problem(
+                    "columns",
+                    where,
+                    f"a column named {here!r} is expected here",
+                    there,
+                    "Give the same columns in the same order.",
+                )
+            )
+    for word in ("kernel", "distance"):
+        matrix = getattr(fitted, word)
+        if matrix is not None:
+            given = getattr(new, word)
+            if given is None or given.shape[1] != len(fitted):
+                raise DataError(
+                    Problem(
+                        "bad-shape",
+                        f"{where}, {word}",
+                        f"one column for each of the {len(fitted)} fitted rows is needed",
+                        "none" if given is None else str(given.shape),
+                    )
+                )
+
+
+def _no_features(data: HeteroData) -> str | None:
+    bare = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
+    if bare:
+        return f"It needs features in every dataset; {', '.join(bare)} has none."
+    return None
+
+
+def _no_features_at_all(data: HeteroData) -> str | None:
+    if all(dataset.is_featureless for dataset in data.datasets.values()):
+        return "It needs features in at least one dataset; none has any."
+    return None
+
+
+def _not_joined(data: HeteroData) -> str | None:
+    if len(data.datasets) == 1 or any(not group.within for group in data.links):
+        return None
+    return None if identity_links(data) else "Nothing joins the datasets: link some of their items."
+
+
+def _no_positive_links(data: HeteroData) -> str | None:
+    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
+        return None
+    if any((group.weight < 0).any() for group in data.links):
+        return (
+            "All guidance says apart, which leaves every direction equally good; "
+            "say of some pairs that they belong together."
+        )
+    return "It needs links that say what belongs together; there are none."
+
+
+_UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
+    Need.FEATURES: _no_features,
+    Need.SOME_FEATURES: _no_features_at_all,
+    Need.JOINED_DATASETS: _not_joined,
+    Need.POSITIVE_LINKS: _no_positive_links,
+}

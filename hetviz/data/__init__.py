@@ -1,0 +1,10 @@
+"""The data model: datasets, what is known of how their items relate, and embeddings of them."""
+
+from hetviz.data.comparisons import Comparisons
+from hetviz.data.dataset import Dataset
+from hetviz.data.embedding import Embedding
+from hetviz.data.heterodata import HeteroData
+from hetviz.data.labels import Labels
+from hetviz.data.links import Links
+
+__all__ = ["Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"]

@@ -1,0 +1,260 @@
+"""The one gate for values that enter the data model: every bad row is collected, then refused."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.errors import DataError, Problem
+
+MAX_ID_LENGTH = 256
+MAX_NAME_LENGTH = 200
+
+FloatArray = NDArray[np.floating[Any]]
+Matrix: TypeAlias = FloatArray | sp.csr_array
+
+
+class Gate:
+    """Collects problems; `close` refuses them all at once."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def refuse(
+        self,
+        code: str,
+        where: str,
+        what: str,
+        value: Any = "",
+        remedy: str = "",
+        row: int | None = None,
+    ) -> None:
+        """Note one bad thing."""
+        self.problems.append(Problem(code, where, what, str(value), remedy, row=row))
+
+    def close(self) -> None:
+        """Raise what was collected.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If anything was refused.
+        """
+        if self.problems:
+            raise DataError(self.problems)
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array read-only, as a view, so that the caller's own array stays writable."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def name_of(gate: Gate, what: str, name: Any) -> str:
+    """Check a dataset, kind or label name."""
+    if not isinstance(name, str) or not name.strip():
+        gate.refuse("bad-name", what, "the name must be text and not empty", repr(name))
+        return ""
+    if len(name) > MAX_NAME_LENGTH:
+        gate.refuse(
+            "long-name",
+            what,
+            f"the name has {len(name)} characters; {MAX_NAME_LENGTH} are allowed",
+            name[:40] + "…",
+            "Shorten it.",
+        )
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        gate.refuse("bad-name", what, "the name holds a control character", repr(name))
+    return name
+
+
+def ids_of(gate: Gate, where: str, ids: Iterable[Any]) -> NDArray[np.object_]:
+    """Check row ids: unique, non-empty text, kept exactly as given."""
+    values = list(ids)
+    if not values:
+        gate.refuse("no-rows", where, "there are no rows", remedy="Give at least one row.")
+    rows: dict[str, int] = {}
+    out = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        place = f"{where}, row {row + 1}"
+        if not isinstance(value, str):
+            gate.refuse(
+                "id-not-text",
+                place,
+                f"the id is {type(value).__name__}, and ids are text",
+                value,
+                "Write it in quotes, or convert with str(); 007 and 7 are different ids.",
+                row,
+            )
+            continue
+        text = str(value)
+        out[row] = text
+        if not text.strip():
+            gate.refuse(
+                "empty-id", place, "the id is empty", remedy="Give every row an id.", row=row
+            )
+        elif len(text) > MAX_ID_LENGTH:
+            gate.refuse(
+                "long-id",
+                place,
+                f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed",
+                text[:40] + "…",
+                "Use a shorter id column.",
+                row,
+            )
+        elif text in rows:
+            gate.refuse(
+                "duplicate-id",
+                place,
+                f"the id was used before, in row {rows[text] + 1}",
+                text,
+                "Ids must be unique: rename one or leave one row out.",
+                row,
+            )
+        else:
+            rows[text] = row
+    return out
+
+
+def matrix_of(
+    gate: Gate,
+    where: str,
+    values: Any,
+    n_rows: int,
+    columns: Sequence[str] | None = None,
+) -> Matrix | None:
+    """Check a real matrix of `n_rows` rows: finite numbers, dense or CSR; list every bad cell."""
+    if sp.issparse(values):
+        try:
+            sparse = sp.csr_array(values)
+            if sparse.dtype != np.float32:
+                sparse = sparse.astype(np.float64)
+        except (TypeError, ValueError):
+            gate.refuse("not-numbers", where, "the values are not numbers")
+            return None
+        sparse.sum_duplicates()
+        cells: FloatArray = sparse.data
+        shape = sparse.shape
+        result: Matrix = sparse
+    else:
+        try:
+            dense = np.asarray(values)
+            if np.iscomplexobj(dense):
+                raise ValueError
+            dense = dense.astype(np.float32 if dense.dtype == np.float32 else np.float64, copy=True)
+        except (TypeError, ValueError):
+            gate.refuse(
+                "not-numbers",
+                where,
+                "the values are not all numbers",
+                remedy="Turn text and categories into numbers first (hetviz.features does it).",
+            )
+            return None
+        if dense.ndim != 2:
+            gate.refuse(
+                "bad-shape",
+                where,
+                f"a table with rows and columns is needed; this has {dense.ndim} dimension(s)",
+                dense.shape,
+                "For a single column use X.reshape(-1, 1).",
+            )
+            return None
+        cells, shape, result = dense, dense.shape, dense
+    if shape[0] != n_rows:
+        gate.refuse(
+            "row-count",
+            where,
+            f"{shape[0]} rows, but there are {n_rows} ids",
+            shape[0],
+            "Give one row for each id, in the same order.",
+        )
+        return None
+    if shape[1] == 0:
+        gate.refuse(
+            "no-columns", where, "no columns", remedy="Leave it out for items without features."
+        )
+        return None
+    bad = ~np.isfinite(cells)
+    if bad.any():
+        if isinstance(result, np.ndarray):
+            places = np.argwhere(bad)
+        else:
+            places = np.column_stack(result.tocoo().coords)[bad]
+        for row, column in places.tolist():
+            title = columns[column] if columns is not None else str(column + 1)
+            gate.refuse(
+                "not-finite",
+                f"{where}, row {row + 1}, column {title}",
+                "the value is missing or infinite",
+                result[row, column],
+                "Fill it in, or leave the row or the column out.",
+                row,
+            )
+        return None
+    if isinstance(result, np.ndarray):
+        return frozen(result)
+    parts = (frozen(result.data), frozen(result.indices), frozen(result.indptr))
+    return sp.csr_array(parts, shape=shape)
+
+
+def positions_of(
+    gate: Gate, where: str, values: ArrayLike, n_rows: int | None
+) -> NDArray[np.int64]:
+    """Check whole, non-negative row positions, below `n_rows` where that is known."""
+    array = np.asarray(values)
+    if array.size == 0:
+        return frozen(np.zeros(array.shape if array.ndim else (0,), dtype=np.int64))
+    if array.dtype == bool or not np.issubdtype(array.dtype, np.integer):
+        gate.refuse(
+            "not-positions",
+            where,
+            "row positions must be whole numbers",
+            array.dtype,
+            "Use data.position(dataset, id) to find them.",
+        )
+        return frozen(np.zeros(array.shape, dtype=np.int64))
+    positions = array.astype(np.int64)
+    wrong = positions < 0
+    if n_rows is not None:
+        wrong |= positions >= n_rows
+    for index in np.argwhere(wrong):
+        limit = "" if n_rows is None else f"; there are {n_rows} rows, counted from 0"
+        gate.refuse(
+            "unknown-row",
+            f"{where}, row {int(index[0]) + 1}",
+            f"no such row position{limit}",
+            positions[tuple(index)],
+            "Use data.position(dataset, id) to find positions.",
+            int(index[0]),
+        )
+    return frozen(positions)
+
+
+def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Check a vector of `n` finite numbers."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        gate.refuse("not-numbers", where, "the values are not all numbers")
+        return np.zeros(n)
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        gate.refuse("bad-shape", where, f"{n} values are needed", array.shape)
+        return np.zeros(n)
+    for row in np.flatnonzero(~np.isfinite(array)):
+        gate.refuse(
+            "not-finite",
+            f"{where}, row {row + 1}",
+            "the value is missing or infinite",
+            array[row],
+            "Fill it in or leave the row out.",
+            int(row),
+        )
+    return array

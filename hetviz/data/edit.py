@@ -1,0 +1,190 @@
+"""Edits of a HeteroData: each returns a changed copy, and row positions follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data.comparisons import Comparisons
+from hetviz.data.dataset import Dataset
+from hetviz.data.heterodata import HeteroData
+from hetviz.data.labels import Labels
+from hetviz.data.links import Links
+from hetviz.errors import DataError, Problem
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The edits of one HeteroData; the original stays as it is.
+
+    Examples
+    --------
+    >>> from hetviz import Dataset, HeteroData, Links
+    >>> a, b = Dataset("a", ["x", "y"]), Dataset("b", ["u", "v"])
+    >>> data = HeteroData([a, b], [Links("a", "b", [0, 1], [1, 0])])
+    >>> data.edit().subset({"a": ["y"]}).links[0].i.tolist()
+    [0]
+    """
+
+    data: HeteroData
+
+    def add(self, *parts: Dataset | Links | Comparisons | Labels) -> HeteroData:
+        """Add datasets, links, comparisons or labels; rows already there keep their positions."""
+        data = self.data
+        datasets = [*data.datasets.values()]
+        links, labels, comparisons = [*data.links], [*data.labels], data.comparisons
+        for part in parts:
+            if isinstance(part, Dataset):
+                datasets.append(part)
+            elif isinstance(part, Links):
+                links.append(part)
+            elif isinstance(part, Labels):
+                labels.append(part)
+            else:
+                comparisons = part if comparisons is None else _joined(comparisons, part)
+        return HeteroData(datasets, links, comparisons, labels)
+
+    def drop(self, *names: str) -> HeteroData:
+        """Leave datasets out, with the links, comparisons and labels that name them."""
+        gone = {self.data[name].name for name in names}
+        kept = [dataset for name, dataset in self.data.datasets.items() if name not in gone]
+        rows = {
+            name: np.arange(0 if name in gone else len(dataset))
+            for name, dataset in self.data.datasets.items()
+        }
+        return _rebuilt(self.data, kept, rows)
+
+    def rename(self, old: str, new: str) -> HeteroData:
+        """Give a dataset another name; an entity that was named after it follows."""
+        dataset = self.data[old]
+        entity = new if dataset.entity == old and len(self.data.views(old)) == 1 else dataset.entity
+        datasets = [
+            replace(part, name=new, entity=entity) if part.name == old else part
+            for part in self.data.datasets.values()
+        ]
+        links = [
+            group.between(
+                new if group.source == old else group.source,
+                new if group.target == old else group.target,
+            )
+            for group in self.data.links
+        ]
+        labels = [
+            replace(column, dataset=new) if column.dataset == old else column
+            for column in self.data.labels
+        ]
+        return HeteroData(datasets, links, self.data.comparisons, labels)
+
+    def subset(self, rows: Mapping[str, Sequence[Any] | NDArray[Any]]) -> HeteroData:
+        """Keep some rows of some datasets, given as ids, row positions or a mask.
+
+        Links and comparisons that name a row left out are left out too.
+        """
+        taken = self._rows(rows)
+        datasets = [
+            dataset.subset(taken[name]) if name in rows else dataset
+            for name, dataset in self.data.datasets.items()
+        ]
+        return _rebuilt(self.data, datasets, taken)
+
+    def reorder(
+        self, order: Sequence[str] | Mapping[str, Sequence[Any] | NDArray[Any]]
+    ) -> HeteroData:
+        """Change the order of the datasets (a list of names), or of rows (name to ids or rows).
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            Unless every dataset, or every row of a named one, occurs exactly once.
+        """
+        if isinstance(order, Mapping):
+            taken = self._rows(order)
+            for name in order:
+                if not np.array_equal(np.sort(taken[name]), np.arange(len(self.data[name]))):
+                    raise DataError(
+                        Problem("bad-order", f"dataset {name!r}", "each row must occur once")
+                    )
+            return self.subset(order)
+        if sorted(order) != sorted(self.data.datasets):
+            raise DataError(Problem("bad-order", "datasets", "each must occur once", str(order)))
+        everything = {name: np.arange(len(self.data[name])) for name in self.data.datasets}
+        return _rebuilt(self.data, [self.data[name] for name in order], everything)
+
+    def _rows(self, rows: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+        out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}
+        for name, chosen in rows.items():
+            dataset = self.data[name]
+            out[name] = rows_of(dataset, chosen)
+        return out
+
+
+def rows_of(dataset: Dataset, chosen: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+    """Turn ids, row positions or a mask into row positions of a dataset."""
+    array = np.asarray(chosen)
+    if array.dtype == bool:
+        return np.flatnonzero(array)
+    if array.size and np.issubdtype(array.dtype, np.integer):
+        if array.min() < 0 or array.max() >= len(dataset):
+            raise DataError(
+                Problem("unknown-row", f"dataset {dataset.name!r}", "no such row", str(array.max()))
+            )
+        return array.astype(np.int64)
+    found = dataset.find(chosen)
+    unknown = [
+        Problem("unknown-id", f"dataset {dataset.name!r}", "there is no such id", str(text))
+        for text, row in zip(chosen, found, strict=True)
+        if row < 0
+    ]
+    if unknown:
+        raise DataError(unknown)
+    return found
+
+
+def _joined(first: Comparisons, second: Comparisons) -> Comparisons:
+    if first.objects.shape[1] == second.objects.shape[1]:
+        objects = np.vstack([first.objects, second.objects])
+    else:
+        objects = np.vstack([first.pairs, second.pairs])
+    return Comparisons(objects, np.concatenate([first.weight, second.weight]))
+
+
+def _rebuilt(
+    data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, NDArray[np.int64]]
+) -> HeteroData:
+    """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r."""
+    moved: dict[str, NDArray[np.int64]] = {}
+    for name, dataset in data.datasets.items():
+        moved[name] = np.full(len(dataset), -1, dtype=np.int64)
+        moved[name][rows[name]] = np.arange(len(rows[name]))
+    names = {dataset.name for dataset in datasets}
+    links = []
+    for group in data.links:
+        if group.source not in names or group.target not in names:
+            continue
+        i, j = moved[group.source][group.i], moved[group.target][group.j]
+        kept = np.flatnonzero((i >= 0) & (j >= 0))
+        links.append(group.moved(i[kept], j[kept], kept))
+    labels = [
+        column.take(rows[column.dataset]) for column in data.labels if column.dataset in names
+    ]
+    return HeteroData(datasets, links, _moved(data, datasets, moved), labels)
+
+
+def _moved(
+    data: HeteroData, datasets: Sequence[Dataset], moved: Mapping[str, NDArray[np.int64]]
+) -> Comparisons | None:
+    if data.comparisons is None:
+        return None
+    globally = np.full(data.n_rows, -1, dtype=np.int64)
+    start = 0
+    for dataset in datasets:
+        old = moved[dataset.name]
+        globally[data.offsets[dataset.name]] = np.where(old >= 0, old + start, -1)
+        start += len(dataset)
+    objects = globally[data.comparisons.objects]
+    kept = (objects >= 0).all(axis=1)
+    return Comparisons(objects[kept], data.comparisons.weight[kept]) if kept.any() else None

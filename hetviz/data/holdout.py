@@ -1,0 +1,160 @@
+"""Splitting what is known: links, comparisons and whole objects to judge a map by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data.comparisons import Comparisons
+from hetviz.data.dataset import Dataset
+from hetviz.data.heterodata import HeteroData
+from hetviz.data.labels import Labels
+from hetviz.data.links import Links
+from hetviz.errors import ParameterError
+
+
+def split(
+    data: HeteroData,
+    links: float,
+    comparisons: float,
+    objects: Mapping[str, float],
+    random_state: int,
+) -> tuple[HeteroData, HeteroData]:
+    """Carry out `HeteroData.holdout`."""
+    for name, share in {"links": links, "comparisons": comparisons, **objects}.items():
+        if not 0 <= share < 1:
+            raise ParameterError(f"holdout: {name} = {share!r}; a share from 0 to below 1.")
+    rng = np.random.default_rng(random_state)
+    out = _rows_out(data, objects, rng)
+    touched = _touched(data, out)
+    held = _links_out(data, links, touched, rng)
+    t = 0 if data.comparisons is None else len(data.comparisons)
+    compared = np.zeros(t, dtype=bool)
+    if data.comparisons is not None:
+        names_out = out[data.comparisons.objects].any(axis=1)
+        free = np.flatnonzero(~names_out)
+        compared[rng.permutation(free)[: round(comparisons * len(free))]] = True
+        compared |= names_out
+    kept_rows = {name: np.flatnonzero(~out[rows]) for name, rows in data.offsets.items()}
+    train = _part(data, ~held, ~compared).edit().subset(kept_rows)
+    held_out = _part(data, held, compared)
+    if objects:
+        held_out = _with_new_rows(held_out, out, kept_rows)
+    return train, held_out
+
+
+def _rows_out(
+    data: HeteroData, objects: Mapping[str, float], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which global rows leave: those of the drawn objects, in every view."""
+    out = np.zeros(data.n_rows, dtype=bool)
+    for name, share in objects.items():
+        rows = data.offsets[data[name].name]
+        n = rows.stop - rows.start
+        chosen = rng.permutation(n)[: min(max(round(share * n), 1 if share else 0), n - 1)]
+        out |= np.isin(data.object_of, data.object_of[rows][chosen])
+    for name, rows in data.offsets.items():
+        if out[rows].all():
+            raise ParameterError(f"holdout: no row of {name!r} would be left to learn from.")
+    return out
+
+
+def _touched(data: HeteroData, out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    table = data.link_table()
+    p, q = table["p"].to_numpy(np.int64), table["q"].to_numpy(np.int64)
+    return np.asarray(out[p] | out[q], dtype=bool)
+
+
+def _links_out(
+    data: HeteroData, share: float, touched: NDArray[np.bool_], rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return which rows of ``data.link_table()`` are held out."""
+    table = data.link_table()
+    held = touched.copy()
+    free = table[~touched]
+    if share == 0 or free.empty:
+        return held
+    ends = np.sort(data.object_of[free[["p", "q"]].to_numpy(np.int64)], axis=1)
+    kinds = [f"{links.source}\0{links.target}\0{links.kind}\0" for links in data.links]
+    stratum = [
+        kinds[group] + ("-" if weight < 0 else "+")
+        for group, weight in zip(free["group"], free["weight"], strict=True)
+    ]
+    frame = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "stratum": stratum}, index=free.index)
+    pair = frame.groupby(["a", "b"], sort=True).ngroup().to_numpy()
+    first = frame.assign(pair=pair).drop_duplicates("pair").sort_values("pair")
+    chosen = np.zeros(len(first), dtype=bool)
+    for _, members in first.groupby("stratum", sort=True):
+        drawn = rng.permutation(members["pair"].to_numpy())
+        chosen[drawn[: round(share * len(drawn))]] = True
+    held[free.index.to_numpy()[chosen[pair]]] = True
+    return _give_back(data, table, held, touched)
+
+
+def _give_back(
+    data: HeteroData,
+    table: pd.DataFrame,
+    held: NDArray[np.bool_],
+    touched: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Keep at least one link of every featureless object, or it could not be placed."""
+    featureless = np.zeros(data.n_objects, dtype=bool)
+    for name, rows in data.offsets.items():
+        if data[name].is_featureless:
+            featureless[data.object_of[rows]] = True
+    for name, rows in data.offsets.items():
+        if not data[name].is_featureless:
+            featureless[data.object_of[rows]] = False
+    ends = np.sort(data.object_of[table[["p", "q"]].to_numpy(np.int64)], axis=1)
+    linked = np.zeros(data.n_objects, dtype=bool)
+    linked[ends[~held].ravel()] = True
+    for row in np.flatnonzero(held & ~touched):
+        lost = [end for end in ends[row] if featureless[end] and not linked[end]]
+        if lost:
+            same = (ends == ends[row]).all(axis=1) & ~touched
+            held[same] = False
+            linked[ends[row]] = True
+    return held
+
+
+def _part(data: HeteroData, chosen: NDArray[np.bool_], compared: NDArray[np.bool_]) -> HeteroData:
+    """Return `data` with only the chosen links and comparisons."""
+    groups = data.link_table()["group"].to_numpy(np.int64)
+    links: list[Links] = []
+    for group, all_of in enumerate(data.links):
+        taken = all_of.take(chosen[groups == group])
+        if len(taken):
+            links.append(taken)
+    comparisons = data.comparisons.take(compared) if data.comparisons is not None else None
+    if comparisons is not None and len(comparisons) == 0:
+        comparisons = None
+    return HeteroData(data.datasets, links, comparisons, data.labels)
+
+
+def _with_new_rows(
+    held_out: HeteroData,
+    out: NDArray[np.bool_],
+    kept_rows: Mapping[str, NDArray[np.int64]],
+) -> HeteroData:
+    """Shrink the datasets that lost rows to those rows and the ones that something names."""
+    named = out.copy()
+    table = held_out.link_table()
+    named[table[["p", "q"]].to_numpy(np.int64).ravel()] = True
+    if held_out.comparisons is not None:
+        named[held_out.comparisons.objects.ravel()] = True
+    rows = {
+        name: np.flatnonzero(named[place])
+        for name, place in held_out.offsets.items()
+        if out[place].any()
+    }
+    smaller = held_out.edit().subset(rows)
+    datasets: list[Dataset] = [
+        held_out[name].as_new(rows[name], kept_rows[name]) if name in rows else dataset
+        for name, dataset in smaller.datasets.items()
+    ]
+    labels: tuple[Labels, ...] = smaller.labels
+    compared: Comparisons | None = smaller.comparisons
+    return HeteroData(datasets, smaller.links, compared, labels)
