@@ -1,0 +1,69 @@
+# hetviz: 'make app' starts the app, 'make test' checks everything. Needs only Python >= 3.11.
+# PYTHON=... chooses the interpreter, PORT=... the port.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+RUNTIME := $(VENV)/.runtime-installed
+TOOLS := $(VENV)/.tools-installed
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+PORT ?= 8501
+
+# Numerical libraries otherwise start a thread per core in every test process.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(PY) -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help app test lint types unit browser lock clean
+
+help:
+	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
+	@echo 'make test      lint, types, unit, app and browser tests'
+	@echo 'make lint      ruff: rules and format'
+	@echo 'make types     mypy --strict on hetviz/'
+	@echo 'make unit      unit and app tests'
+	@echo 'make browser   browser tests'
+	@echo 'make lock      write requirements*.txt from pyproject.toml'
+	@echo 'make clean     remove .venv and what the tests left'
+
+app: $(RUNTIME)
+	@echo 'Starting hetviz; open the address below in a browser. Ctrl+C stops it.'
+	@$(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: lint types unit browser
+
+lint: $(TOOLS)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(TOOLS)
+	$(PY) -m mypy
+
+unit: $(TOOLS)
+	$(PYTEST) -n 2 -m 'not browser'
+
+# One process: two browsers with software graphics on two cores only get in each other's way.
+browser: $(TOOLS)
+	@if ! $(PY) tools/find_chromium.py; then \
+	    echo 'No Chromium or Chrome on this machine: asking Playwright to fetch one.'; \
+	    $(PY) -m playwright install chromium || true; \
+	fi
+	@$(PYTEST) tests/browser
+
+$(PY):
+	@sh tools/make_venv.sh $(VENV)
+
+$(RUNTIME): requirements.txt | $(PY)
+	@echo 'Installing the packages that the app needs (a few minutes the first time).'
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(TOOLS): requirements-dev.txt $(RUNTIME)
+	@echo 'Installing the test tools.'
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+lock: $(TOOLS)
+	sh tools/lock.sh $(PY)
+
+clean:
+	rm -rf $(VENV) build dist test-artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

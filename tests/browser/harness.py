@@ -1,0 +1,169 @@
+"""Start the app as a user does, and watch what a page complains about."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Page, Request
+
+ROOT = Path(__file__).resolve().parents[2]
+ARTIFACTS = ROOT / "test-artifacts"
+
+# Software WebGL (the map needs it), and no request that the page itself does not make.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+
+# On a deep link the client first looks for its server beside the page; both answer 404.
+HARMLESS_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a page is shown: colour scheme and size of the window."""
+
+    scheme: str = "light"
+    width: int = 1400
+    height: int = 900
+
+    def __str__(self) -> str:
+        return f"{self.scheme}-{self.width}x{self.height}"
+
+
+LOOKS = [
+    Look(scheme, width, height)
+    for scheme in ("light", "dark")
+    for width, height in ((1400, 900), (900, 700))
+]
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running app."""
+
+    url: str
+    pid: int
+    log: Path
+
+
+@contextlib.contextmanager
+def serve(
+    script: Path, log: Path, *, timeout: float = 60, env: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """Run a Streamlit script until the block ends; no process of it may be left then."""
+    port = free_port()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
+    with log.open("w", encoding="utf-8") as output:
+        # A session of its own, so that what it leaves behind can be found.
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    server = Server(f"http://127.0.0.1:{port}", process.pid, log)
+    try:
+        if not wait_until(lambda: process.poll() is not None or healthy(server.url), timeout):
+            raise TimeoutError(f"no answer from {server.url} in {timeout:g} s:\n{log.read_text()}")
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
+        yield server
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(15)
+            stopped = True
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            stopped = False
+    assert stopped, f"the server did not stop on SIGTERM:\n{log.read_text()}"
+    wait_until(lambda: not session_members(process.pid), 5)
+    assert session_members(process.pid) == [], "the server left processes behind"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def healthy(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def wait_until(happened: Callable[[], bool], timeout: float) -> bool:
+    end = time.monotonic() + timeout
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def session_members(session: int) -> list[int]:
+    """List the living processes of a session (Linux; elsewhere none are seen)."""
+    members = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name, in brackets, may hold anything; after it: state, parent, group, session.
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                members.append(int(stat.parent.name))
+    return members
+
+
+@dataclass
+class Watch:
+    """What went wrong in a page, as it happened."""
+
+    origin: str
+    problems: list[str] = field(default_factory=list)
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type != "error":
+            return
+        place = message.location.get("url", "")
+        if "404" in message.text and HARMLESS_404.search(place):
+            return
+        self.problems.append(f"console: {message.text} ({place})")
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in ("data", "blob", "about"):
+            return
+        if parts.netloc != urlsplit(self.origin).netloc:
+            self.problems.append(f"request to another place: {request.url}")

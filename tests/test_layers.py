@@ -1,0 +1,213 @@
+"""The order of the layers, and what no module may do, read from the syntax trees.
+
+A module imports only from layers before its own (or from its own), whether the import stands at
+the top, inside a function or under TYPE_CHECKING.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# One entry per layer, from the bottom up. `hetviz` itself is the lazy public face in __init__.py.
+LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(layer.split())
+    for layer in (
+        "errors params progress",
+        "core",
+        "data",
+        "features",
+        "io",
+        "metrics",
+        "base",
+        "algorithms",
+        "registry",
+        "runs",
+        "jobs",
+        "workspace",
+        "plots",
+        "hetviz",
+        "ui",
+        "pages app __main__",
+    )
+)
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+
+SCREEN = frozenset({"ui", "pages", "app"})
+ONLY_IN: dict[str, frozenset[str]] = {
+    "streamlit": SCREEN,
+    "plotly": SCREEN | {"plots"},
+    "matplotlib": frozenset({"plots"}),
+}
+BANNED_MODULES = frozenset({"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"})
+BANNED_CALLS = frozenset(
+    {"eval", "exec", "extractall", "read_pickle", "to_pickle", "unpack_archive", "yaml.load"}
+    | {"yaml.unsafe_load", "joblib.load", "joblib.dump"}
+)
+# Keywords that may only have the value given here.
+SAFE_KEYWORDS = {"allow_pickle": False, "unsafe_allow_html": False, "resolve_entities": False}
+MOST_PAGE_LINES = 79
+
+
+def sources() -> list[Path]:
+    app = ROOT / "app.py"
+    found = [*sorted((ROOT / "hetviz").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
+    return [*found, app] if app.exists() else found
+
+
+def layer_of(path: Path) -> str:
+    """Name the layer of a file, given relative to the repository."""
+    first = path.parts[0]
+    if first != "hetviz":
+        return path.stem if len(path.parts) == 1 else first
+    if path.parts[1] == "__init__.py":
+        return "hetviz"
+    return path.parts[1].removesuffix(".py")
+
+
+def faults(path: Path, source: str) -> list[str]:
+    """List what a file does against the rules; `path` is relative to the repository."""
+    layer = layer_of(path)
+    if layer not in RANK:
+        return [f"{path}: {layer!r} is in no layer: give it its place in LAYERS"]
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        for module in imported_modules(node, path):
+            if fault := import_fault(layer, path, module):
+                found.append(f"{path}:{node.lineno}: {fault}")
+        if isinstance(node, ast.Call):
+            found += [f"{path}:{node.lineno}: {fault}" for fault in call_faults(node)]
+    return found
+
+
+def imported_modules(node: ast.AST, path: Path) -> Iterator[str]:
+    """Yield the full names of the modules that an import statement may load."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        if node.level:
+            folder = path.with_suffix("").parts[: -node.level]
+            module = ".".join([*folder, *([module] if module else [])])
+        for alias in node.names:
+            # `from hetviz import core` loads hetviz.core, `from hetviz.core import x` maybe no x.
+            yield f"{module}.{alias.name}" if module == "hetviz" else module
+
+
+def import_fault(layer: str, path: Path, module: str) -> str | None:
+    first, _, rest = module.partition(".")
+    if first in BANNED_MODULES:
+        return f"imports {first}, which can run what it reads"
+    if first in ONLY_IN and layer not in ONLY_IN[first]:
+        return f"imports {first}, which only {sorted(ONLY_IN[first])} may"
+    if first in ("pages", "app"):
+        target = first
+    elif first == "hetviz":
+        target = rest.partition(".")[0]
+        if target == "__version__":
+            return None
+        if target not in RANK:
+            target = "hetviz"
+    else:
+        return None
+    if RANK[target] > RANK[layer]:
+        return f"imports {module}: {layer} comes before {target}"
+    # hetviz.algorithms is the folder, which only the registry looks into.
+    if target == layer == "algorithms" and module != own_module(path):
+        return f"imports {module}: methods do not import each other"
+    return None
+
+
+def own_module(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def call_faults(node: ast.Call) -> Iterator[str]:
+    name = ast.unparse(node.func)
+    for banned in BANNED_CALLS:
+        # A plain name is banned as a function and as anybody's method, a dotted one as it stands.
+        if name == banned or ("." not in banned and name.endswith(f".{banned}")):
+            yield f"calls {name}"
+    for keyword in node.keywords:
+        if keyword.arg in SAFE_KEYWORDS:
+            value = keyword.value
+            safe = SAFE_KEYWORDS[keyword.arg]
+            if not (isinstance(value, ast.Constant) and value.value is safe):
+                yield f"passes {keyword.arg}={ast.unparse(value)}"
+
+
+def test_sources_are_found() -> None:
+    assert Path("hetviz/errors.py") in {path.relative_to(ROOT) for path in sources()}
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_source_keeps_the_rules(path: Path) -> None:
+    assert faults(path.relative_to(ROOT), path.read_text(encoding="utf-8")) == []
+
+
+def test_pages_are_thin() -> None:
+    lines = {
+        path.name: len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "pages").glob("*.py")
+    }
+    assert {name: n for name, n in lines.items() if n > MOST_PAGE_LINES} == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "fault"),
+    [
+        ("hetviz/core/kernels.py", "from hetviz.data.links import Links", "core comes before data"),
+        ("hetviz/core/kernels.py", "from ..data import links", "core comes before data"),
+        ("hetviz/core/kernels.py", "from hetviz import data", "core comes before data"),
+        ("hetviz/core/kernels.py", "def f():\n    import hetviz.ui", "core comes before ui"),
+        ("hetviz/core/kernels.py", "import hetviz", "core comes before hetviz"),
+        ("hetviz/core/kernels.py", "from hetviz import load", "core comes before hetviz"),
+        ("hetviz/errors.py", "from hetviz.core import eigen", "errors comes before core"),
+        ("hetviz/__init__.py", "from hetviz.ui import router", "hetviz comes before ui"),
+        ("hetviz/ui/state.py", "from pages import start", "ui comes before pages"),
+        ("hetviz/algorithms/pca.py", "from hetviz.algorithms.cca import CCA", "each other"),
+        ("hetviz/algorithms/pca.py", "from . import cca", "each other"),
+        ("hetviz/metrics/summary.py", "import streamlit as st", "imports streamlit"),
+        ("hetviz/plots/map.py", "from streamlit import cache_data", "imports streamlit"),
+        ("hetviz/runs/store.py", "import plotly.express", "imports plotly"),
+        ("pages/map.py", "import matplotlib.pyplot", "imports matplotlib"),
+        ("hetviz/io/bundle.py", "import pickle", "imports pickle"),
+        ("hetviz/io/bundle.py", "pd.read_pickle(path)", "calls pd.read_pickle"),
+        ("hetviz/io/bundle.py", "archive.extractall(folder)", "calls archive.extractall"),
+        ("hetviz/io/bundle.py", "yaml.load(text)", "calls yaml.load"),
+        ("hetviz/io/bundle.py", "np.load(path, allow_pickle=True)", "allow_pickle=True"),
+        ("hetviz/io/bundle.py", "np.load(path, allow_pickle=trust)", "allow_pickle=trust"),
+        ("hetviz/params.py", "eval(text)", "calls eval"),
+        ("app.py", "exec(text)", "calls exec"),
+        ("pages/start.py", "st.markdown(text, unsafe_allow_html=True)", "unsafe_allow_html"),
+        ("hetviz/helpers.py", "", "in no layer"),
+    ],
+)
+def test_violation_is_caught(path: str, source: str, fault: str) -> None:
+    found = faults(Path(path), source)
+    assert len(found) == 1
+    assert fault in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("hetviz/params.py", "from hetviz.errors import ParameterError"),
+        ("hetviz/core/sne.py", "from hetviz.core import affinities"),
+        ("hetviz/core/sne.py", "import numpy as np\nimport re\nre.compile('a')"),
+        ("hetviz/registry.py", "import hetviz.algorithms"),
+        ("hetviz/runs/recipe.py", "from hetviz import __version__"),
+        ("hetviz/io/bundle.py", "np.load(path, allow_pickle=False)"),
+        ("hetviz/io/bundle.py", "np.load(path)\njson.load(file)\ntomllib.load(file)"),
+        ("hetviz/ui/router.py", "import streamlit as st\nimport plotly.graph_objects as go"),
+        ("hetviz/__init__.py", "from hetviz.runs.recipe import run_recipe"),
+        ("pages/map.py", "import hetviz\nfrom hetviz.ui import state"),
+    ],
+)
+def test_what_is_allowed_passes(path: str, source: str) -> None:
+    assert faults(Path(path), source) == []
