@@ -61,6 +61,12 @@ class Edit:
     def rename(self, old: str, new: str) -> HeteroData:
         """Give a dataset another name; an entity that was named after it follows."""
         dataset = self.data[old]
+        if new != old and new in self.data.datasets:
+            raise DataError(
+                Problem(
+                    "duplicate-name", f"dataset {old!r}", "two datasets would have one name", new
+                )
+            )
         entity = new if dataset.entity == old and len(self.data.views(old)) == 1 else dataset.entity
         datasets = [
             replace(part, name=new, entity=entity) if part.name == old else part
