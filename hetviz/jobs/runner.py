@@ -1,0 +1,120 @@
+"""What the app knows of long work: tasks go in, snapshots of jobs come out.
+
+Nothing here says where the work runs. A task names its function by import path and carries its
+arguments, so that another process can run it as well as a thread of this one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from hetviz.errors import HetvizError
+from hetviz.progress import Progress
+
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
+
+UNEXPECTED = (
+    "Something went wrong inside this method, which is a fault of hetviz and not of your data. "
+    "Your data and earlier maps are untouched; try other settings or another method."
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One call to make.
+
+    Attributes
+    ----------
+    function : str
+        ``"package.module:name"``; it is called with the arguments and with ``progress=``.
+    arguments : mapping of str to object
+    """
+
+    function: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self, progress: Progress) -> Any:
+        """Make the call and return what it returns."""
+        module, _, name = self.function.partition(":")
+        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return function(**self.arguments, progress=progress)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A snapshot of one job.
+
+    Attributes
+    ----------
+    id, owner, title : str
+        The owner is a session's id; a job is shown to its owner only.
+    state : {"waiting", "running", "done", "failed", "cancelled"}
+    fraction : float
+        Share of the work done, 0 to 1.
+    message : str
+        What is being done.
+    seconds_left : float or None
+        None until it can be told.
+    ahead : int
+        Jobs that run before this one while it waits.
+    result : object
+        What the task returned, once done.
+    error : HetvizError or None
+        Why it failed; an unexpected failure is wrapped in a plain sentence.
+    note : mapping
+        What the submitter wanted to find again beside the result.
+    """
+
+    id: str
+    owner: str
+    title: str
+    state: JobState = "waiting"
+    fraction: float = 0.0
+    message: str = ""
+    seconds_left: float | None = None
+    ahead: int = 0
+    result: Any = None
+    error: HetvizError | None = None
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def live(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in LIVE
+
+
+class Runner(Protocol):
+    """Runs tasks one at a time, in the order in which they came."""
+
+    def submit(
+        self, owner: str, title: str, task: Task, note: Mapping[str, Any] | None = None
+    ) -> str:
+        """Queue a task and return the job's id."""
+        ...
+
+    def get(self, id: str, owner: str) -> Job | None:
+        """Return a job of this owner, or None."""
+        ...
+
+    def cancel(self, id: str, owner: str) -> None:
+        """Ask a job of this owner to stop; a waiting one stops at once."""
+        ...
+
+    def jobs(self, owner: str) -> list[Job]:
+        """Return the owner's jobs, oldest first."""
+        ...
+
+    def forget(self, id: str, owner: str) -> None:
+        """Drop a job of this owner that is over, with its result."""
+        ...
+
+
+def seconds_left(fraction: float, elapsed: float) -> float | None:
+    """Estimate the seconds left from the share done; None before there is a basis for it."""
+    if fraction < 0.02 or elapsed < 0.5:
+        return None
+    return elapsed * (1.0 - fraction) / fraction
