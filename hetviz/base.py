@@ -247,7 +247,16 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
             raise HetvizError(f"{self.card.title}: call fit before transform.")
         data = HeteroData([new]) if isinstance(new, Dataset) else new
         rows = self._new_rows(data, links)
-        coordinates = {name: self._transform(part) for name, part in rows.items()}
+        if not rows:
+            raise DataError(
+                Problem(
+                    "no-rows",
+                    "new rows",
+                    "every id was fitted already",
+                    remedy="Give at least one new row.",
+                )
+            )
+        coordinates = self._transform(rows)
         return Embedding(
             coordinates,
             {name: part.dataset.ids for name, part in rows.items()},
@@ -259,7 +268,7 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         raise NotImplementedError
 
-    def _transform(self, new: NewRows) -> NDArray[np.float64]:
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
         raise NotImplementedError
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

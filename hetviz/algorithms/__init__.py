@@ -1,1 +1,1 @@
-"""One file, one method, one card; `_template.py` is to be copied. Methods never import each other."""
+"""One file, one method, one card: copy `_template.py`. Methods never import each other."""

@@ -1,0 +1,1 @@
+"""From raw columns, kernels and distances to the matrices that methods work on."""

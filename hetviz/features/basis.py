@@ -1,0 +1,162 @@
+"""The features a method sees of a dataset: as given, through a kernel, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.kernels import (
+    LANDMARKS_ABOVE,
+    KernelMap,
+    RbfKernel,
+    center_kernel,
+    kernel_map,
+    landmark_map,
+    median_bandwidth,
+    symmetric_kernel,
+)
+from hetviz.data import Dataset
+from hetviz.errors import ParameterError
+
+N_LANDMARKS = 1_000
+
+KINDS = {
+    "auto": "as the dataset comes: its features, its kernel or distances, or none",
+    "linear": "the features themselves",
+    "rbf": "a Gaussian kernel of features or distances: near items count, far ones do not",
+    "precomputed": "the kernel or the distances that came with the dataset",
+    "featureless": "no features: items are placed by their links alone",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Features of one dataset, and how to compute them for new rows.
+
+    Attributes
+    ----------
+    kind : str
+        One of "linear", "rbf", "precomputed" and "featureless".
+    features : array or csr of shape (n, r), or int
+        Row i describes item i. A number is that many featureless rows.
+    nominal : int or None
+        Number of features a relative ridge refers to, where it is not r.
+    """
+
+    kind: str
+    features: Any
+    nominal: int | None
+    _new: Callable[[Dataset], Any] | None
+
+    def of_new(self, rows: Dataset) -> Any:
+        """Return the features of new rows, shape (n_new, r); None for featureless ones."""
+        return None if self._new is None else self._new(rows)
+
+
+def fit_basis(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Basis:
+    """Choose and compute the features of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : {"auto", "linear", "rbf", "precomputed", "featureless"}
+        What to use; see `KINDS`. The width of the Gaussian is the median distance. Distances
+        taken as precomputed become inner products by double centring (classical scaling).
+    random_state : int
+        Seeds the landmarks that stand for a kernel above 5,000 rows.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If the dataset lacks what `kind` needs.
+
+    Notes
+    -----
+    A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory; above 5,000 rows 1,000 landmarks
+    are used and it costs O(n).
+    """
+    if kind == "auto":
+        kind = _natural(dataset)
+    if kind == "featureless":
+        return Basis(kind, len(dataset), None, None)
+    if kind == "linear":
+        if dataset.X is None:
+            raise _lacking(dataset, kind, "features")
+        return Basis(kind, dataset.X, None, lambda rows: rows.X)
+    if kind == "rbf":
+        return _gaussian(dataset, random_state)
+    return _precomputed(dataset)
+
+
+def _natural(dataset: Dataset) -> str:
+    if dataset.X is not None:
+        return "linear"
+    return "featureless" if dataset.is_featureless else "precomputed"
+
+
+def _gaussian(dataset: Dataset, random_state: int) -> Basis:
+    if dataset.X is None:
+        if dataset.distance is None:
+            raise _lacking(dataset, "rbf", "features or distances")
+        return _from_distances(dataset)
+    X = dataset.X
+    kernel = RbfKernel(median_bandwidth(X, random_state))
+    if len(dataset) > LANDMARKS_ABOVE:
+        fitted = landmark_map(kernel, X, N_LANDMARKS, random_state)
+    else:
+        fitted = kernel_map(kernel(X, X), where=f"dataset {dataset.name!r}")
+    landmarks = X[fitted.landmarks]
+    features = fitted(kernel(X, landmarks))
+    return Basis("rbf", features, len(dataset), lambda rows: fitted(kernel(rows.X, landmarks)))
+
+
+def _from_distances(dataset: Dataset) -> Basis:
+    D = _distances(dataset)
+    away = D[np.triu_indices(len(D), 1)]
+    width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
+
+    def kernel(distances: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
+
+    fitted = kernel_map(symmetric_kernel(kernel(D)), where=f"dataset {dataset.name!r}, distance")
+    return _mapped("rbf", fitted, kernel(D), lambda rows: kernel(_distances(rows)))
+
+
+def _precomputed(dataset: Dataset) -> Basis:
+    where = f"dataset {dataset.name!r}, kernel"
+    if dataset.kernel is not None:
+        K = symmetric_kernel(dataset.kernel, where)
+        return _mapped("precomputed", kernel_map(K, where=where), K, lambda rows: rows.kernel)
+    if dataset.distance is None:
+        raise _lacking(dataset, "precomputed", "a kernel or distances")
+    half = -0.5 * _distances(dataset) ** 2
+    K = symmetric_kernel(center_kernel(half), f"dataset {dataset.name!r}, distance")
+    fitted = kernel_map(K, where=f"dataset {dataset.name!r}, distance")
+    return _mapped(
+        "precomputed",
+        fitted,
+        K,
+        lambda rows: center_kernel(half, None, -0.5 * _distances(rows) ** 2),
+    )
+
+
+def _mapped(
+    kind: str, fitted: KernelMap, K: NDArray[Any], of_new: Callable[[Dataset], Any]
+) -> Basis:
+    features = fitted(K[:, fitted.landmarks])
+    return Basis(kind, features, len(K), lambda rows: fitted(of_new(rows)[:, fitted.landmarks]))
+
+
+def _distances(dataset: Dataset) -> NDArray[np.float64]:
+    return np.asarray(dataset.distance, dtype=np.float64)
+
+
+def _lacking(dataset: Dataset, kind: str, what: str) -> ParameterError:
+    return ParameterError(
+        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        "Use 'auto', or name another kind for this dataset."
+    )

@@ -1,0 +1,53 @@
+"""Neighbourhoods: whether items near in the data stay near on the map, and only they."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz.core.neighbors import (
+    Preservation,
+    Rows,
+    distance_rows,
+    euclidean_rows,
+    kernel_rows,
+    preservation,
+)
+from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.metrics.rows import coordinates_of
+
+
+def neighborhoods(
+    data: HeteroData, embedding: Embedding, n_neighbors: int = 10, random_state: int = 0
+) -> dict[str, Preservation]:
+    """Return trustworthiness and continuity within each dataset that has features.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+    n_neighbors : int
+    random_state : int
+        Seeds the queries, which are sampled above 2,500 rows.
+
+    Returns
+    -------
+    dict of str to Preservation
+        Datasets without features, or with fewer than 4 placed rows, are absent.
+    """
+    found = {}
+    for name, Y in coordinates_of(data, embedding).items():
+        rows = _rows_of(data[name])
+        if rows is None:
+            continue
+        kept = preservation(rows, Y, n_neighbors=n_neighbors, random_state=random_state)
+        if np.isfinite(kept.trustworthiness):
+            found[name] = kept
+    return found
+
+
+def _rows_of(dataset: Dataset) -> Rows | None:
+    if dataset.X is not None:
+        return euclidean_rows(dataset.X)
+    if dataset.distance is not None:
+        return distance_rows(dataset.distance)
+    return None if dataset.kernel is None else kernel_rows(dataset.kernel)
