@@ -6,7 +6,6 @@ PY := $(VENV)/bin/python
 RUNTIME := $(VENV)/.runtime-installed
 TOOLS := $(VENV)/.tools-installed
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
-PORT ?= 8501
 
 # Numerical libraries otherwise start a thread per core in every test process.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -27,7 +26,7 @@ help:
 
 app: $(RUNTIME)
 	@echo 'Starting hetviz; open the address below in a browser. Ctrl+C stops it.'
-	@$(PY) -m streamlit run app.py --server.port $(PORT)
+	@$(PY) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
 test: lint types unit browser
 
@@ -44,7 +43,7 @@ unit: $(TOOLS)
 # One process: two browsers with software graphics on two cores only get in each other's way.
 browser: $(TOOLS)
 	@if ! $(PY) tools/find_chromium.py; then \
-	    echo 'No Chromium or Chrome on this machine: asking Playwright to fetch one.'; \
+	    echo 'Asking Playwright to fetch a Chromium.'; \
 	    $(PY) -m playwright install chromium || true; \
 	fi
 	@$(PYTEST) tests/browser

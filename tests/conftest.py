@@ -36,28 +36,34 @@ class SkipGuard:
     """Collects what was skipped, to tell it loudly or to fail the run."""
 
     def __init__(self) -> None:
-        self.skipped: list[str] = []
+        self.skipped: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # An expected failure is reported as skipped too, and is none.
         if report.skipped and not hasattr(report, "wasxfail"):
-            self.skipped.append(report.nodeid)
+            self._add(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:
-            self.skipped.append(report.nodeid)
+            self._add(report)
+
+    def _add(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        self.skipped[report.nodeid] = reason
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.skipped and NO_SKIP and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        in_browser = [name for name in self.skipped if name.startswith("tests/browser/")]
+        in_browser = {
+            reason for name, reason in self.skipped.items() if name.startswith("tests/browser/")
+        }
         if in_browser:
             terminalreporter.section("BROWSER TESTS NOT RUN", sep="!", red=True, bold=True)
             terminalreporter.line(
-                f"{len(in_browser)} browser tests were skipped: no Chromium or Chrome was found.\n"
-                "Install one (Debian: apt install chromium), or set HETVIZ_CHROMIUM to its path."
+                "\n".join(sorted(in_browser)) + "\n"
+                "On Debian: apt install chromium libatomic1; or set HETVIZ_CHROMIUM to its path."
             )
         if self.skipped and NO_SKIP:
             terminalreporter.section("FAILED: HETVIZ_NO_SKIP is set", sep="!", red=True, bold=True)

@@ -16,49 +16,54 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
-def find_chromium() -> str | None:
-    """Return the path of a browser that starts, or None.
+class NoBrowserError(Exception):
+    """There is no browser that the tests can drive; the message says why."""
+
+
+def find_chromium() -> str:
+    """Return the path of a browser that starts.
 
     Raises
     ------
+    NoBrowserError
+        When there is none, or Playwright itself does not start.
     FileNotFoundError
         When HETVIZ_CHROMIUM names something that does not start: a wish is not passed over.
     """
+    fault = _fault([sys.executable, "-m", "playwright", "--version"])
+    if fault:
+        raise NoBrowserError(f"Playwright does not start: {fault}")
     wish = os.environ.get("HETVIZ_CHROMIUM")
     if wish:
-        path = shutil.which(wish)
-        if path is None or not _starts(path):
-            raise FileNotFoundError(f"HETVIZ_CHROMIUM is {wish!r}, which is no browser that starts")
-        return path
-    return next((path for path in _candidates() if _starts(path)), None)
+        fault = _fault([wish, "--version"])
+        if fault:
+            raise FileNotFoundError(f"HETVIZ_CHROMIUM is {wish!r}, which does not start: {fault}")
+        return shutil.which(wish) or wish
+    for path in _candidates():
+        if not _fault([path, "--version"]):
+            return path
+    raise NoBrowserError("no Chromium or Chrome that starts was found")
 
 
 def _candidates() -> Iterator[str]:
-    for name in (*NAMES, MAC):
-        path = shutil.which(name)
-        if path is not None:
-            yield path
-    yield _fetched_by_playwright()
-
-
-def _fetched_by_playwright() -> str:
+    yield from filter(None, map(shutil.which, (*NAMES, MAC)))
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+        yield playwright.chromium.executable_path
 
 
-def _starts(path: str) -> bool:
-    """Tell whether the browser and the libraries it needs are all there."""
+def _fault(command: list[str]) -> str:
+    """Say why a command does not run, missing libraries included; empty when it does."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stderr.strip() or f"exit code {done.returncode}" if done.returncode else ""
 
 
 if __name__ == "__main__":
-    found = find_chromium()
-    if found is None:
-        sys.exit(1)
-    print(found)
+    try:
+        print(find_chromium())
+    except (NoBrowserError, FileNotFoundError) as error:
+        sys.exit(str(error))

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.harness import ARTIFACTS, CHROMIUM_FLAGS, ROOT, Look, Server, Watch, serve
-from tools.find_chromium import find_chromium
+from tools.find_chromium import NoBrowserError, find_chromium
 
 PATIENCE_MS = 20_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -25,10 +25,11 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if path is None:
+    try:
+        path = find_chromium()
+    except NoBrowserError as error:
         wanted = os.environ.get("HETVIZ_NO_SKIP") == "1"
-        (pytest.fail if wanted else pytest.skip)("no Chromium or Chrome was found")
+        (pytest.fail if wanted else pytest.skip)(str(error))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield chromium

@@ -85,9 +85,9 @@ def test_webgl_is_there(small_app: Server, open_page: Callable[[str], Page]) -> 
 def test_left_process_is_seen(tmp_path: Path) -> None:
     script = tmp_path / "leaves.py"
     script.write_text(
-        "import subprocess\nimport streamlit as st\n"
+        "import subprocess, sys\nimport streamlit as st\n"
         "app = st.App(__file__.replace('leaves', 'empty'))\n"
-        "subprocess.Popen(['sleep', '60'])\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
     )
     (tmp_path / "empty.py").write_text("")
     left = pytest.raises(AssertionError, match="left processes behind")
