@@ -13,7 +13,6 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.guidance import BlockScore, block_scores, comparisons_kept, pooled
 from hetviz.metrics.neighborhood import neighborhoods
 
-
 _COLUMNS = [
     "source",
     "target",

@@ -1,0 +1,175 @@
+"""What every method promises, checked for all that the registry finds."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from hetviz.base import BaseEmbedder, Capability, Need
+from hetviz.data import Dataset, HeteroData, Labels, Links
+from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.registry import get_method, methods, suggest
+
+KEYS = [card.key for card in methods()]
+
+
+def rich_data() -> HeteroData:
+    """Two views of one entity, a linked dataset and a featureless one, with signed links."""
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(40, 2))
+    ids = [f"i{k}" for k in range(40)]
+    first = Dataset("first", ids, Z @ rng.normal(size=(2, 5)), entity="thing")
+    second = Dataset("second", ids[10:], Z[10:] @ rng.normal(size=(2, 4)), entity="thing")
+    Y = Z[:20] + 0.1 * rng.normal(size=(20, 2))
+    other = Dataset("other", [f"o{k}" for k in range(20)], Y @ rng.normal(size=(2, 3)))
+    tags = Dataset("tags", ["red", "blue", "NA"])
+    together = Links("first", "other", np.arange(20), np.arange(20))
+    tagged = Links("first", "tags", np.arange(40), (Z[:, 0] > 0).astype(int))
+    apart = Links("first", "first", [0, 1, 2], [5, 6, 7], [-1.0, -0.5, -0.7])
+    labels = Labels("first", "side", (Z[:, 0] > 0).astype(str))
+    return HeteroData([first, second, other, tags], [together, tagged, apart], None, [labels])
+
+
+DATA = rich_data()
+
+
+def fitted(key: str, **parameters: Any) -> BaseEmbedder:
+    return get_method(key)(**parameters).fit(DATA)
+
+
+@pytest.fixture(autouse=True)
+def _notes_are_expected() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)
+        yield
+
+
+def test_the_registry_finds_the_first_methods() -> None:
+    assert {"pca", "guided-projection"} <= set(KEYS)
+    with pytest.raises(ParameterError, match="Did you mean guided-projection"):
+        get_method("guided-projecton")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_card_is_complete(key: str) -> None:
+    card = get_method(key).card
+    texts = (card.title, card.family, card.paper, card.equation, card.summary, card.cost)
+    assert all(text.strip() for text in (*texts, *card.caveats))
+    assert card.summary.endswith(".")
+    assert all(isinstance(need, Need) for need in card.needs)
+    assert all(isinstance(word, Capability) for word in card.capabilities)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_parameters_are_declared_once_with_the_same_default(key: str) -> None:
+    method = get_method(key)
+    signature = inspect.signature(method.__init__).parameters
+    defaults = {name: p.default for name, p in signature.items() if name != "self"}
+    assert defaults == {name: param.default for name, param in method.params.items()}
+    assert defaults["n_components"] == 2
+    assert all(param.label and param.help for param in method.params.values())
+    for param in method.params.values():
+        assert param.check(param.default) == param.default
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_fit_sets_what_it_promises_and_nothing_else(key: str) -> None:
+    method = get_method(key)()
+    before = method.get_params()
+    fingerprint = DATA.fingerprint()
+    heard: list[float] = []
+    assert method.fit(DATA, progress=lambda fraction, *_, **__: heard.append(fraction)) is method
+    assert method.get_params() == before
+    assert HeteroData(DATA.datasets, DATA.links, None, DATA.labels).fingerprint() == fingerprint
+    assert method.embedding_.n_components == 2
+    for name, dataset in DATA.datasets.items():
+        Y = method.embedding_.coordinates[name]
+        assert Y.shape == (len(dataset), 2)
+        assert list(method.embedding_.ids[name]) == list(dataset.ids)
+        assert np.isfinite(Y[method.embedding_.placed[name]]).all()
+    assert method.n_iter_ >= 0
+    assert method.stopping_reason_
+    assert heard == sorted(heard)
+    assert heard[0] == 0.0
+    assert heard[-1] == 1.0
+    assert clone(method).get_params() == before
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_same_seed_same_map(key: str) -> None:
+    first, second = fitted(key).embedding_.stacked(), fitted(key).embedding_.stacked()
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_cancel_passes_through(key: str) -> None:
+    def cancel(fraction: float, message: str = "", **figures: Any) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        get_method(key)().fit(DATA, progress=cancel)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_bad_parameter_is_named_with_what_is_allowed(key: str) -> None:
+    with pytest.raises(ParameterError, match=r"n_components = 0; it must be a whole number"):
+        fitted(key, n_components=0)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_featureless_world_without_links_is_refused_with_reasons(key: str) -> None:
+    data = HeteroData([Dataset("a", ["x", "y"])])
+    if get_method(key).card.needs:
+        with pytest.raises(NotApplicableError) as caught:
+            get_method(key)().fit(data)
+        assert caught.value.reasons
+        verdict = next(v for v in suggest(data) if v.card.key == key)
+        assert not verdict.suits
+        assert verdict.reasons
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_tiny_and_constant_data_give_a_map_or_a_reason(key: str) -> None:
+    one = Dataset("one", ["007"], [[1.0, 2.0]])
+    flat = Dataset("flat", ["a", "b", "c"], np.ones((3, 2)))
+    data = HeteroData([one, flat], [Links("one", "flat", [0], [1])])
+    try:
+        embedding = get_method(key)().fit(data).embedding_
+    except HetvizError:
+        return
+    assert np.isfinite(embedding.stacked()[embedding.stacked_placed()]).all()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_new_rows_land_where_fitted_twins_lie_and_old_ones_stay(key: str) -> None:
+    method = fitted(key)
+    if Capability.OUT_OF_SAMPLE not in method.card.capabilities:
+        with pytest.raises(HetvizError, match="cannot place new items"):
+            method.transform(DATA["other"])
+        return
+    before = method.embedding_.stacked().copy()
+    X = np.asarray(DATA["other"].X)
+    new = method.transform(Dataset("other", ["twin 3", "twin 7"], X[[3, 7]]))
+    old = method.embedding_.coordinates["other"][[3, 7]]
+    np.testing.assert_allclose(new.coordinates["other"], old, atol=1e-9)
+    np.testing.assert_array_equal(method.embedding_.stacked(), before)
+    mixed = method.transform(Dataset("other", ["o3", "fresh"], X[[3, 7]]))
+    assert list(mixed.ids["other"]) == ["fresh"]
+    with pytest.raises(DataError, match="3 features were fitted"):
+        method.transform(Dataset("other", ["wide"], np.ones((1, 9))))
+    with pytest.raises(DataError, match="was not fitted"):
+        method.transform(Dataset("others", ["x"], np.ones((1, 3))))
+    with pytest.raises(HetvizError, match="call fit"):
+        get_method(key)().transform(DATA["other"])
+
+
+def test_suggest_ranks_what_uses_the_links_first() -> None:
+    verdicts = suggest(DATA)
+    assert verdicts[0].card.key == "guided-projection"
+    assert any("say apart" in reason for reason in verdicts[0].reasons)
+    assert verdicts[-1].uses < verdicts[0].uses

@@ -1,0 +1,39 @@
+"""CONTRIBUTING says that a method is added by one file. Here that is done, to the letter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import hetviz, numpy as np
+from hetviz import Dataset, HeteroData
+assert "at-random" in [card.key for card in hetviz.methods()]
+data = HeteroData([Dataset("a", ["x", "y"]), Dataset("b", ["z"])])
+embedding = hetviz.get_method("at-random")(random_state=4).fit(data).embedding_
+assert embedding.n_rows == 3
+assert "at-random" in [verdict.card.key for verdict in hetviz.suggest(data)]
+print("added")
+"""
+
+
+def test_copying_the_template_adds_a_method(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "hetviz", tmp_path / "hetviz", ignore=shutil.ignore_patterns("ui"))
+    folder = tmp_path / "hetviz" / "algorithms"
+    text = (folder / "_template.py").read_text(encoding="utf-8")
+    text = text.replace('key="template"', 'key="at-random"').replace("class Template", "class Mine")
+    (folder / "at_random.py").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "added", done.stderr
