@@ -1,0 +1,29 @@
+"""Run the benchmarks: ``python -m benchmarks [name ...] [--quick] [--out DIR]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+NAMES = ("guided_projection", "guidance_measures", "sample_maps")
+
+
+def main() -> None:
+    """Run those named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", help=f"any of {', '.join(NAMES)}; all when none is named"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller sizes")
+    parser.add_argument("--out", type=Path, default=Path("out/benchmarks"), help="where JSON goes")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}")
+    for name in arguments.names or NAMES:
+        importlib.import_module(f"benchmarks.{name}").run(arguments.out, arguments.quick)
+
+
+if __name__ == "__main__":
+    main()
