@@ -1,4 +1,4 @@
-"""Progress reporting: one callable that a long computation calls and a caller may cancel through."""
+"""Progress: one callable that a long computation calls, and through which a caller may cancel."""
 
 from __future__ import annotations
 
