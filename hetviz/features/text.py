@@ -1,0 +1,66 @@
+"""Free text to a few numbers: TF-IDF and its leading singular vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+N_COMPONENTS = 16
+MAX_WORDS = 5000
+
+
+def fit(texts: Sequence[str], random_state: int = 0) -> dict[str, Any] | None:
+    """Learn words, their weights and the leading directions; None where there are no words.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+    random_state : int
+
+    Returns
+    -------
+    dict or None
+        words (length w), idf (w), components (k, w) and mean (k), JSON-ready.
+
+    Notes
+    -----
+    Latent semantic analysis; cost O(number of words in all texts) and a randomised SVD.
+    """
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    rare = 2 if len(texts) > 20 else 1
+    model = TfidfVectorizer(min_df=rare, max_features=MAX_WORDS, sublinear_tf=True)
+    try:
+        T = model.fit_transform(texts)
+    except ValueError:
+        return None
+    k = min(N_COMPONENTS, T.shape[1] - 1, T.shape[0] - 1)
+    if k < 1:
+        return None
+    svd = TruncatedSVD(k, random_state=random_state).fit(T)
+    # Axes that explain nothing have no direction of their own, only noise.
+    keep = svd.singular_values_ > 1e-9 * svd.singular_values_.max(initial=1e-300)
+    components = svd.components_[keep]
+    if not len(components):
+        return None
+    return {
+        "words": model.get_feature_names_out().tolist(),
+        "idf": model.idf_.tolist(),
+        "components": components.tolist(),
+        "mean": (T @ components.T).mean(axis=0).tolist(),
+    }
+
+
+def apply(step: dict[str, Any], texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return what `fit` learned, applied to texts: shape (n, k), centred as in the fit."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vocabulary = {word: at for at, word in enumerate(step["words"])}
+    model = TfidfVectorizer(vocabulary=vocabulary, sublinear_tf=True)
+    model.idf_ = np.array(step["idf"])
+    T = model.transform(texts)
+    return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))

@@ -1,0 +1,26 @@
+"""Reading and writing: bundles, tables, coordinates. User bytes enter only through here."""
+
+from hetviz.io.bundle import load, read_bundle
+from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
+from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
+from hetviz.io.loose import read_tables
+from hetviz.io.samples import sample_path, samples
+from hetviz.io.tables import Choices, TableRead, read_table
+
+__all__ = [
+    "Choices",
+    "ColumnInfo",
+    "DatasetInfo",
+    "FileInfo",
+    "Loaded",
+    "TableRead",
+    "coordinates_csv",
+    "escaped",
+    "load",
+    "read_bundle",
+    "read_coordinates",
+    "read_table",
+    "read_tables",
+    "sample_path",
+    "samples",
+]

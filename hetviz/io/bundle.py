@@ -1,0 +1,267 @@
+"""Bundles: a folder or a zip with a hetviz.toml that says what its files are.
+
+Besides the keys of the format (see the README), a dataset may have ``log = [..]`` (numbers whose
+logarithm is the feature), ``media = "thumbs.zip"`` (a zip or folder of thumbnails; `media_column`
+names its members, or else they are named by row number) and ``encoding``, ``separator``,
+``decimal``; links may have ``held_out = true`` (kept aside to judge a map by) and
+``source``, ``target``, ``kind``, ``role`` for what has no column; the bundle may have ``title`` and
+``description``. `hetviz.save` further writes ``columns``, ``missing``, ``recipe``, ``sparse``,
+``feature_names`` and ``repeated``, so that reading gives back exactly what was saved.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.coordinates import read_coordinates
+from hetviz.io.files import MANIFEST, Archive, Files, Folder
+from hetviz.io.items import read_dataset
+from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
+from hetviz.io.loose import read_tables
+from hetviz.io.manifest import LabelsEntry, LinksEntry, Manifest, parse
+from hetviz.io.samples import sample_path, samples
+from hetviz.io.statements import Lookup, read_comparisons, read_links
+from hetviz.io.tables import Choices, read_table
+
+_SAVED = Choices("utf-8", ",", ".", True)
+
+
+def load(source: str | Path) -> HeteroData:
+    """Load a bundle, a sample, or plain tables.
+
+    Parameters
+    ----------
+    source : str or path
+        The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single CSV file,
+        or a folder or zip of CSV files.
+
+    Returns
+    -------
+    HeteroData
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing everything that is wrong with any file, at once. `read_bundle` leaves out what is
+        wrong instead.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> hetviz.load("digits")
+    HeteroData(pixels 700, fourier 700, shape 700; 453 links, 300 comparisons)
+    """
+    loaded = read_bundle(source)
+    if loaded.errors:
+        raise DataError(loaded.errors)
+    return loaded.data
+
+
+def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
+    """Read a bundle, a sample, or plain tables, leaving out what is wrong.
+
+    Parameters
+    ----------
+    source : str, path or bytes
+        As for `load`, or the bytes of a zip.
+    name : str
+        What to call the bytes in messages.
+
+    Returns
+    -------
+    Loaded
+        Its `problems` list each row that was left out.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used.
+    """
+    files = Archive(name, source) if isinstance(source, bytes) else _open(source)
+    if isinstance(files, Loaded):
+        return files
+    if MANIFEST in files.names():
+        return _read(files)
+    tables = [(n, files.read(n)) for n in files.names() if _may_be_table(n)]
+    if not tables:
+        raise gate.refusal(
+            "no-manifest",
+            files.name,
+            f"there is no {MANIFEST} in it, and no CSV file",
+            remedy="Give a bundle, or a folder of CSV files.",
+        )
+    return read_tables(tables)
+
+
+def _open(source: str | Path) -> Files | Loaded:
+    path = Path(source)
+    try:
+        if path.name == MANIFEST and path.is_file():
+            path = path.parent
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except (OSError, ValueError):
+        is_folder = is_file = False
+    sample = sample_path(str(source))
+    if sample is not None and not is_folder:
+        return Folder(sample)
+    if is_folder:
+        return Folder(path)
+    if is_file:
+        content = gate.read_file(path)
+        if gate.kind_of(path.name, content) == "zip":
+            return Archive(path.name, content)
+        return read_tables([(path.name, content)])
+    if sample is not None:
+        return Folder(sample)
+    near = difflib.get_close_matches(str(source), samples(), n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    there = f"Samples: {', '.join(samples())}."
+    raise gate.refusal(
+        "no-file", "load", "there is no such file, folder or sample", source, hint + there
+    )
+
+
+def _may_be_table(name: str) -> bool:
+    return name.lower().endswith((".csv", ".tsv", ".txt", ".tab"))
+
+
+def _read(files: Files) -> Loaded:
+    manifest = parse(files.read(MANIFEST))
+    problems: list[Problem] = []
+    datasets: dict[str, Dataset] = {}
+    infos: list[DatasetInfo] = []
+    for entry in manifest.datasets:
+        labels = [x.column for x in manifest.labels if x.dataset == entry.name and x.column]
+        try:
+            dataset, info = read_dataset(files, entry, labels, problems)
+        except DataError as error:
+            problems += [p for p in error.problems if p not in problems]
+            continue
+        if dataset.name in datasets:
+            problems += gate.refusal(
+                "duplicate-name", MANIFEST, "two datasets have this name", dataset.name
+            ).problems
+            continue
+        datasets[dataset.name] = dataset
+        infos.append(info)
+    if not datasets:
+        raise DataError(problems)
+    links, held_out = _all_links(files, manifest, datasets, problems)
+    labels_ = [x for entry in manifest.labels for x in _labels(files, entry, datasets, problems)]
+    data = HeteroData(datasets, links, None, labels_)
+    data = _with_comparisons(files, manifest, data, problems)
+    told = list(dict.fromkeys(problems))
+    loaded = Loaded(
+        data,
+        manifest.name,
+        manifest.title,
+        manifest.description,
+        understood=tuple(infos),
+        files=(FileInfo(files.name, "bundle", f"A bundle: {manifest.title}."),),
+        held_out=HeteroData(datasets, held_out, None, labels_) if held_out else None,
+    )
+    loaded = _with_map(files, manifest, loaded, told)
+    return replace(loaded, problems=tuple(told))
+
+
+def _all_links(
+    files: Files, manifest: Manifest, datasets: Mapping[str, Dataset], problems: list[Problem]
+) -> tuple[list[Links], list[Links]]:
+    links: list[Links] = []
+    held_out: list[Links] = []
+    for entry in manifest.links:
+        try:
+            found = read_links(
+                read_table(entry.file, files.read(entry.file), _choices(entry)),
+                entry,
+                Lookup(datasets, problems),
+            )
+        except DataError as error:
+            problems += error.problems
+            continue
+        (held_out if entry.held_out else links).extend(found)
+    return links, held_out
+
+
+def _choices(entry: LinksEntry) -> Choices | None:
+    return _SAVED if entry.source is not None else None
+
+
+def _with_comparisons(
+    files: Files, manifest: Manifest, data: HeteroData, problems: list[Problem]
+) -> HeteroData:
+    for entry in manifest.comparisons:
+        try:
+            read = read_table(entry.file, files.read(entry.file))
+            found = read_comparisons(read, Lookup(data.datasets, problems))
+        except DataError as error:
+            problems += error.problems
+            continue
+        if found is not None:
+            data = data.edit().add(found)
+    return data
+
+
+def _labels(
+    files: Files, entry: LabelsEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
+) -> list[Labels]:
+    where = f"{MANIFEST}, labels {entry.name or entry.column or ''!r}"
+    try:
+        if entry.dataset not in datasets:
+            there = f"There are: {', '.join(datasets)}."
+            raise gate.refusal(
+                "unknown-dataset", where, "there is no such dataset", entry.dataset, there
+            )
+        dataset = datasets[entry.dataset]
+        if entry.file is not None:
+            values = _json_values(entry.file, files.read(entry.file), dataset)
+        elif dataset.table is None or entry.column not in dataset.table.columns:
+            raise gate.refusal(
+                "unknown-column", where, "there is no such column", entry.column or "nothing"
+            )
+        else:
+            values = list(dataset.table[entry.column])
+    except DataError as error:
+        problems += error.problems
+        return []
+    name = entry.name or entry.column or "label"
+    return [Labels(entry.dataset, name, values)]
+
+
+def _json_values(name: str, content: bytes, dataset: Dataset) -> list[object]:
+    read = read_table(name, content, _SAVED)
+    if len(read.frame) != len(dataset) or "value" not in read.frame.columns:
+        raise gate.refusal(
+            "row-count", name, "one value for each row of the dataset is needed", len(read.frame)
+        )
+    try:
+        return [json.loads(cell) for cell in read.frame["value"]]
+    except (ValueError, RecursionError):
+        raise gate.refusal("bad-json", name, "a value is not valid JSON") from None
+
+
+def _with_map(files: Files, manifest: Manifest, loaded: Loaded, told: list[Problem]) -> Loaded:
+    entry = manifest.map
+    if entry is None:
+        return loaded
+    try:
+        content = files.read(entry.coordinates)
+        found: Embedding = read_coordinates(entry.coordinates, content, loaded.data)
+    except DataError as error:
+        told += error.problems
+        return loaded
+    note = entry.note or (f"{entry.method}, shipped with the data" if entry.method else "")
+    return replace(
+        loaded,
+        map=replace(found, note=note or found.note),
+        map_method=entry.method,
+        map_params=dict(entry.params),
+        map_seed=entry.seed,
+    )

@@ -1,0 +1,114 @@
+"""Coordinates as CSV: dataset, id, and one column for each axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import DataError, Problem
+from hetviz.features.columns import number
+from hetviz.io import cells, gate
+from hetviz.io.statements import Lookup
+from hetviz.io.tables import read_table
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
+    """Write coordinates as CSV; rows without a place have empty cells.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    digits : int, optional
+        Significant digits; exact when absent.
+    safe : bool
+        Whether a text that a spreadsheet would take for a formula gets an apostrophe in front. It
+        then no longer is the id: use it for people, not for reading back.
+    """
+
+    def text(value: str) -> str:
+        return escaped(value) if safe else value
+
+    def cell(value: float) -> str:
+        if np.isnan(value):
+            return ""
+        return repr(float(value)) if digits is None else f"{value:.{digits}g}"
+
+    rows = [
+        [text(name), text(str(id)), *map(cell, place)]
+        for name, Y in embedding.coordinates.items()
+        for id, place in zip(embedding.ids[name], Y, strict=True)
+    ]
+    return cells.csv_text(["dataset", "id", *embedding.axis_names], rows)
+
+
+def escaped(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula."""
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+
+
+def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
+    """Read coordinates of the rows of `data`.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
+    data : HeteroData
+
+    Returns
+    -------
+    Embedding
+        Of all rows of `data`; rows that the file does not name have no place.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every row that names something unknown, is given twice, or holds no number.
+    """
+    read = read_table(name, content)
+    problems: list[Problem] = list(read.problems)
+    lookup = Lookup(data.datasets, problems)
+    columns = list(read.frame.columns)
+    only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
+    axes = [column for column in columns if column not in ("dataset", "id", "placed")]
+    if "id" not in columns or ("dataset" not in columns and not only) or not axes:
+        raise gate.refusal(
+            "columns",
+            name,
+            "coordinates need the columns dataset, id and one for each axis",
+            ", ".join(columns[:10]),
+        )
+    Y = {n: np.full((len(dataset), len(axes)), np.nan) for n, dataset in data.datasets.items()}
+    seen: set[tuple[str, int]] = set()
+    for row, cell in enumerate(read.frame.to_dict("records")):
+        dataset = str(cell.get("dataset", only))
+        if not lookup.dataset(read, row, dataset, "dataset"):
+            continue
+        at = lookup.find(read, row, dataset, str(cell["id"]), "id")
+        if at is None:
+            continue
+        if (dataset, at) in seen:
+            remedy = "Keep one of the two rows."
+            lookup.refuse("duplicate-id", read, row, "id", "a second place", cell["id"], remedy)
+        seen.add((dataset, at))
+        for axis, column in enumerate(axes):
+            text = str(cell[column]).strip()
+            value = number(text, read.decimal)
+            if value is not None:
+                Y[dataset][at, axis] = value
+            elif text.lower() not in ("", "nan"):
+                remedy = "Write a number, or nothing for a row without a place."
+                lookup.refuse("not-a-number", read, row, column, "this is no number", text, remedy)
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise DataError(errors)
+    return Embedding(
+        Y,
+        {n: dataset.ids for n, dataset in data.datasets.items()},
+        {n: dataset.entity for n, dataset in data.datasets.items()},
+        note=f"read from {name}",
+    )

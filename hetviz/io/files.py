@@ -1,0 +1,190 @@
+"""The files of a bundle, in a folder or in a zip: read by name, never unpacked to disk."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+
+MANIFEST = "hetviz.toml"
+_READ_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    KeyError,
+)
+
+
+class Files(Protocol):
+    """Named files that belong together."""
+
+    name: str
+
+    def names(self) -> list[str]:
+        """Return the names of the files, with forward slashes."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file, or raise DataError."""
+        ...
+
+
+class Folder:
+    """The files of a folder; nothing outside it can be named."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.name = self.root.name
+
+    def names(self) -> list[str]:
+        """Return the names of the files, with forward slashes."""
+        found = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
+        return [path.relative_to(self.root).as_posix() for path in found]
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        check_name(self.name, name)
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, ValueError):
+            raise gate.refusal("bad-name", self.name, "no valid file name", name) from None
+        if not path.is_relative_to(self.root):
+            raise gate.refusal(
+                "outside",
+                self.name,
+                "the file lies outside the bundle",
+                name,
+                "Copy it into the folder.",
+            )
+        return gate.read_file(path, name)
+
+
+class Archive:
+    """The members of a zip, checked before and counted while they are read.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    content : bytes
+        The zip.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is damaged or encrypted, too large unpacked, packed suspiciously well, or has members
+        whose names lead elsewhere; all bad members are listed.
+    """
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = name
+        if gate.kind_of(name, content) != "zip":
+            raise gate.refusal("not-a-zip", name, "this is not a zip archive")
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(content))
+            infos = self._zip.infolist()
+        except _READ_ERRORS as error:
+            raise gate.refusal(
+                "bad-zip", name, "the zip is damaged", remedy="Make it again."
+            ) from error
+        self._left = gate.MAX_UNPACKED_BYTES
+        members = [info for info in infos if not info.is_dir()]
+        members = [info for info in members if not info.filename.startswith("__MACOSX/")]
+        _check_members(name, members, len(content))
+        self._prefix = _common_folder([info.filename for info in members])
+        self._members = {info.filename[len(self._prefix) :]: info for info in members}
+
+    def names(self) -> list[str]:
+        """Return the names of the members, with forward slashes."""
+        return list(self._members)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a member; what really comes out is counted."""
+        check_name(self.name, name)
+        where = f"{self.name}, {name}"
+        if name not in self._members:
+            raise gate.refusal("no-file", where, "there is no such file")
+        info = self._members[name]
+        limit = min(gate.MAX_FILE_BYTES, self._left, info.file_size)
+        try:
+            with self._zip.open(info) as stream:
+                content = stream.read(limit + 1)
+        except _READ_ERRORS as error:
+            raise gate.refusal(
+                "bad-zip", f"{self.name}, {name}", "the member is damaged"
+            ) from error
+        if len(content) > limit:
+            raise gate.refusal(
+                "too-large",
+                f"{self.name}, {name}",
+                "more comes out than was declared or is allowed",
+            )
+        self._left -= len(content)
+        return content
+
+
+def check_name(where: str, name: str) -> None:
+    """Refuse names that could lead out of the bundle."""
+    if why := _bad_name(name):
+        raise gate.refusal("bad-name", where, why, name, "Use plain names inside the bundle.")
+
+
+def _bad_name(name: str) -> str:
+    if not name or "\0" in name:
+        return "the file name is empty or holds a NUL"
+    if "\\" in name or ":" in name:
+        return "the file name holds a backslash or a colon"
+    path = PurePosixPath(name)
+    if path.is_absolute():
+        return "the file name is absolute"
+    if ".." in path.parts:
+        return "the file name leads upwards"
+    return ""
+
+
+def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> None:
+    problems: list[Problem] = []
+
+    def refuse(code: str, where: str, what: str, value: str = "") -> None:
+        problems.append(Problem(code, where, what, value, "Make the zip again without it."))
+
+    if len(members) > gate.MAX_MEMBERS:
+        refuse("too-many", name, f"{len(members):,} members; {gate.MAX_MEMBERS:,} are allowed")
+    total = sum(info.file_size for info in members)
+    if total > gate.MAX_UNPACKED_BYTES:
+        limit = gate.MAX_UNPACKED_BYTES / gate.MB
+        refuse("too-large", name, f"{total / gate.MB:,.0f} MB unpacked; {limit:,.0f} are allowed")
+    if total > max(gate.MB, gate.MAX_RATIO * packed):
+        refuse("zip-bomb", name, f"it unpacks to more than {gate.MAX_RATIO} times its size")
+    seen: set[str] = set()
+    for info in members[: gate.MAX_MEMBERS]:
+        where = f"{name}, {info.filename!r}"
+        if why := _bad_name(info.orig_filename) or _bad_name(info.filename):
+            refuse("bad-name", where, why)
+        if info.flag_bits & 0x1:
+            refuse("encrypted", where, "the member is encrypted")
+        if stat.S_ISLNK(info.external_attr >> 16):
+            refuse("link", where, "the member is a link to another file")
+        if info.filename in seen:
+            refuse("duplicate-name", where, "two members have this name")
+        seen.add(info.filename)
+    if problems:
+        raise DataError(problems)
+
+
+def _common_folder(names: list[str]) -> str:
+    """Return the folder that wraps everything (a zipped folder), or nothing."""
+    if MANIFEST in names or not names:
+        return ""
+    first = names[0].split("/")[0] + "/"
+    return first if all(name.startswith(first) for name in names) else ""

@@ -1,0 +1,254 @@
+"""The one door for bytes from outside: what they are is read from the content, never the name.
+
+Anything not on the allow-list is refused with a message. Budgets are checked before memory is
+taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.errors import DataError, Problem
+
+MB = 1_000_000
+MAX_FILE_BYTES = 200 * MB
+MAX_UNPACKED_BYTES = 1_000 * MB
+MAX_MEMBERS = 20_000
+MAX_RATIO = 100
+MAX_ROWS = 2_000_000
+MAX_COLUMNS = 20_000
+MAX_CELLS = 200_000_000
+MAX_PICTURE_PIXELS = 20_000_000
+MAX_RECIPE_BYTES = 50 * MB
+MAX_MANIFEST_BYTES = 10 * MB
+
+PICTURES = ("png", "jpeg", "webp")
+
+_ZIP = b"PK\x03\x04"
+_EMPTY_ZIP = b"PK\x05\x06"
+_OTHERS: tuple[tuple[bytes, str, str], ...] = (
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Save it as CSV."),
+    (b"PAR1", "a Parquet file", "Save it as CSV."),
+    (b"\x89HDF", "an HDF5 file", "Save the table as CSV, or the matrix as .npy."),
+    (b"\x1f\x8b", "a gzip archive", "Unpack it first, or use zip."),
+    (b"BZh", "a bzip2 archive", "Unpack it first, or use zip."),
+    (b"\xfd7zXZ", "an xz archive", "Unpack it first, or use zip."),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it first, or use zip."),
+    (b"Rar!", "a RAR archive", "Unpack it first, or use zip."),
+    (b"%PDF", "a PDF document", "Save the table in it as CSV."),
+    (b"GIF8", "a GIF picture", "Save it as PNG, JPEG or WEBP."),
+    (b"BM", "a BMP picture", "Save it as PNG, JPEG or WEBP."),
+    (b"\x7fELF", "a program", "Give a table as CSV."),
+    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
+)
+_PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
+_MARKUP = (b"<?xml", b"<!doctype", b"<html", b"<svg", b"<graphml")
+
+
+def refusal(code: str, where: str, what: str, value: Any = "", remedy: str = "") -> DataError:
+    """Return an error with one problem."""
+    return DataError(Problem(code, where, what, str(value), remedy))
+
+
+def read_file(path: Path, name: str | None = None) -> bytes:
+    """Read a file whole, within the budget.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is missing, is no plain file, or is too large.
+    """
+    where = name or path.name
+    try:
+        if not path.is_file():
+            raise refusal("no-file", where, "there is no such file", remedy="Check the name.")
+        check_size(where, path.stat().st_size)
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the name is not valid"
+        raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
+
+
+def check_size(where: str, size: int, limit: int = MAX_FILE_BYTES) -> None:
+    """Refuse what is larger than the limit."""
+    if size > limit:
+        raise refusal(
+            "too-large",
+            where,
+            f"{size / MB:,.0f} MB; {limit / MB:,.0f} MB are allowed",
+            remedy="Give fewer rows or columns.",
+        )
+
+
+def kind_of(name: str, content: bytes) -> str:
+    """Say what the bytes are: "text", "npy", "zip", "png", "jpeg" or "webp".
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are anything else, or nothing; the message says what to do.
+    """
+    check_size(name, len(content))
+    if not content:
+        raise refusal("empty-file", name, "the file is empty", remedy="Check how it was saved.")
+    known = _magic(content)
+    if known == "zip":
+        _refuse_office(name, content)
+    if known is not None:
+        return known
+    for magic, what, remedy in _OTHERS:
+        if content.startswith(magic) and not _is_plain_text(content):
+            raise refusal("unknown-format", name, f"this is {what}", remedy=remedy)
+    if content.startswith(_PICKLES):
+        raise refusal(
+            "pickle",
+            name,
+            "this is a Python pickle, which can run code when opened",
+            remedy="Save the table as CSV, or the matrix with numpy.save.",
+        )
+    head = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.lower().startswith(_MARKUP):
+        raise refusal("unknown-format", name, "this is XML or HTML", remedy="Save it as CSV.")
+    if head.startswith((b'{"', b"[{", b"{\n", b"{\r\n", b"[\n")) and head[:1] != b'"':
+        raise refusal("unknown-format", name, "this is JSON", remedy="Save it as CSV.")
+    return "text"
+
+
+def _magic(content: bytes) -> str | None:
+    if content.startswith((_ZIP, _EMPTY_ZIP)):
+        return "zip"
+    if content.startswith(b"\x93NUMPY"):
+        return "npy"
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "webp"
+    return None
+
+
+def _is_plain_text(content: bytes) -> bool:
+    """Whether bytes that begin like some format are text all the same (``BMI,age``)."""
+    return all(byte >= 32 or byte in (9, 10, 13) for byte in content[:512])
+
+
+def _refuse_office(name: str, content: bytes) -> None:
+    if b"[Content_Types].xml" in content[:4000] or b"xl/workbook.xml" in content:
+        raise refusal(
+            "unknown-format", name, "this is an Excel or Office file", remedy="Save it as CSV."
+        )
+    if b"mimetypeapplication/vnd.oasis" in content[:200]:
+        raise refusal("unknown-format", name, "this is a spreadsheet", remedy="Save it as CSV.")
+    if name.lower().endswith(".npz"):
+        raise refusal(
+            "unknown-format", name, "this is an NPZ archive", remedy="Save each matrix as .npy."
+        )
+
+
+def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
+    """Read an NPY matrix of real numbers; its header is checked against the size of the file.
+
+    Returns
+    -------
+    array of shape (rows, columns)
+        float32 where stored so, else float64.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
+    if kind_of(name, content) != "npy":
+        raise refusal(
+            "not-npy", name, "a matrix must be an NPY file", remedy="Save it with numpy.save."
+        )
+    array = vector(name, content)
+    if array.ndim != 2:
+        raise refusal("bad-shape", name, "a matrix has rows and columns", array.shape)
+    if np.iscomplexobj(array) or array.dtype == np.dtype(bool) or array.dtype.kind not in "fiu":
+        raise refusal("not-numbers", name, "the matrix does not hold real numbers", array.dtype)
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def vector(name: str, content: bytes) -> NDArray[Any]:
+    """Read an NPY array of numbers of any shape, without pickles and within the budget."""
+    try:
+        shape, itemsize, offset = _npy_header(content)
+    except (ValueError, SyntaxError, TypeError, KeyError, struct.error, MemoryError) as error:
+        raise refusal("bad-npy", name, "the header of the NPY file is damaged") from error
+    cells = 1
+    for side in shape:
+        cells *= side
+    if cells > MAX_CELLS or cells * itemsize > len(content) - offset:
+        raise refusal(
+            "bad-npy",
+            name,
+            f"the header promises {cells:,} numbers, and the file has room for "
+            f"{max(len(content) - offset, 0) // max(itemsize, 1):,}",
+            shape,
+            "Save it again with numpy.save.",
+        )
+    try:
+        return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
+    except (ValueError, OSError, EOFError) as error:
+        raise refusal("bad-npy", name, "the NPY file cannot be read") from error
+
+
+def _npy_header(content: bytes) -> tuple[tuple[int, ...], int, int]:
+    """Return shape, bytes a number, and where the numbers begin."""
+    major = content[6]
+    if major == 1:
+        (length,), start = struct.unpack_from("<H", content, 8), 10
+    else:
+        (length,), start = struct.unpack_from("<I", content, 8), 12
+    if length > 10_000:
+        raise ValueError
+    header = ast.literal_eval(content[start : start + length].decode("latin-1").strip())
+    kind = np.dtype(header["descr"])
+    shape = tuple(header["shape"])
+    if kind.hasobject or kind.names or kind.kind not in "fiub":
+        raise ValueError
+    if not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError
+    return shape, kind.itemsize, start + length
+
+
+def picture(name: str, content: bytes) -> bytes:
+    """Return the bytes of a PNG, JPEG or WEBP picture whose header gives a sane size.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are no picture, or one of too many pixels.
+    """
+    kind = kind_of(name, content)
+    if kind not in PICTURES:
+        raise refusal(
+            "not-a-picture", name, "this is not a PNG, JPEG or WEBP picture", remedy="Convert it."
+        )
+    import warnings
+
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
+                width, height = opened.size
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, EOFError) as error:
+        raise refusal("bad-picture", name, "the picture is damaged") from error
+    if width * height > MAX_PICTURE_PIXELS:
+        raise refusal(
+            "too-large",
+            name,
+            f"{width} x {height} pixels; {MAX_PICTURE_PIXELS:,} are allowed in all",
+            remedy="Make it smaller.",
+        )
+    return content

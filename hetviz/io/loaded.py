@@ -1,0 +1,123 @@
+"""What a reader hands back: the data, what was understood, and what was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Problem
+
+
+@dataclass(frozen=True)
+class ColumnInfo:
+    """How one column of a table is used.
+
+    Attributes
+    ----------
+    name : str
+    role : {"id", "title", "media", "label", "feature", "shown"}
+    kind : str
+        What it holds: number, category, date, text, unique, constant or empty.
+    n_missing : int
+    """
+
+    name: str
+    role: str
+    kind: str
+    n_missing: int = 0
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """How one dataset was read.
+
+    Attributes
+    ----------
+    dataset, file : str
+    encoding, separator, decimal : str
+    header : bool
+    n_rows, n_features : int
+    id_column : str
+    title_column, media_column : str or None
+    columns : tuple of ColumnInfo
+    features : str
+        Where the features come from, in words.
+    """
+
+    dataset: str
+    file: str
+    encoding: str
+    separator: str
+    decimal: str
+    header: bool
+    n_rows: int
+    n_features: int
+    id_column: str
+    title_column: str | None
+    media_column: str | None
+    columns: tuple[ColumnInfo, ...]
+    features: str
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """What a file was taken for.
+
+    Attributes
+    ----------
+    name : str
+    role : {"dataset", "links", "comparisons", "bundle", "refused"}
+    words : str
+        One sentence for the user.
+    """
+
+    name: str
+    role: str
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """Data read from files, with the account of the reading.
+
+    Attributes
+    ----------
+    data : HeteroData
+        Without the rows that were refused.
+    name, title, description : str
+    problems : tuple of Problem
+        Errors (each names a row or file that was left out) and notes.
+    understood : tuple of DatasetInfo
+    files : tuple of FileInfo
+    map : Embedding or None
+        The map shipped with the data.
+    map_method : str or None
+        Key of the method that made the map, with `map_params` and `map_seed`.
+    held_out : HeteroData or None
+        Links that the bundle keeps aside to judge a map by.
+    """
+
+    data: HeteroData
+    name: str
+    title: str
+    description: str = ""
+    problems: tuple[Problem, ...] = ()
+    understood: tuple[DatasetInfo, ...] = ()
+    files: tuple[FileInfo, ...] = ()
+    map: Embedding | None = None
+    map_method: str | None = None
+    map_params: Mapping[str, Any] = field(default_factory=dict)
+    map_seed: int = 0
+    held_out: HeteroData | None = None
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What was refused."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """What was told and accepted."""
+        return tuple(problem for problem in self.problems if problem.severity == "note")

@@ -1,0 +1,220 @@
+"""hetviz.toml: what a bundle says about its files, checked as a whole before any is read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hetviz.errors import DataError, Problem
+from hetviz.io import toml
+from hetviz.io.files import MANIFEST
+
+FORMAT = 1
+_NAMES = {"text", "exclude", "log", "feature_names", "sparse"}
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """One [[dataset]]; see `hetviz.io.bundle` for what the keys mean."""
+
+    name: str
+    table: str
+    entity: str | None = None
+    id: str | None = None
+    title: str | None = None
+    text: tuple[str, ...] = ()
+    media: str | None = None
+    media_column: str | None = None
+    features: str | tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+    sparse: tuple[str, ...] | None = None
+    n_features: int | None = None
+    exclude: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    kernel: str | None = None
+    distance: str | None = None
+    recipe: str | None = None
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    missing: str = ""
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+
+
+@dataclass(frozen=True)
+class LinksEntry:
+    """One [[links]]."""
+
+    file: str
+    complete: bool = False
+    held_out: bool = False
+    source: str | None = None
+    target: str | None = None
+    kind: str = "link"
+    role: str = "guidance"
+    repeated: bool = False
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class ComparisonsEntry:
+    """One [[comparisons]]."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class LabelsEntry:
+    """One [[labels]]: a column of the table, or a file with one JSON value a row."""
+
+    dataset: str
+    column: str | None = None
+    name: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class MapEntry:
+    """The [map] that is shown first."""
+
+    coordinates: str
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A whole hetviz.toml."""
+
+    name: str
+    title: str
+    description: str
+    datasets: tuple[DatasetEntry, ...]
+    links: tuple[LinksEntry, ...]
+    comparisons: tuple[ComparisonsEntry, ...]
+    labels: tuple[LabelsEntry, ...]
+    map: MapEntry | None
+
+
+_SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, ...]]] = {
+    "dataset": (
+        DatasetEntry,
+        {
+            **dict.fromkeys(DatasetEntry.__dataclass_fields__, str),
+            "features": (str, list),
+            "n_features": int,
+            "columns": list,
+            **dict.fromkeys(_NAMES, list),
+            "text": (str, list),
+        },
+        ("name", "table"),
+    ),
+    "links": (
+        LinksEntry,
+        {
+            **dict.fromkeys(LinksEntry.__dataclass_fields__, str),
+            "complete": bool,
+            "held_out": bool,
+            "repeated": bool,
+            "columns": list,
+        },
+        ("file",),
+    ),
+    "comparisons": (ComparisonsEntry, {"file": str}, ("file",)),
+    "labels": (LabelsEntry, dict.fromkeys(LabelsEntry.__dataclass_fields__, str), ("dataset",)),
+    "map": (
+        MapEntry,
+        {"coordinates": str, "method": str, "params": dict, "seed": int, "note": str},
+        ("coordinates",),
+    ),
+}
+
+
+def parse(content: bytes) -> Manifest:
+    """Read and check a hetviz.toml.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing everything that is missing, unknown or of the wrong kind.
+    """
+    document = toml.loads(MANIFEST, content)
+    problems: list[Problem] = []
+    found: dict[str, list[Any]] = {}
+
+    def refuse(where: str, what: str, value: Any = "", remedy: str = "") -> None:
+        problems.append(Problem("bad-manifest", where, what, str(value), remedy))
+
+    if document.get("format") != FORMAT:
+        refuse(
+            MANIFEST, f"format = {FORMAT} is needed at the top", document.get("format", "nothing")
+        )
+    for key, value in document.items():
+        if key in ("name", "title", "description"):
+            if not isinstance(value, str):
+                refuse(f"{MANIFEST}, {key}", "text is needed", value)
+        elif key in _SECTIONS:
+            entries = [value] if key == "map" else value
+            if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+                refuse(f"{MANIFEST}, {key}", f"write [[{key}]]", key)
+                continue
+            found[key] = [
+                entry
+                for at, raw in enumerate(entries)
+                if (entry := _entry(key, at, raw, refuse)) is not None
+            ]
+        elif key != "format":
+            near = difflib.get_close_matches(key, [*_SECTIONS, "name", "title"], n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else ""
+            refuse(MANIFEST, "unknown key", key, hint)
+    if not document.get("dataset"):
+        refuse(MANIFEST, "there is no [[dataset]]", remedy="Name at least one.")
+    if problems:
+        raise DataError(problems)
+    name = str(document.get("name", "data"))
+    return Manifest(
+        name,
+        str(document.get("title", name)),
+        str(document.get("description", "")),
+        tuple(found.get("dataset", ())),
+        tuple(found.get("links", ())),
+        tuple(found.get("comparisons", ())),
+        tuple(found.get("labels", ())),
+        next(iter(found.get("map", ())), None),
+    )
+
+
+def _entry(section: str, at: int, raw: dict[str, Any], refuse: Any) -> Any:
+    kind, types, needed = _SECTIONS[section]
+    where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
+    good = True
+    values: dict[str, Any] = {}
+    for key in needed:
+        if key not in raw:
+            refuse(where, f"{key} is needed")
+            good = False
+    for key, value in raw.items():
+        wanted = types.get(key)
+        if wanted is None:
+            near = difflib.get_close_matches(key, types, n=1)
+            refuse(where, "unknown key", key, f"Did you mean {near[0]!r}?" if near else "")
+            good = False
+            continue
+        inner = dict if key == "columns" else str
+        if (
+            not isinstance(value, wanted)
+            or (wanted is int and isinstance(value, bool))
+            or (isinstance(value, list) and not all(isinstance(item, inner) for item in value))
+        ):
+            refuse(where, f"{key} has the wrong kind of value", value)
+            good = False
+            continue
+        if key in _NAMES and isinstance(value, str):
+            value = [value]
+        values[key] = tuple(value) if isinstance(value, list) else value
+    return kind(**values) if good else None

@@ -1,0 +1,80 @@
+"""TOML: read with plain errors, and written (the standard library only reads it)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from hetviz.errors import DataError
+from hetviz.io import gate
+
+
+def loads(name: str, content: bytes) -> dict[str, Any]:
+    """Read TOML.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is not valid TOML in UTF-8; the message has line and column.
+    """
+    gate.check_size(name, len(content), gate.MAX_MANIFEST_BYTES)
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeError:
+        raise gate.refusal("bad-toml", name, "the file is not UTF-8 text") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise gate.refusal("bad-toml", name, f"this is not valid TOML: {error}") from None
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """Write plain values first, then tables, then lists of tables; None is left out."""
+    plain: list[str] = []
+    tables: list[str] = []
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            tables.append(f"[{_key(key)}]\n{_lines(value)}")
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            tables += [f"[[{_key(key)}]]\n{_lines(item)}" for item in value]
+        elif value is not None:
+            plain.append(f"{_key(key)} = {_value(value)}\n")
+    return "\n".join(["".join(plain), *tables])
+
+
+def encode(text: str, where: str) -> bytes:
+    """Encode as UTF-8, or raise DataError for text that has no encoding."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        bad = text[error.start : error.end]
+        raise gate.refusal(
+            "bad-text", where, "half of a character, which no file can hold", ascii(bad)
+        ) from None
+
+
+def _lines(table: Mapping[str, Any]) -> str:
+    return "".join(
+        f"{_key(key)} = {_value(value)}\n" for key, value in table.items() if value is not None
+    )
+
+
+def _key(key: str) -> str:
+    bare = key and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in key)
+    return key if bare else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + "}"
+    raise DataError(
+        gate.refusal("bad-value", "toml", "this cannot be written as TOML", repr(value)).problems
+    )
