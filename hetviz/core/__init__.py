@@ -1,0 +1,1 @@
+"""Numerics on arrays: eigenproblems, kernels, graphs and measures, without the data model."""

@@ -1,0 +1,102 @@
+"""Degrees, Laplacians and connected components of a signed guidance matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SignedGraph:
+    """A symmetric signed weight matrix, split into what attracts and what repels.
+
+    Attributes
+    ----------
+    positive, negative : csr_array of shape (n, n)
+        W+ and W-, both non-negative, so that W = W+ - W-.
+    """
+
+    positive: Any
+    negative: Any
+
+    @classmethod
+    def split(cls, W: Any) -> SignedGraph:
+        """Symmetrise W as (W + W') / 2, drop its diagonal, and split it by sign."""
+        W = sp.csr_array(W, dtype=np.float64)
+        W = ((W + W.T) / 2).tocoo()
+        off_diagonal = W.coords[0] != W.coords[1]
+        rows, columns = W.coords[0][off_diagonal], W.coords[1][off_diagonal]
+        values = W.data[off_diagonal]
+
+        def part(keep: NDArray[np.bool_], sign: float) -> Any:
+            entries = (sign * values[keep], (rows[keep], columns[keep]))
+            return sp.csr_array(entries, shape=W.shape)
+
+        return cls(part(values > 0, 1.0), part(values < 0, -1.0))
+
+    @cached_property
+    def positive_degrees(self) -> Floats:
+        """D+, the row sums of W+: shape (n,)."""
+        return np.asarray(self.positive.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def negative_degrees(self) -> Floats:
+        """D-, the row sums of W-: shape (n,)."""
+        return np.asarray(self.negative.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def absolute_degrees(self) -> Floats:
+        """|D| = D+ + D-: shape (n,)."""
+        return self.positive_degrees + self.negative_degrees
+
+    def positive_laplacian(self) -> Any:
+        """L+ = D+ - W+, positive semi-definite: csr_array of shape (n, n)."""
+        return (sp.diags_array(self.positive_degrees) - self.positive).tocsr()
+
+    def negative_laplacian(self) -> Any:
+        """L- = D- - W-, positive semi-definite: csr_array of shape (n, n)."""
+        return (sp.diags_array(self.negative_degrees) - self.negative).tocsr()
+
+    def restrict(self, rows: Ints) -> SignedGraph:
+        """Return the graph induced on `rows`."""
+        return SignedGraph(self.positive[rows][:, rows], self.negative[rows][:, rows])
+
+
+def dataset_components(W: Any, sizes: Sequence[int]) -> Ints:
+    """Say which datasets hang together through guidance.
+
+    Parameters
+    ----------
+    W : sparse array of shape (n, n)
+        Guidance between all rows; only which entries exist matters.
+    sizes : sequence of int
+        Number of rows per dataset, in the order of the rows of W.
+
+    Returns
+    -------
+    ndarray of shape (len(sizes),)
+        Component number of each dataset. Datasets of different components can share a
+        picture, but nothing relates their axes.
+    """
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    entries = sp.coo_array(W)
+    present = entries.data != 0
+    pairs = (owner[entries.coords[0][present]], owner[entries.coords[1][present]])
+    shape = (len(sizes), len(sizes))
+    graph = sp.csr_array((np.ones(len(pairs[0])), pairs), shape=shape)
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def row_components(W: Any) -> Ints:
+    """Return the component number of each row of the graph W: shape (n,)."""
+    return np.asarray(connected_components(W, directed=False)[1], dtype=np.int64)

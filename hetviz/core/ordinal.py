@@ -1,0 +1,46 @@
+"""Comparisons between distances: a is nearer to b than to c; a and b are nearer than c and d."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def comparison_outcomes(Y: Floats, objects: Any) -> Floats:
+    """Say of each comparison whether the map agrees: 1 yes, 1/2 a tie, 0 no, NaN not placed.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        Positions; rows with NaN have none.
+    objects : ndarray of shape (t, 3) or (t, 4)
+        Rows a, b, c for d(a, b) < d(a, c), or a, b, c, d for d(a, b) < d(c, d).
+
+    Returns
+    -------
+    ndarray of shape (t,)
+    """
+    objects = np.asarray(objects, dtype=np.int64)
+    if not objects.size:
+        return np.zeros(0)
+    a, b = objects[:, 0], objects[:, 1]
+    c, d = (a, objects[:, 2]) if objects.shape[1] == 3 else (objects[:, 2], objects[:, 3])
+    closer = ((Y[a] - Y[b]) ** 2).sum(axis=1)
+    farther = ((Y[c] - Y[d]) ** 2).sum(axis=1)
+    outcome = np.where(closer < farther, 1.0, np.where(closer == farther, 0.5, 0.0))
+    outcome[np.isnan(closer) | np.isnan(farther)] = np.nan
+    return outcome
+
+
+def comparison_accuracy(Y: Floats, objects: Any, weights: Floats | None = None) -> float:
+    """Weighted share of comparisons that a map agrees with, ties half; NaN when none is placed."""
+    outcome = comparison_outcomes(Y, objects)
+    good = np.isfinite(outcome)
+    w = np.ones(len(outcome)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not w[good].sum() > 0:
+        return float("nan")
+    return float(np.average(outcome[good], weights=w[good]))

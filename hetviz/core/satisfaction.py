@@ -1,0 +1,209 @@
+"""How well a map satisfies guidance: where linked pairs stand among all pairs of their block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+EXACT_PAIRS = 20_000_000
+"""Up to this many candidate pairs are all counted; above it they are sampled."""
+SAMPLED_PAIRS = 1_000_000
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True)
+class Percentiles:
+    """Where guided pairs stand among the candidate pairs of one block.
+
+    Attributes
+    ----------
+    values : ndarray of shape (m,)
+        F, the share of candidate pairs that are closer, equally close pairs counted half;
+        NaN when an end of the pair has no position.
+    candidates : int
+        Number of pairs they are compared with.
+    standard_error : float
+        Largest standard error of one value; 0 when every pair was counted.
+    """
+
+    values: Floats
+    candidates: int
+    standard_error: float
+
+    @property
+    def skipped(self) -> int:
+        """Number of guided pairs without a position."""
+        return int(np.isnan(self.values).sum())
+
+
+def distance_percentiles(
+    Y_a: Floats,
+    i: Any,
+    j: Any,
+    Y_b: Floats | None = None,
+    *,
+    max_pairs: int = EXACT_PAIRS,
+    n_samples: int = SAMPLED_PAIRS,
+    random_state: int = 0,
+) -> Percentiles:
+    """Rank the distances of guided pairs among all candidate pairs.
+
+    Parameters
+    ----------
+    Y_a : ndarray of shape (n_a, k)
+        Positions; rows with NaN have none and are no candidates.
+    i, j : ndarray of shape (m,)
+        Guided pairs: rows of `Y_a` and of `Y_b`.
+    Y_b : ndarray of shape (n_b, k), optional
+        Positions of the other dataset: all n_a n_b pairs are candidates. Without it the pairs
+        lie within `Y_a`, and each unordered pair of different rows is one candidate.
+    max_pairs, n_samples, random_state : int
+        Above `max_pairs` candidates a seeded sample of `n_samples` of them is used.
+
+    Notes
+    -----
+    O(c log c) time for c candidates (or samples), in pieces of two million pairs.
+    """
+    i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
+    other = Y_a if Y_b is None else Y_b
+    guided = _squared(np.asarray(Y_a)[i].T, np.asarray(other)[j].T)
+    A = _placed(Y_a).T
+    B = None if Y_b is None else _placed(Y_b).T
+    n_a = A.shape[1]
+    total = n_a * (n_a - 1) // 2 if B is None else n_a * B.shape[1]
+    if total == 0 or not len(i):
+        return Percentiles(np.full(len(i), np.nan), total, 0.0)
+    sampled = total > max_pairs
+    pieces = _sample(A, B, n_samples, random_state) if sampled else _all(A, B)
+    finite = np.isfinite(guided)
+    thresholds, place = np.unique(guided[finite], return_inverse=True)
+    twice = np.zeros(len(thresholds))
+    counted = 0
+    for distances in pieces:
+        distances.sort()
+        counted += len(distances)
+        twice += np.searchsorted(distances, thresholds, side="left")
+        twice += np.searchsorted(distances, thresholds, side="right")
+    values = np.full(len(i), np.nan)
+    values[finite] = (twice / (2 * counted))[place]
+    return Percentiles(values, total, 0.5 / np.sqrt(counted) if sampled else 0.0)
+
+
+def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -> float:
+    """Area under the satisfaction curve: mean(1 - F) for positive guidance, mean(F) for negative.
+
+    Parameters
+    ----------
+    F : ndarray of shape (m,)
+        Percentiles of the guided pairs; NaN is skipped.
+    sign : {1, -1}
+    weights : ndarray of shape (m,), optional
+        Non-negative importance of each pair.
+
+    Returns
+    -------
+    float
+        1 is best and 1/2 chance; NaN when no pair has a position.
+    """
+    good = np.isfinite(F)
+    w = np.ones(len(F)) if weights is None else np.abs(weights)
+    if not w[good].sum() > 0:
+        return float("nan")
+    mean = float(np.average(F[good], weights=w[good]))
+    return 1.0 - mean if sign > 0 else mean
+
+
+def satisfaction_curve(
+    F: Floats, sign: int = 1, weights: Floats | None = None, n_points: int = 1001
+) -> tuple[Floats, Floats]:
+    """Share of guidance satisfied against the share of pairs called close.
+
+    Parameters
+    ----------
+    F, sign, weights
+        As in `satisfaction_area`.
+    n_points : int
+        Points from 0 to 1.
+
+    Returns
+    -------
+    fraction_of_pairs, fraction_satisfied : ndarray of shape (n_points,)
+        At f: the share of positive pairs among the closest f of all candidate pairs, or of
+        negative pairs outside them. NaN when no pair has a position.
+    """
+    f = np.linspace(0.0, 1.0, n_points)
+    good = np.isfinite(F)
+    w = np.ones(len(F)) if weights is None else np.abs(weights)
+    order = np.argsort(F[good], kind="stable")
+    cumulated = np.concatenate([[0.0], np.cumsum(w[good][order])])
+    if cumulated[-1] <= 0:
+        return f, np.full(n_points, np.nan)
+    inside = cumulated[np.searchsorted(F[good][order], f, side="right")] / cumulated[-1]
+    return f, inside if sign > 0 else 1.0 - inside
+
+
+def link_auc(F: Floats, candidates: int) -> float:
+    """ROC-AUC of distinct linked pairs against all other candidate pairs, ties half.
+
+    Parameters
+    ----------
+    F : ndarray of shape (m,)
+        Percentiles of the linked pairs, each pair once; NaN is skipped.
+    candidates : int
+        Number of candidate pairs, the linked ones included.
+
+    Notes
+    -----
+    From the identity area = pi / 2 + (1 - pi) AUC, with pi the share of linked pairs.
+    """
+    linked = int(np.isfinite(F).sum())
+    if linked == 0 or linked >= candidates:
+        return float("nan")
+    pi = linked / candidates
+    return (satisfaction_area(F) - pi / 2) / (1.0 - pi)
+
+
+def _placed(Y: Floats) -> Floats:
+    Y = np.asarray(Y, dtype=np.float64)
+    return Y[np.isfinite(Y).all(axis=1)]
+
+
+def _squared(A: Floats, B: Floats) -> Floats:
+    """Squared distances, summed axis by axis so that a pair gives the same bits everywhere."""
+    total = np.zeros(np.broadcast_shapes(A.shape[1:], B.shape[1:]))
+    for a, b in zip(A, B, strict=True):
+        difference = a - b
+        difference *= difference
+        total += difference
+    return total
+
+
+def _all(A: Floats, B: Floats | None) -> Iterator[Floats]:
+    n = A.shape[1]
+    others = A if B is None else B
+    step = max(1, _CHUNK // max(others.shape[1], 1))
+    for start in range(0, n, step):
+        rows = A[:, start : start + step, None]
+        if B is None:
+            # columns before `start` were met as rows of an earlier piece
+            D = _squared(rows, others[:, None, start:])
+            yield D[np.triu(np.ones(D.shape, dtype=bool), k=1)]
+        else:
+            yield _squared(rows, others[:, None, :]).ravel()
+
+
+def _sample(A: Floats, B: Floats | None, n_samples: int, random_state: int) -> Iterator[Floats]:
+    rng = np.random.default_rng(random_state)
+    n = A.shape[1]
+    left = rng.integers(0, n, n_samples)
+    if B is None:
+        right = (left + rng.integers(1, n, n_samples)) % n
+        yield _squared(A[:, left], A[:, right])
+    else:
+        yield _squared(A[:, left], B[:, rng.integers(0, B.shape[1], n_samples)])
