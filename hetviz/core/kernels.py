@@ -29,6 +29,7 @@ NEGATIVE = 1e-6
 """A negative eigenvalue beyond this share of the largest is worth a warning."""
 LANDMARKS_ABOVE = 5_000
 _MEDIAN_ROWS = 1_000
+_PIVOTS = 50
 
 
 def squared_distances(X: Floats, Y: Floats) -> Floats:
@@ -170,7 +171,7 @@ def kernel_map(
 def landmark_map(kernel: Kernel, X: Any, n_landmarks: int, random_state: int = 0) -> KernelMap:
     """Fit a Nystroem map: the kernel's empirical map on a few spread-out rows.
 
-    Landmarks are drawn one by one with probability proportional to what the kernel of the
+    Landmarks are drawn, a few at a time, with probability proportional to what the kernel of the
     landmarks so far leaves unexplained of each row (randomly pivoted Cholesky; Chen, Epperly,
     Tropp and Webber 2023), which adapts to clusters as k-means++ does.
 
@@ -191,21 +192,22 @@ def landmark_map(kernel: Kernel, X: Any, n_landmarks: int, random_state: int = 0
     stop = 1e-8 * residual.sum()
     F = np.zeros((n, min(n_landmarks, n)))
     chosen: list[int] = []
-    for step in range(F.shape[1]):
-        total = residual.sum()
-        if total <= stop:
+    while len(chosen) < F.shape[1] and residual.sum() > stop:
+        known = len(chosen)
+        size = min(_PIVOTS, F.shape[1] - known, np.count_nonzero(residual))
+        pivots = rng.choice(n, size, replace=False, p=residual / residual.sum())
+        columns = kernel(X, X[pivots]) - F[:, :known] @ F[pivots, :known].T
+        inner = _cholesky_map((columns[pivots] + columns[pivots].T) / 2)
+        if inner is None:
             break
-        pivot = int(rng.choice(n, p=residual / total))
-        column = kernel(X, X[[pivot]])[:, 0] - F[:, :step] @ F[pivot, :step]
-        if column[pivot] <= 0:
-            break
-        F[:, step] = column / np.sqrt(column[pivot])
-        residual = np.maximum(residual - F[:, step] ** 2, 0.0)
-        residual[pivot] = 0.0
-        chosen.append(pivot)
+        new = slice(known, known + inner.rank)
+        F[:, new] = inner(columns[:, inner.landmarks])
+        residual = np.maximum(residual - np.einsum("ij,ij->i", F[:, new], F[:, new]), 0.0)
+        residual[pivots] = 0.0
+        chosen.extend(int(row) for row in pivots[inner.landmarks])
     landmarks = np.array(sorted(chosen), dtype=np.int64)
-    inner = kernel_map(kernel(X[landmarks], X[landmarks]))
-    return KernelMap(landmarks[inner.landmarks], inner.projection)
+    fitted = kernel_map(kernel(X[landmarks], X[landmarks]))
+    return KernelMap(landmarks[fitted.landmarks], fitted.projection)
 
 
 def symmetric_kernel(K: Any, where: str = "kernel") -> Floats:
