@@ -5,6 +5,7 @@ from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
 from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
 from hetviz.io.samples import sample_path, samples
+from hetviz.io.saving import save
 from hetviz.io.tables import Choices, TableRead, read_table
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "read_tables",
     "sample_path",
     "samples",
+    "save",
 ]

@@ -117,7 +117,7 @@ class _Reading:
             feature_names=names or None,
             kernel=kernel,
             distance=distance,
-            table=table if entry.columns is not None or table.shape[1] else None,
+            table=table if table.shape[1] else None,
             media=self._media(table, rows),
             entity=entry.entity,
             recipe=recipe or None,

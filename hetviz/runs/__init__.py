@@ -1,0 +1,15 @@
+"""Runs: data, method, parameters and seed to a result that can be repeated."""
+
+from hetviz.runs.recipe import Recipe, read_recipe, run_recipe, write_run
+from hetviz.runs.run import FittedRun, Run, embed, fit_run
+
+__all__ = [
+    "FittedRun",
+    "Recipe",
+    "Run",
+    "embed",
+    "fit_run",
+    "read_recipe",
+    "run_recipe",
+    "write_run",
+]

@@ -1,0 +1,177 @@
+"""Recipes: a run as a small TOML file, and the folder that a run leaves behind."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hetviz import params as parameters
+from hetviz.data import HeteroData
+from hetviz.errors import DataWarning
+from hetviz.io import coordinates_csv, gate, load, samples, toml
+from hetviz.metrics import evaluate
+from hetviz.progress import Progress
+from hetviz.registry import get_method
+from hetviz.runs.run import FittedRun, Run, fit_run
+
+FORMAT = 1
+RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"
+_KEYS: dict[str, type] = {
+    "format": int,
+    "data": str,
+    "fingerprint": str,
+    "method": str,
+    "seed": int,
+    "params": dict,
+    "unset": list,
+    "versions": dict,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a recipe.toml says.
+
+    Attributes
+    ----------
+    data : str
+        A sample name, or a path (relative to the recipe).
+    run : Run
+    folder : Path
+        Where the recipe lies.
+    """
+
+    data: str
+    run: Run
+    folder: Path = field(default_factory=Path)
+
+    def load(self) -> HeteroData:
+        """Load the data that the recipe names."""
+        beside = self.folder / self.data
+        if self.data not in samples() and not Path(self.data).is_absolute() and beside.exists():
+            return load(beside)
+        return load(self.data)
+
+
+def recipe_text(data: str, run: Run) -> str:
+    """Write a recipe; parameters that are None are listed under ``unset``."""
+    document = {
+        "format": FORMAT,
+        "data": data,
+        "fingerprint": run.fingerprint,
+        "method": run.method,
+        "seed": run.seed,
+        "unset": [name for name, value in run.params.items() if value is None],
+        "params": {name: value for name, value in run.params.items() if value is not None},
+        "versions": dict(run.versions),
+    }
+    return toml.dumps(document)
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no recipe, listing what is wrong.
+    hetviz.errors.ParameterError
+        If it names an unknown method or parameter.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / RECIPE
+    document = toml.loads(file.name, gate.read_file(file))
+    for key, value in document.items():
+        if key not in _KEYS or not isinstance(value, _KEYS[key]):
+            known = key in _KEYS
+            what = f"{key} has the wrong kind of value" if known else "unknown key"
+            raise gate.refusal("bad-recipe", file.name, what, value if known else key)
+    if document.get("format") != FORMAT or "data" not in document or "method" not in document:
+        raise gate.refusal(
+            "bad-recipe", file.name, f"a recipe has format = {FORMAT}, data and method"
+        )
+    method = get_method(document["method"])
+    given = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
+    checked = parameters.check(method.card.key, method.params, given)
+    run = Run(
+        document.get("fingerprint", ""),
+        method.card.key,
+        {name: checked[name] for name in given},
+        document.get("seed", 0),
+        document.get("versions", {}),
+    )
+    return Recipe(document["data"], run, file.parent)
+
+
+def run_recipe(
+    path: str | Path, out: str | Path | None = None, *, progress: Progress | None = None
+) -> Path:
+    """Run a recipe again.
+
+    Parameters
+    ----------
+    path : str or path
+        A recipe.toml, or the folder that holds one.
+    out : str or path, optional
+        Where to write; the folder ``run`` beside the recipe when absent.
+    progress : callable, optional
+
+    Returns
+    -------
+    path
+        The folder, with coordinates.csv, scores.json and recipe.toml.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        As `load` and `embed`. A `DataWarning` says if the data are no longer the same.
+    """
+    recipe = read_recipe(path)
+    data = recipe.load()
+    if recipe.run.fingerprint and recipe.run.fingerprint != data.fingerprint():
+        warnings.warn(
+            f"{recipe.data} is not what the recipe was made with, so the result may differ.",
+            DataWarning,
+            stacklevel=2,
+        )
+    fitted = fit_run(data, recipe.run.method, recipe.run.params, recipe.run.seed, progress)
+    target = recipe.folder / "run" if out is None else Path(out)
+    is_sample = recipe.data in samples()
+    source = recipe.data if is_sample else str((recipe.folder / recipe.data).resolve())
+    write_run(target, source, data, fitted)
+    return target
+
+
+def write_run(
+    folder: str | Path, source: str, data: HeteroData, fitted: FittedRun
+) -> Mapping[str, Any]:
+    """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds."""
+    scores = evaluate(data, fitted.embedding).to_dict()
+    record = {
+        "method": fitted.run.method,
+        "seed": fitted.run.seed,
+        "seconds": round(fitted.run.seconds, 3),
+        "fingerprint": fitted.run.fingerprint,
+        "n_unplaced": fitted.embedding.n_unplaced,
+        "scores": scores,
+    }
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        _write(target / COORDINATES, coordinates_csv(fitted.embedding))
+        _write(target / SCORES, json.dumps(record, indent=2) + "\n")
+        _write(target / RECIPE, recipe_text(source, fitted.run))
+    except OSError as error:
+        raise gate.refusal(
+            "not-written", str(folder), f"cannot be written: {error.strerror}"
+        ) from None
+    return record
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")
