@@ -108,8 +108,8 @@ class Runner(Protocol):
         """Return the owner's jobs, oldest first."""
         ...
 
-    def forget(self, id: str, owner: str) -> None:
-        """Drop a job of this owner that is over, with its result."""
+    def take(self, id: str, owner: str) -> Job | None:
+        """Return a job of this owner that is over, once: it is forgotten then."""
         ...
 
 

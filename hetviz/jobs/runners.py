@@ -36,13 +36,14 @@ class _Jobs:
         with self._lock:
             return [job for job in self._book.values() if job.owner == owner]
 
-    def forget(self, id: str, owner: str) -> None:
-        """Drop a job of this owner that is over, with its result."""
+    def take(self, id: str, owner: str) -> Job | None:
+        """Return a job of this owner that is over, once: it is forgotten then."""
         with self._lock:
             job = self._book.get(id)
-            if job is not None and job.owner == owner and not job.live:
-                del self._book[id]
-                del self._stop[id]
+            if job is None or job.owner != owner or job.live:
+                return None
+            del self._stop[id]
+            return self._book.pop(id)
 
     def _new(self, owner: str, title: str, note: Mapping[str, Any] | None) -> str:
         id = secrets.token_hex(8)

@@ -112,9 +112,12 @@ def test_only_the_owner_sees_a_job(runner: Runner) -> None:
     wait_for(lambda: over(runner, id))
     assert runner.get(id, "you") is None
     assert runner.jobs("you") == []
-    runner.forget(id, "you")
+    assert runner.take(id, "you") is None
     assert [job.id for job in runner.jobs("me")] == [id]
-    runner.forget(id, "me")
+    taken = runner.take(id, "me")
+    assert taken is not None
+    assert taken.result == 2
+    assert runner.take(id, "me") is None
     assert runner.jobs("me") == []
 
 

@@ -1,0 +1,106 @@
+"""Tasks a runner can run: each is a function of plain arguments and a progress callback."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ConvergenceWarning, DataWarning
+from hetviz.metrics import evaluate, guidance_curve
+from hetviz.progress import Part, Progress
+from hetviz.registry import get_method
+from hetviz.runs import fit_run
+from hetviz.runs.first_map import first_map
+
+_CURVE_POINTS = 121
+
+
+@dataclass(frozen=True, eq=False)
+class MadeMap:
+    """A fitted map: method, title and settings, places, and figures as from `figures_of`."""
+
+    method: str
+    title: str
+    params: dict[str, Any]
+    embedding: Embedding
+    figures: dict[str, Any]
+
+
+def make_map(
+    data: HeteroData,
+    method: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold_out: float,
+    progress: Progress,
+) -> MadeMap:
+    """Fit a method and measure the map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    method : str
+        Its key.
+    params : mapping
+    seed : int
+    hold_out : float
+        Share of the links to keep from the method and judge the map by; 0 shows it all of them.
+    progress : callable
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    """
+    train, held_out = data, None
+    if hold_out > 0:
+        train, held_out = data.holdout(links=hold_out, random_state=seed)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fitted = fit_run(train, method, params, seed, Part(progress, 0.0, 0.8))
+    progress(0.8, "Measuring the map")
+    figures = figures_of(train, fitted.embedding, held_out)
+    ours = (DataWarning, ConvergenceWarning)
+    figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
+    progress(1.0, "Done")
+    title = get_method(method).card.title
+    return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
+
+
+def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
+    """Make and measure the first map of data that came without one.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    """
+    first = first_map(data, Part(progress, 0.0, 0.8))
+    progress(0.8, "Measuring the map")
+    figures = figures_of(data, first.embedding)
+    progress(1.0, "Done")
+    return MadeMap(first.method, first.title, first.params, first.embedding, figures)
+
+
+def figures_of(
+    data: HeteroData, embedding: Embedding, held_out: HeteroData | None = None
+) -> dict[str, Any]:
+    """Return measures and satisfaction curves of a map, JSON-ready.
+
+    Returns
+    -------
+    dict
+        ``scores`` as from `hetviz.metrics.evaluate`; ``curves`` maps "given" and, where there are
+        held-out links, "held_out" to the two lists of a curve.
+    """
+    curves: dict[str, list[list[float]]] = {}
+    for key, part in (("given", data), ("held_out", held_out)):
+        if part is not None and any(bool((links.weight > 0).any()) for links in part.links):
+            x, y = guidance_curve(embedding, part)
+            # The same shares for every curve, evenly spread on the logarithmic axis it is drawn on.
+            at = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, _CURVE_POINTS)])
+            curves[key] = [at.tolist(), np.interp(at, x, y).tolist()]
+    return {"scores": evaluate(data, embedding, held_out).to_dict(), "curves": curves}

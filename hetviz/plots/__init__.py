@@ -1,0 +1,22 @@
+"""Figures: maps, curves and small still maps, each with its text alternative."""
+
+from hetviz.plots.colour import Colouring, ColourOption, colour_options, colouring
+from hetviz.plots.curve import curve_alt, curve_figure
+from hetviz.plots.map import MapPicture, map_figure
+from hetviz.plots.palette import GLYPHS, Theme, tokens
+from hetviz.plots.still import still_map
+
+__all__ = [
+    "GLYPHS",
+    "ColourOption",
+    "Colouring",
+    "MapPicture",
+    "Theme",
+    "colour_options",
+    "colouring",
+    "curve_alt",
+    "curve_figure",
+    "map_figure",
+    "still_map",
+    "tokens",
+]

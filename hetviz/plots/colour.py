@@ -1,0 +1,192 @@
+"""What can colour a map, and the value of each row under it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Dataset, HeteroData
+from hetviz.plots.palette import N_SLOTS
+
+Kind = Literal["dataset", "categories", "numbers"]
+
+BY_DATASET = "dataset"
+NO_VALUE, OTHER = -1, -2
+_MOST_CATEGORIES = 200
+_HOPS = 3
+
+
+@dataclass(frozen=True)
+class ColourOption:
+    """Something that can colour the map.
+
+    Attributes
+    ----------
+    key : str
+        ``"dataset"``, or a JSON list of dataset name and column name.
+    title : str
+        For menus.
+    kind : {"dataset", "categories", "numbers"}
+    """
+
+    key: str
+    title: str
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Colouring:
+    """The value of every global row under one option.
+
+    Attributes
+    ----------
+    option : ColourOption
+    categories : tuple of str
+        At most eight, the largest first; empty for numbers.
+    code : array of int, shape (n_rows,)
+        Position in `categories`; -1 without a value, -2 for categories beyond the eight.
+    value : array of shape (n_rows,)
+        The number of each row; NaN without one. Empty for categories.
+    n_other : int
+        How many categories are pooled as "other".
+    borrowed : tuple of str
+        Datasets whose rows take the value that most of their linked rows have.
+    """
+
+    option: ColourOption
+    categories: tuple[str, ...]
+    code: NDArray[np.int64]
+    value: NDArray[np.float64]
+    n_other: int = 0
+    borrowed: tuple[str, ...] = ()
+
+
+def colour_options(data: HeteroData) -> list[ColourOption]:
+    """Return all that can colour a map of these data: labels first, then columns, then dataset."""
+    found: dict[str, ColourOption] = {}
+    many = len(data.datasets) > 1
+
+    def note(dataset: str, column: str, values: pd.Series) -> None:
+        kind = _kind(values)
+        if kind is not None:
+            title = f"{spoken(column)} of {dataset}" if many else spoken(column)
+            key = json.dumps([dataset, column])
+            found.setdefault(key, ColourOption(key, title, kind))
+
+    for label in data.labels:
+        note(label.dataset, label.name, pd.Series(label.values))
+    for name, dataset in data.datasets.items():
+        if dataset.table is not None:
+            for column in dataset.table.columns:
+                if column != dataset.title_column:
+                    note(name, str(column), dataset.table[column])
+    return [*found.values(), ColourOption(BY_DATASET, "dataset", "dataset")]
+
+
+def colouring(data: HeteroData, key: str | None = None) -> Colouring:
+    """Return the value of each row under an option; the first option when `key` is unknown.
+
+    Notes
+    -----
+    Rows of other datasets take what shows the same object, else what most of their positive links
+    (weighted) lead to, over at most three links; a number is their weighted mean.
+    """
+    options = {option.key: option for option in colour_options(data)}
+    option = options.get(key or "") or next(iter(options.values()))
+    none = np.full(data.n_rows, np.nan)
+    if option.kind == "dataset":
+        code = np.concatenate([np.full(len(d), k) for k, d in enumerate(data.datasets.values())])
+        names = tuple(data.datasets)[:N_SLOTS]
+        code = np.where(code < N_SLOTS, code, OTHER)
+        return Colouring(option, names, code, none, max(len(data.datasets) - N_SLOTS, 0))
+    dataset, column = json.loads(option.key)
+    own = _column(data, data[dataset], column)
+    if option.kind == "numbers":
+        value = none.copy()
+        value[data.offsets[dataset]] = pd.to_numeric(own, errors="coerce").to_numpy(np.float64)
+        spread = _spread(data, value[:, None])[:, 0]
+        return _with_borrowed(
+            data, dataset, Colouring(option, (), np.zeros(data.n_rows, np.int64), spread)
+        )
+    sizes = own.dropna().astype(str).value_counts()
+    order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
+    kept = order if len(order) <= N_SLOTS else order[: N_SLOTS - 1]
+    votes = np.zeros((data.n_rows, len(order)))
+    place = {name: k for k, name in enumerate(order)}
+    start = data.offsets[dataset].start
+    for row, text in enumerate(own):
+        if not pd.isna(text):
+            votes[start + row, place[str(text)]] = 1.0
+    votes[votes.sum(axis=1) == 0] = np.nan
+    votes = _spread(data, votes)
+    known = np.asarray(~np.isnan(votes).any(axis=1))
+    code = np.full(data.n_rows, NO_VALUE)
+    code[known] = votes[known].argmax(axis=1)
+    code[code >= len(kept)] = OTHER
+    result = Colouring(option, tuple(kept), code, none, len(order) - len(kept))
+    return _with_borrowed(data, dataset, result)
+
+
+def spoken(text: str) -> str:
+    """Return a slug such as ``smileys-emotion`` as words; leave other text as it is."""
+    plain = text.replace("-", "").replace("_", "")
+    if plain.isalpha() and text == text.lower():
+        words = text.replace("-", " ").replace("_", " ").strip()
+        return words[:1].upper() + words[1:]
+    return text
+
+
+def _with_borrowed(data: HeteroData, owner: str, result: Colouring) -> Colouring:
+    has = np.asarray(result.code != NO_VALUE if result.categories else ~np.isnan(result.value))
+    borrowed = tuple(
+        name for name, rows in data.offsets.items() if name != owner and bool(has[rows].any())
+    )
+    return replace(result, borrowed=borrowed)
+
+
+def _column(data: HeteroData, dataset: Dataset, column: str) -> pd.Series:
+    for label in data.labels:
+        if label.dataset == dataset.name and label.name == column:
+            return pd.Series(label.values)
+    assert dataset.table is not None  # noqa: S101 - colour_options found the column there
+    return dataset.table[column]
+
+
+def _kind(values: pd.Series) -> Kind | None:
+    present = values.dropna()
+    n_distinct = present.astype(str).nunique()
+    if n_distinct < 2:
+        return None
+    numbers = pd.to_numeric(present, errors="coerce")
+    if bool(numbers.notna().all()) and not pd.api.types.is_bool_dtype(present) and n_distinct > 12:
+        return "numbers"
+    if n_distinct > _MOST_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
+        return None
+    return "categories"
+
+
+def _spread(data: HeteroData, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fill rows of NaN from rows of the same object, then along positive links."""
+    out = values.copy()
+    same = np.isnan(out).any(axis=1)
+    if data.n_objects < data.n_rows:
+        by_object = np.full((data.n_objects, out.shape[1]), np.nan)
+        by_object[data.object_of[~same]] = out[~same]
+        out[same] = by_object[data.object_of[same]]
+    W = data.adjacency("+")
+    for _ in range(_HOPS):
+        missing = np.asarray(np.isnan(out).any(axis=1))
+        if not missing.any():
+            break
+        known = np.where(missing[:, None], 0.0, out)
+        weight = W @ (~missing).astype(np.float64)
+        reached = missing & (weight > 0)
+        if not reached.any():
+            break
+        out[reached] = (W @ known)[reached] / weight[reached, None]
+    return out

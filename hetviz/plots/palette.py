@@ -1,0 +1,131 @@
+"""Colours and shapes: tokens of both themes, the categorical palette, one shape a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Theme = Literal["light", "dark"]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The colours of one theme, as ``#rrggbb``.
+
+    Attributes
+    ----------
+    bg, soft, card, line : str
+        Page, quiet areas, hover labels, borders.
+    ink, mute, faint : str
+        Text, second lines, thin curves only.
+    accent, on_accent, ok, bad : str
+        Controls and the main curve, text on them, the state dot, errors.
+    ghost : str
+        Points without a value.
+    categories : tuple of str
+        Eight colours that stay apart for colour-blind readers.
+    """
+
+    bg: str
+    soft: str
+    card: str
+    line: str
+    ink: str
+    mute: str
+    faint: str
+    accent: str
+    on_accent: str
+    ok: str
+    bad: str
+    ghost: str
+    categories: tuple[str, ...]
+
+
+_LIGHT = Tokens(
+    bg="#fcfbf8",
+    soft="#f3f1eb",
+    card="#ffffff",
+    line="#dedad0",
+    ink="#1d1f22",
+    mute="#5b5d62",
+    faint="#8a8c90",
+    accent="#1d5c63",
+    on_accent="#ffffff",
+    ok="#1d7a5f",
+    bad="#a3231f",
+    ghost="#c3c1bb",
+    categories=(
+        "#2f4cc4",
+        "#e0700f",
+        "#0aa582",
+        "#a3125f",
+        "#8f6800",
+        "#3a78a0",
+        "#9d7df0",
+        "#7a2114",
+    ),
+)
+_DARK = Tokens(
+    bg="#15171a",
+    soft="#202327",
+    card="#1b1e22",
+    line="#343840",
+    ink="#ebe9e3",
+    mute="#a9abb0",
+    faint="#7d8086",
+    accent="#7cc7c3",
+    on_accent="#0d1f1e",
+    ok="#7fd1ae",
+    bad="#f08a80",
+    ghost="#4a4d53",
+    categories=(
+        "#3f8dff",
+        "#ff7d2b",
+        "#a6e6b8",
+        "#e08fa6",
+        "#f2cb30",
+        "#55c8fb",
+        "#9a70c4",
+        "#bd655a",
+    ),
+)
+
+SHAPES = (
+    "circle",
+    "diamond",
+    "square",
+    "triangle-up",
+    "cross",
+    "star",
+    "hexagon",
+    "triangle-down",
+)
+GLYPHS = ("●", "◆", "■", "▲", "✚", "★", "⬢", "▼")
+SIZE_FACTORS = (1.00, 1.18, 0.90, 1.12, 1.05, 1.30, 1.05, 1.12)
+N_SLOTS = len(SHAPES)
+
+
+def tokens(theme: Theme) -> Tokens:
+    """Return the colours of a theme."""
+    return _DARK if theme == "dark" else _LIGHT
+
+
+def mix(first: str, second: str, share: float) -> str:
+    """Return `first` with `share` of `second` mixed in, channel by channel."""
+
+    def channels(colour: str) -> list[int]:
+        return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+    pairs = zip(channels(first), channels(second), strict=True)
+    return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+def text_colour(colour: str, theme: Theme) -> str:
+    """Return a category's colour dark (or light) enough for text."""
+    return mix(colour, tokens(theme).ink, 0.26)
+
+
+def shape_of(place: int) -> tuple[str, str, float]:
+    """Return marker symbol, glyph and size factor of the dataset at `place`."""
+    k = place % N_SLOTS
+    return SHAPES[k], GLYPHS[k], SIZE_FACTORS[k]

@@ -1,0 +1,146 @@
+"""Where names, words and pictures go on a map: greedily, in pixels, never on top of each other."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SAMPLE = 800
+_CELL = 0.06
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The part of the plane that is shown, and how many points lie outside.
+
+    Attributes
+    ----------
+    low, high : array of shape (2,)
+    outside : int
+    stretch : float
+        Horizontal units are drawn this much longer than vertical ones, to fill a wide frame.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    outside: int
+    stretch: float = 1.0
+
+    @classmethod
+    def around(cls, points: NDArray[np.float64]) -> Frame:
+        """Return the frame of the 0.6 to 99.4 % quantiles of `points`, shape (n, 2), padded."""
+        if len(points) == 0:
+            return cls(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 0)
+        low, high = np.quantile(points, [0.006, 0.994], axis=0)
+        size = np.maximum(high - low, 1e-9 + 0.02 * float((high - low).max()))
+        middle = (low + high) / 2
+        low, high = middle - 0.53 * size, middle + 0.53 * size
+        outside = int(((points < low) | (points > high)).any(axis=1).sum())
+        stretch = float(np.clip(1.5 * size[1] / size[0], 1.0, 1.25))
+        return cls(low, high, outside, stretch)
+
+    def inside(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which points lie in the frame."""
+        return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
+
+    def pixels(self, points: NDArray[np.float64], width: float, height: float) -> Pixels:
+        """Return the points in pixels of a `width` x `height` picture, and the pixels per unit."""
+        span = self.high - self.low
+        per_y = min(width / (span[0] * self.stretch), height / span[1])
+        scale = np.array([per_y * self.stretch, per_y])
+        return Pixels((points - (self.low + self.high) / 2) * scale, scale)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Points in pixels, the origin in the middle, and the pixels per unit of each axis."""
+
+    at: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+@dataclass
+class Board:
+    """Boxes already placed, as (left, bottom, right, top) in pixels, within a picture."""
+
+    width: float
+    height: float
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+
+    def put(self, x: float, y: float, width: float, height: float) -> bool:
+        """Place a box centred at (x, y) if it fits; return whether it did."""
+        left, right = x - width / 2, x + width / 2
+        bottom, top = y - height / 2, y + height / 2
+        if max(abs(left), abs(right)) > self.width / 2:
+            return False
+        if max(abs(bottom), abs(top)) > self.height / 2:
+            return False
+        for a, b, c, d in self.boxes:
+            if left < c and a < right and bottom < d and b < top:
+                return False
+        self.boxes.append((left, bottom, right, top))
+        return True
+
+
+def text_width(text: str, font: float, bold: bool = False) -> float:
+    """Estimate the width of a text in pixels."""
+    units = sum(1.0 if unicodedata.east_asian_width(sign) in "WF" else 0.5 for sign in text)
+    return units * font * (1.12 if bold else 1.04) + 6
+
+
+def densest_first(at: NDArray[np.float64], reach: float) -> list[int]:
+    """Return points from the densest place down, each at least `reach` from the ones before.
+
+    Cost O(m^2) for m points, of which at most 800 are used.
+    """
+    step = max(1, len(at) // _SAMPLE)
+    rows = np.arange(0, len(at), step)
+    points = at[rows]
+    squared = ((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2)
+    density = np.exp(-squared / (2 * reach**2)).sum(axis=1)
+    chosen: list[int] = []
+    for k in np.argsort(-density, kind="stable"):
+        if all(squared[k, other] >= (0.6 * reach) ** 2 for other in chosen):
+            chosen.append(int(k))
+    return [int(rows[k]) for k in chosen]
+
+
+def place_names(
+    board: Board, groups: Iterable[tuple[str, NDArray[np.float64]]], font: float
+) -> dict[str, tuple[float, float]]:
+    """Place a name at the densest free place of each group; return the places, in pixels.
+
+    A name whose group has no free place near its dense part is left out.
+    """
+    reach = _CELL * max(board.width, board.height)
+    found: dict[str, tuple[float, float]] = {}
+    for name, at in groups:
+        for k in densest_first(at, reach)[:25]:
+            x, y = float(at[k, 0]), float(at[k, 1])
+            if board.put(x, y, text_width(name, font, bold=True), font * 1.35):
+                found[name] = (x, y)
+                break
+    return found
+
+
+def place_items(
+    board: Board,
+    at: NDArray[np.float64],
+    order: Sequence[int] | NDArray[np.int64],
+    sizes: Sequence[tuple[float, float]],
+    most: int,
+    tries: int,
+) -> list[int]:
+    """Place boxes of `sizes` at points `at`, in `order`; return the points that got one."""
+    placed: list[int] = []
+    for k in order[:tries]:
+        width, height = sizes[k]
+        if board.put(float(at[k, 0]), float(at[k, 1]), width, height):
+            placed.append(int(k))
+            if len(placed) == most:
+                break
+    return placed

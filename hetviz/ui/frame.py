@@ -1,0 +1,111 @@
+"""The row above every page: project, undo and redo, and what is being worked on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.errors import HetvizError
+from hetviz.jobs import Job
+from hetviz.ui import look, session, work
+from hetviz.workspace import SetTitle
+
+_BEAT, _FAST_BEAT = 4.0, 0.5
+
+
+def show() -> None:
+    """Show the row, and whatever must be told."""
+    work.collect()
+    workspace = session.workspace()
+    st.session_state["drawn"] = workspace.version
+    with st.container(horizontal=True, vertical_alignment="center", key="frame", gap="small"):
+        title = workspace.state.title or "No project"
+        with st.popover(look.plain(title), type="tertiary", key="project"):
+            st.text_input(
+                "Project name", value=title, max_chars=80, key=f"title-{title}", on_change=_retitle
+            )
+        undo, redo = workspace.undo_name, workspace.redo_name
+        # What opened the first data is no step to go back behind.
+        can_undo = undo is not None and workspace.steps > 1
+        st.button(
+            f"Undo {undo}" if can_undo else "Undo",
+            icon=":material/undo:",
+            type="tertiary",
+            disabled=not can_undo,
+            key="undo",
+            on_click=_undo,
+        )
+        st.button(
+            f"Redo {redo}" if redo else "Redo",
+            icon=":material/redo:",
+            type="tertiary",
+            disabled=redo is None,
+            key="redo",
+            on_click=_redo,
+        )
+        st.space("stretch")
+        beat = _FAST_BEAT if work.live() else _BEAT
+        st.fragment(run_every=beat)(_strip)()
+    for message in session.messages():
+        st.error(look.plain(message), icon=":material/error:")
+
+
+def _strip() -> None:
+    """Show the running job, or the state of the map; its timer also keeps a tab alive.
+
+    A tab without a timer stays unconnected after the server restarts, and swallows a click.
+    """
+    if work.collect() or session.workspace().version != st.session_state["drawn"]:
+        st.rerun()
+    job = work.live()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        if job is not None:
+            st.html(_progress(job), width="content")
+            st.button("Cancel", type="tertiary", key="cancel", on_click=_cancel, args=(job.id,))
+        else:
+            st.html(_state(), width="content")
+
+
+def _progress(job: Job) -> str:
+    if job.state == "waiting":
+        words = f"waiting, {look.count(job.ahead, 'map')} ahead"
+    else:
+        left = job.seconds_left
+        words = f"{job.fraction:.0%}".replace("%", " %")
+        if left is not None:
+            words += f", {max(1, round(left))} s left"
+    return (
+        f'<div class="hv-job" role="status">{look.esc(job.title)}'
+        f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>{look.esc(words)}</div>'
+    )
+
+
+def _state() -> str:
+    state = session.workspace().state
+    if state.run is None:
+        return '<div class="hv-job"><span class="dot old"></span>No map yet</div>'
+    if state.is_current(state.run):
+        return '<div class="hv-job"><span class="dot"></span>Map up to date</div>'
+    return '<div class="hv-job"><span class="dot old"></span>Data changed since this map</div>'
+
+
+def _retitle() -> None:
+    key = f"title-{session.workspace().state.title}"
+    session.do(SetTitle(str(st.session_state[key])))
+
+
+def _undo() -> None:
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.tell(str(error))
+
+
+def _redo() -> None:
+    try:
+        session.workspace().redo()
+    except HetvizError as error:
+        session.tell(str(error))
+
+
+def _cancel(id: str) -> None:
+    work.RUNNER.cancel(id, work.owner())

@@ -1,0 +1,115 @@
+"""What is open, in words; and the samples as cards with a still map each."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.errors import DataError
+from hetviz.io import samples
+from hetviz.plots import colouring, still_map
+from hetviz.plots.palette import Theme, shape_of
+from hetviz.ui import charts, look, session
+from hetviz.workspace import OpenSample, State
+from hetviz.workspace.content import read_sample
+
+
+def found(data: HeteroData) -> str:
+    """Return a headline for data that have a map: "1,273 emoji and 621 keywords on one map"."""
+    if data.n_objects < data.n_rows:
+        views = len(data.datasets) - len(data.entities) + 1
+        if len(data.entities) == 1:
+            return f"{data.n_objects:,} {data.entities[0]}, seen {views} ways, on one map"
+    parts = [f"{len(dataset):,} {name}" for name, dataset in data.datasets.items()]
+    return f"{look.listed(parts)} on one map"
+
+
+def joined_by(data: HeteroData) -> str:
+    """Say what holds the map together."""
+    links = sum(map(len, data.links))
+    apart = sum(int((group.weight < 0).sum()) for group in data.links)
+    if not links:
+        return "Nothing links the items yet; each dataset is placed by its own features."
+    words = f"{look.count(links, 'link')} say which items belong together"
+    if apart:
+        words = f"{links - apart:,} links say together, {apart:,} say apart"
+    return f"{words}; linked items lie close."
+
+
+def legend(state: State) -> None:
+    """Say what shapes and colours mean."""
+    data = state.data
+    if data is None:
+        return
+    shapes = [
+        f"<span><b>{shape_of(place)[1]}</b> {look.esc(name)}</span>"
+        for place, name in enumerate(data.datasets)
+    ]
+    words = colour_words(state)
+    st.html(f'<div class="hv-legend">{"".join(shapes)}<span>{look.esc(words)}</span></div>')
+
+
+def colour_words(state: State) -> str:
+    """Say what the colour is."""
+    colours = charts.colours(state)
+    words = f"Colour: {colours.option.title}"
+    if colours.n_other:
+        words += f" (7 largest; {colours.n_other:,} others in grey)"
+    if colours.borrowed:
+        words += f"; {look.listed(list(colours.borrowed))} take it from their links"
+    return words + "."
+
+
+def cards() -> None:
+    """Show the samples, each with its still map and a button."""
+    names = samples()
+    if not names:
+        look.quiet("No samples were installed with this copy of hetviz.")
+        return
+    opened = session.workspace().state.source
+    with st.container(key="gallery"):
+        for first in range(0, len(names), 2):
+            for column, name in zip(
+                st.columns(2, gap="small"), names[first : first + 2], strict=False
+            ):
+                with column:
+                    _card(name, opened == f"sample:{name}")
+
+
+def _card(name: str, is_open: bool) -> None:
+    try:
+        picture, title, line = _face(name, session.theme())
+    except DataError as error:
+        look.quiet(f"{name}: {error}")
+        return
+    with st.container(border=True, key=f"card-{name}", gap="small"):
+        st.html(
+            f'<div class="hv-card">{look.svg_image(picture, f"Still map of {title}")}'
+            f"<h3>{look.esc(title)}</h3><p>{look.esc(line)}</p></div>"
+        )
+        st.button(
+            "Open now" if is_open else "Open",
+            key=f"open-{name}",
+            disabled=is_open,
+            width="stretch",
+            help=None if is_open else f"Open the sample {look.plain(title)}",
+            on_click=_open,
+            args=(name,),
+        )
+
+
+def _open(name: str) -> None:
+    session.do(OpenSample(name))
+
+
+@lru_cache(maxsize=32)
+def _face(name: str, theme: Theme) -> tuple[str, str, str]:
+    """Return still map, title and one line of a sample; samples are the same for everybody."""
+    loaded = read_sample(name)
+    data = loaded.data
+    line = look.listed([f"{len(dataset):,} {key}" for key, dataset in data.datasets.items()])
+    if loaded.map is None:
+        return "", loaded.title, line
+    return still_map(data, loaded.map, colouring(data), theme), loaded.title, line

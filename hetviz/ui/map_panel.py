@@ -1,0 +1,128 @@
+"""The panel beside the map: what is selected, how well the map does, and making another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.plots.palette import shape_of
+from hetviz.ui import charts, look, pictures, session, work
+from hetviz.ui.param_form import param_form
+from hetviz.workspace import Run, State
+
+_MOST = 30
+_MEASURES = {
+    "guidance_area": ("Links kept, overall", "given"),
+    "guidance_area_held_out": ("Links kept, overall", "held out"),
+    "negative_guidance_area": ("Links apart, overall", "given"),
+    "negative_guidance_area_held_out": ("Links apart, overall", "held out"),
+    "comparison_accuracy": ("Comparisons kept", "given"),
+    "trustworthiness": ("Neighbours that are true", ""),
+}
+
+
+def selection(state: State, rows: tuple[int, ...]) -> None:
+    """Show the selected items: pictures and names of up to 30."""
+    data = _open(state)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        look.section(f"{len(rows):,} selected", "" if len(rows) <= _MOST else f"first {_MOST}")
+        st.button("Clear", type="tertiary", key="clear", on_click=charts.clear_selection)
+    st.html(f'<div class="hv-items">{"".join(_item(data, row) for row in rows[:_MOST])}</div>')
+
+
+def quality(state: State, run: Run) -> None:
+    """Show the satisfaction curve and the figures of a map."""
+    figures = charts.figures(state, run)
+    links = sum(int((group.weight > 0).sum()) for group in _open(state).links)
+    if figures["curves"]:
+        look.section("Links the map keeps", look.count(links, "link"))
+        charts.show_curve(figures["curves"])
+    else:
+        look.section("How well it does")
+        look.quiet("No links yet, so there is nothing to keep.")
+    rows = _figures(figures["scores"])
+    if rows:
+        look.pairs(rows)
+    for note in figures.get("notes", ()):
+        look.quiet(str(note))
+
+
+def maker(state: State) -> None:
+    """Show the choice of method, its form, and the button that makes a map."""
+    # The catalogue loads the numerical libraries; the map is drawn by then.
+    from hetviz.registry import get_method, suggest
+
+    data = _open(state)
+    verdicts = session.cached(("verdicts", id(data)), data, lambda: suggest(data))
+    by_key = {verdict.card.key: verdict for verdict in verdicts}
+    look.section("Make another map" if state.run else "Make a map")
+    key = st.selectbox(
+        "Method",
+        list(by_key),
+        format_func=lambda key: _method_title(by_key[key].card.title, by_key[key].suits),
+        key="method",
+        label_visibility="collapsed",
+    )
+    verdict = by_key[key]
+    look.quiet(verdict.card.summary)
+    reasons = "".join(f"<li>{look.esc(reason)}</li>" for reason in verdict.reasons)
+    st.html(f'<ul class="hv-reasons{"" if verdict.suits else " no"}">{reasons}</ul>')
+    with st.expander("Settings"):
+        values = param_form(key, get_method(key).params, list(data.datasets))
+        seed = int(
+            st.number_input(
+                "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
+            )
+        )
+    hold = 0.0
+    if data.links:
+        held = st.toggle(
+            "Hold out 20 % of the links",
+            key="hold",
+            help="The method does not see them; how many the map keeps anyway tells how far to "
+            "trust it.",
+        )
+        hold = 0.2 if held else 0.0
+    with st.container(key="primary_run"):
+        st.button(
+            "Make map",
+            type="primary",
+            key="run",
+            width="stretch",
+            disabled=not verdict.suits or work.live() is not None,
+            on_click=work.make_map,
+            args=(key, verdict.card.title, values, seed, hold),
+        )
+
+
+def _method_title(title: str, suits: bool) -> str:
+    return title if suits else f"{title} (does not suit)"
+
+
+def _figures(scores: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    for key, (name, which) in _MEASURES.items():
+        if key in scores:
+            rows.append((f"{name} ({which})" if which else name, f"{scores[key]:.2f}"))
+    return rows
+
+
+def _item(data: HeteroData, row: int) -> str:
+    starts = [rows.start for rows in data.offsets.values()]
+    place = int(np.searchsorted(starts, row, side="right")) - 1
+    name = list(data.datasets)[place]
+    dataset = data[name]
+    within = row - starts[place]
+    source = pictures.address(str(st.session_state["sid"]), data, name, within)
+    face = f'<img src="{look.esc(source)}" alt="">' if source else f"<i>{shape_of(place)[1]}</i>"
+    title = look.esc(dataset.titles[within])
+    return f'<div title="{title}">{face}{title}</div>'
+
+
+def _open(state: State) -> HeteroData:
+    assert state.data is not None  # noqa: S101 - the page asks only where data are open
+    return state.data

@@ -1,0 +1,31 @@
+"""The app's script: page settings, navigation, and the frame around every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.ui import frame, look, session
+from hetviz.ui.places import ICON, PAGES
+
+st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
+session.session_id()
+page = st.navigation(
+    [
+        st.Page(
+            PAGES / "start.py",
+            title="Start",
+            icon=":material/home:",
+            url_path="start",
+            default=True,
+        ),
+        st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
+        st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
+    ],
+    position="top",
+)
+look.style()
+if "go-to" in st.session_state:
+    st.switch_page(PAGES / f"{st.session_state.pop('go-to')}.py")
+with st.container(key="page"):
+    frame.show()
+    page.run()

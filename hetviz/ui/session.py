@@ -1,0 +1,84 @@
+"""The visitor's session: its id in the address, its workspace, its small caches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from hetviz.errors import HetvizError
+from hetviz.io import samples
+from hetviz.plots.palette import Theme
+from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
+from hetviz.workspace.sessions import is_id, new_id
+
+_SAMPLE = "emoji"
+_KEEP = 24
+
+T = TypeVar("T")
+
+
+def session_id() -> str:
+    """Return this visitor's session id and write it into the address."""
+    given = st.query_params.get("s")
+    kept = st.session_state.get("sid")
+    sid = str(given if is_id(given) else kept if is_id(kept) else new_id())
+    # Links of the navigation drop it, so it is written back on every run.
+    if given != sid:
+        st.query_params["s"] = sid
+    st.session_state["sid"] = sid
+    return sid
+
+
+def workspace() -> Workspace:
+    """Return the visitor's workspace; the first visit opens a sample."""
+    found = SESSIONS.get(str(st.session_state["sid"]))
+    if not found.log and _SAMPLE in samples():
+        found.do(OpenSample(_SAMPLE))
+    return found
+
+
+def do(command: Command) -> bool:
+    """Carry out a command; tell the user if it cannot be. Return whether it was done."""
+    try:
+        workspace().do(command)
+    except HetvizError as error:
+        tell(str(error))
+        return False
+    return True
+
+
+def tell(message: str) -> None:
+    """Keep a message that the frame shows on this and the next run."""
+    st.session_state.setdefault("messages", []).append(message)
+
+
+def messages() -> list[str]:
+    """Return the messages kept since the last time, and forget them."""
+    kept: list[str] = st.session_state.pop("messages", [])
+    return kept
+
+
+def theme() -> Theme:
+    """Return the theme that the visitor sees."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def cached(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
+    """Return what `make` gives, kept in this session under `key`.
+
+    `keep` holds alive whatever the key names by identity, so that no other object can take its
+    number meanwhile.
+    """
+    store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
+    store = st.session_state.setdefault("cache", OrderedDict())
+    if key not in store:
+        store[key] = (keep, make())
+        while len(store) > _KEEP:
+            store.popitem(last=False)
+    else:
+        store.move_to_end(key)
+    value: T = store[key][1]
+    return value

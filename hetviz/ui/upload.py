@@ -1,0 +1,185 @@
+"""Own files: take them in, say what was understood and what was wrong, go on or leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from hetviz.errors import HetvizError, Problem
+from hetviz.io import DatasetInfo, Loaded
+from hetviz.ui import look, session, work
+from hetviz.workspace import AddTables, OpenBundle
+from hetviz.workspace.content import read_files, read_zip
+
+_TYPES = ["csv", "tsv", "txt", "tab", "zip"]
+_SHOWN = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """Files that were handed in and not yet opened.
+
+    Attributes
+    ----------
+    files : mapping of str to str
+        File name to blob.
+    fresh : bool
+        Open them instead of what is open, or add them to it.
+    loaded : Loaded or None
+        None where nothing could be used.
+    problems : tuple of Problem
+    message : str
+        Why nothing could be used.
+    """
+
+    files: Mapping[str, str]
+    fresh: bool
+    loaded: Loaded | None
+    problems: tuple[Problem, ...] = ()
+    message: str = ""
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it is one zip."""
+        return len(self.files) == 1 and next(iter(self.files)).lower().endswith(".zip")
+
+
+def drop_zone(label: str, fresh: bool) -> None:
+    """Show where files are dropped."""
+    # A new key after each upload gives back the memory that the widget holds.
+    key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
+    st.file_uploader(
+        label,
+        type=_TYPES,
+        accept_multiple_files=True,
+        key=key,
+        on_change=_stage,
+        args=(key, fresh),
+        label_visibility="collapsed",
+    )
+
+
+def staged() -> Staged | None:
+    """Return the files that wait for a decision, if any."""
+    found: Staged | None = st.session_state.get("staged")
+    return found
+
+
+def _stage(key: str, fresh: bool) -> None:
+    uploads = st.session_state.get(key) or []
+    if not uploads:
+        return
+    workspace = session.workspace()
+    contents = {upload.name: upload.getvalue() for upload in uploads}
+    files = {name: workspace.blobs.put(content) for name, content in contents.items()}
+    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    waiting = Staged(files, fresh, None)
+    try:
+        if waiting.is_bundle and fresh:
+            name, content = next(iter(contents.items()))
+            loaded = read_zip(content, name)
+        else:
+            base = None if fresh else workspace.state.data
+            loaded = read_files(contents, base=base)
+        waiting = Staged(files, fresh, loaded, loaded.problems)
+    except HetvizError as error:
+        problems = tuple(getattr(error, "problems", ()))
+        waiting = Staged(files, fresh, None, problems, "" if problems else str(error))
+    st.session_state["staged"] = waiting
+
+
+def account(waiting: Staged) -> None:
+    """Say what was understood and what was wrong, and ask how to go on."""
+    loaded = waiting.loaded
+    errors = [problem for problem in waiting.problems if problem.severity == "error"]
+    notes = [problem for problem in waiting.problems if problem.severity != "error"]
+    if loaded is None:
+        look.headline(
+            "These files could not be read",
+            "Nothing was changed: what you had open is still there.",
+        )
+    else:
+        look.headline(summary(loaded), _second_line(errors))
+        for info in loaded.files:
+            st.html(
+                f'<div class="hv-legend"><b>{look.esc(info.name)}</b>'
+                f"<span>{look.esc(info.words)}</span></div>"
+            )
+    if waiting.message:
+        st.error(look.plain(waiting.message))
+    if errors:
+        look.section("What was wrong", look.count(len(errors), "row or file", "rows or files"))
+        problem_table(errors)
+    if notes:
+        look.section("Worth knowing", look.count(len(notes), "note"))
+        problem_table(notes)
+    with st.container(horizontal=True, key="decide"):
+        if loaded is not None:
+            with st.container(key="primary_go", width="content"):
+                st.button(
+                    _go_label(waiting, bool(errors)),
+                    type="primary",
+                    key="go-on",
+                    on_click=_go_on,
+                    args=(waiting,),
+                )
+        st.button("Cancel" if loaded else "Back", key="leave", on_click=_forget)
+
+
+def summary(loaded: Loaded) -> str:
+    """Say what data hold: datasets with their rows, and links."""
+    parts = [f"{len(dataset):,} {name}" for name, dataset in loaded.data.datasets.items()]
+    links = sum(map(len, loaded.data.links))
+    return look.listed(parts) + (f", joined by {look.count(links, 'link')}" if links else "")
+
+
+def problem_table(problems: list[Problem]) -> None:
+    """Show problems as a table: place, problem, value, what to do."""
+    rows = [
+        (problem.where, problem.what, problem.value, problem.remedy)
+        for problem in problems[:_SHOWN]
+    ]
+    table = pd.DataFrame(rows, columns=["Place", "Problem", "Value", "What to do"])
+    st.dataframe(table, hide_index=True, height=min(35 * (len(table) + 1) + 3, 320))
+    if len(problems) > _SHOWN:
+        look.quiet(f"… and {len(problems) - _SHOWN:,} more")
+
+
+def feature_words(info: DatasetInfo) -> str:
+    """Say where the features of a dataset come from."""
+    return info.features or "no features"
+
+
+def _second_line(errors: list[Problem]) -> str:
+    if not errors:
+        return "Everything in these files can be used."
+    some = look.count(len(errors), "row or file", "rows or files")
+    return f"{some} cannot be used as they are; the table says why. Nothing has been opened yet."
+
+
+def _go_label(waiting: Staged, errors: bool) -> str:
+    if errors:
+        return "Leave these rows out and go on"
+    return "Map them" if waiting.fresh else "Add them"
+
+
+def _go_on(waiting: Staged) -> None:
+    if waiting.is_bundle and waiting.fresh:
+        name, blob = next(iter(waiting.files.items()))
+        done = session.do(OpenBundle(blob, name, leave_out=True))
+    else:
+        done = session.do(AddTables(dict(waiting.files), leave_out=True, fresh=waiting.fresh))
+    if not done:
+        return
+    _forget()
+    if session.workspace().state.run is None:
+        work.make_first_map()
+    if waiting.fresh:
+        st.session_state["go-to"] = "map"
+
+
+def _forget() -> None:
+    st.session_state.pop("staged", None)

@@ -1,0 +1,86 @@
+"""Long work of this visitor: start it, and keep what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from hetviz.errors import HetvizError
+from hetviz.jobs import Job, Runner, Task, ThreadRunner
+from hetviz.ui import session
+from hetviz.workspace import RecordRun
+from hetviz.workspace.packing import pack_coordinates, pack_figures
+
+# One for the whole server; a plain module value, so that clearing a cache cannot drop it.
+RUNNER: Runner = ThreadRunner()
+
+
+def owner() -> str:
+    """Return who owns this visitor's jobs."""
+    return str(st.session_state["sid"])
+
+
+def live() -> Job | None:
+    """Return the visitor's job that waits or runs, if any."""
+    return next((job for job in RUNNER.jobs(owner()) if job.live), None)
+
+
+def make_map(method: str, title: str, params: Mapping[str, Any], seed: int, hold: float) -> None:
+    """Start making a map of the open data."""
+    data = session.workspace().state.data
+    if data is None or live() is not None:
+        return
+    arguments = {
+        "data": data,
+        "method": method,
+        "params": dict(params),
+        "seed": seed,
+        "hold_out": hold,
+    }
+    note = {**arguments, "data": None, "title": title, "fingerprint": data.fingerprint()}
+    RUNNER.submit(owner(), title, Task("hetviz.jobs.tasks:make_map", arguments), note)
+
+
+def make_first_map() -> None:
+    """Start making the first map of data that came without one."""
+    data = session.workspace().state.data
+    if data is None or live() is not None:
+        return
+    note = {"seed": 0, "hold_out": 0.0, "fingerprint": data.fingerprint()}
+    task = Task("hetviz.jobs.tasks:make_first_map", {"data": data})
+    RUNNER.submit(owner(), "First map", task, note)
+
+
+def collect() -> bool:
+    """Keep what finished jobs made; return whether anything finished."""
+    finished = [job for job in RUNNER.jobs(owner()) if not job.live]
+    for job in finished:
+        taken = RUNNER.take(job.id, owner())
+        if taken is not None:
+            _keep(taken)
+    return bool(finished)
+
+
+def _keep(job: Job) -> None:
+    if job.state == "failed":
+        session.tell(f"{job.title}: {job.error}")
+    if job.state != "done":
+        return
+    workspace = session.workspace()
+    made = job.result
+    command = RecordRun(
+        method=made.method,
+        title=made.title,
+        params=made.params,
+        seed=int(job.note["seed"]),
+        hold_out=float(job.note["hold_out"]),
+        fingerprint=str(job.note["fingerprint"]),
+        coordinates=workspace.blobs.put(pack_coordinates(made.embedding)),
+        figures=workspace.blobs.put(pack_figures(made.figures)),
+    )
+    try:
+        workspace.do(command)
+    except HetvizError as error:
+        session.tell(f"{job.title}: the data changed while the map was being made. {error}")

@@ -1,0 +1,61 @@
+"""Bytes kept by their SHA-256: the same content is stored once and can never change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from hetviz.errors import DataError, Problem
+
+_KEY = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class BlobStore:
+    """A folder of blobs.
+
+    Parameters
+    ----------
+    folder : Path
+        Made on the first `put`, readable by its owner only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, content: bytes) -> str:
+        """Keep `content` and return its key, the SHA-256 as hex."""
+        key = hashlib.sha256(content).hexdigest()
+        path = self.folder / key
+        if not path.exists():
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Written aside and renamed, so that no half-written blob ever has a valid name.
+            handle, name = tempfile.mkstemp(dir=self.folder)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        return key
+
+    def get(self, key: str) -> bytes:
+        """Return the content of a key.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it is not there, or not what the key says.
+        """
+        path = self.folder / key
+        if not _KEY.match(key) or not path.exists():
+            raise DataError(
+                Problem("missing-content", "project", "a stored file is missing", key[:12])
+            )
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != key:
+            raise DataError(
+                Problem("damaged-content", "project", "a stored file is damaged", key[:12])
+            )
+        return content

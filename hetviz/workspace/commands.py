@@ -1,0 +1,195 @@
+"""Everything a user can do to a workspace, as plain values that go to JSON and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from hetviz.errors import DataError, Problem
+
+_KINDS: dict[str, type[Command]] = {}
+
+
+@dataclass(frozen=True)
+class Command:
+    """One change, named by `op`.
+
+    Attributes
+    ----------
+    op : str
+        Name in the journal; stable across versions.
+    does : str
+        What it does, for "Undo ...".
+    undoable : bool
+        Whether it is a step of its own for undo.
+    """
+
+    op: ClassVar[str] = ""
+    does: ClassVar[str] = ""
+    undoable: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        _KINDS[cls.op] = cls
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the command as a JSON-ready dictionary."""
+        return {"op": self.op, **asdict(self)}
+
+
+def from_dict(entry: Mapping[str, Any]) -> Command:
+    """Return the command that `entry` describes.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the operation is unknown or its fields do not fit.
+    """
+    fields = {key: value for key, value in entry.items() if key != "op"}
+    kind = _KINDS.get(str(entry.get("op")))
+    if kind is None:
+        raise DataError(
+            Problem(
+                "unknown-operation",
+                "journal",
+                "there is no such operation",
+                str(entry.get("op")),
+                "It was written by another version of hetviz.",
+            )
+        )
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise DataError(
+            Problem("bad-operation", f"journal, {kind.op}", "its fields do not fit", str(error))
+        ) from None
+
+
+@dataclass(frozen=True)
+class OpenSample(Command):
+    """Open a sample that comes with hetviz; what was open is replaced."""
+
+    op: ClassVar[str] = "open-sample"
+    does: ClassVar[str] = "open sample"
+    name: str
+
+
+@dataclass(frozen=True)
+class OpenBundle(Command):
+    """Open a bundle (zip) kept as a blob; what was open is replaced."""
+
+    op: ClassVar[str] = "open-bundle"
+    does: ClassVar[str] = "open file"
+    blob: str
+    filename: str
+    leave_out: bool = False
+
+
+@dataclass(frozen=True)
+class AddTables(Command):
+    """Read tables kept as blobs, as datasets or links.
+
+    Attributes
+    ----------
+    files : mapping of str to str
+        File name to blob.
+    choices : mapping
+        How to read each file, where the user said so.
+    leave_out : bool
+        Go on without the rows that are wrong.
+    fresh : bool
+        Replace what was open instead of adding to it.
+    """
+
+    op: ClassVar[str] = "add-tables"
+    does: ClassVar[str] = "add files"
+    files: Mapping[str, str]
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    leave_out: bool = False
+    fresh: bool = False
+
+
+@dataclass(frozen=True)
+class RenameDataset(Command):
+    """Give a dataset another name."""
+
+    op: ClassVar[str] = "rename-dataset"
+    does: ClassVar[str] = "rename"
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class DropDataset(Command):
+    """Remove a dataset with its links."""
+
+    op: ClassVar[str] = "drop-dataset"
+    does: ClassVar[str] = "remove"
+    name: str
+
+
+@dataclass(frozen=True)
+class SetTitle(Command):
+    """Name the project."""
+
+    op: ClassVar[str] = "set-title"
+    does: ClassVar[str] = "project name"
+    title: str
+
+
+@dataclass(frozen=True)
+class RecordRun(Command):
+    """Keep the result of a run and show it.
+
+    Attributes
+    ----------
+    method, title : str
+        Key of the method and what to call the run.
+    params : mapping
+    seed : int
+    hold_out : float
+        Share of the links that the method did not see.
+    fingerprint : str
+        Of the data it was made from.
+    coordinates, figures : str
+        Blobs: see `hetviz.workspace.packing`.
+    """
+
+    op: ClassVar[str] = "record-run"
+    does: ClassVar[str] = "new map"
+    method: str
+    title: str
+    params: Mapping[str, Any]
+    seed: int
+    hold_out: float
+    fingerprint: str
+    coordinates: str
+    figures: str
+
+
+@dataclass(frozen=True)
+class ChooseRun(Command):
+    """Show an earlier run."""
+
+    op: ClassVar[str] = "choose-run"
+    does: ClassVar[str] = "choice of map"
+    run: str
+
+
+@dataclass(frozen=True)
+class SetView(Command):
+    """Change how the map is shown; absent fields stay.
+
+    Attributes
+    ----------
+    colour : str or None
+        See `hetviz.plots.colour`.
+    hidden : sequence of str or None
+        Datasets not drawn.
+    """
+
+    op: ClassVar[str] = "set-view"
+    does: ClassVar[str] = "view"
+    undoable: ClassVar[bool] = False
+    colour: str | None = None
+    hidden: tuple[str, ...] | list[str] | None = None

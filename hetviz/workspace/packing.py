@@ -1,0 +1,70 @@
+"""A run's result as bytes: coordinates as an array file, figures as JSON; never pickled."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import DataError, Problem
+
+
+def pack_coordinates(embedding: Embedding) -> bytes:
+    """Return coordinates as NPZ: array ``c0`` of the first dataset, and so on; NaN is no place."""
+    buffer = io.BytesIO()
+    arrays = {f"c{place}": Y for place, Y in enumerate(embedding.coordinates.values())}
+    arrays["components"] = np.array(list(embedding.components.values()), dtype=np.int64)
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding:
+    """Return the embedding of `data` that `pack_coordinates` packed.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it belongs to other data.
+    """
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        parts: list[NDArray[np.float64]] = [stored[f"c{k}"] for k in range(len(stored.files) - 1)]
+        components = stored["components"]
+    if [len(Y) for Y in parts] != [len(dataset) for dataset in data.datasets.values()]:
+        raise DataError(
+            Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
+        )
+    return embedding_of(data, dict(zip(data.datasets, parts, strict=True)), note, components)
+
+
+def embedding_of(
+    data: HeteroData,
+    coordinates: Mapping[str, NDArray[np.float64]],
+    note: str,
+    components: NDArray[np.int64] | None = None,
+) -> Embedding:
+    """Return coordinates as an embedding with the ids and entities of `data`."""
+    return Embedding(
+        coordinates,
+        {name: dataset.ids for name, dataset in data.datasets.items()},
+        {name: dataset.entity for name, dataset in data.datasets.items()},
+        components=None
+        if components is None
+        else {name: int(c) for name, c in zip(data.datasets, components, strict=True)},
+        note=note,
+    )
+
+
+def pack_figures(figures: Mapping[str, Any]) -> bytes:
+    """Return figures as JSON."""
+    return json.dumps(figures, sort_keys=True).encode()
+
+
+def unpack_figures(content: bytes) -> dict[str, Any]:
+    """Return the figures that `pack_figures` packed."""
+    figures: dict[str, Any] = json.loads(content)
+    return figures

@@ -1,0 +1,140 @@
+"""What a workspace holds at one moment; immutable, so that a snapshot costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Problem
+from hetviz.io import DatasetInfo
+
+SHIPPED = "shipped"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One map and where it came from.
+
+    Attributes
+    ----------
+    id, method, title : str
+    params : mapping
+    seed : int
+    hold_out : float
+        Share of the links that the method did not see.
+    fingerprint : str
+        Of the data it was made from; differs from the data's own once those change.
+    embedding : Embedding
+    figures : mapping or None
+        Measures and curves, JSON-ready; None where they were never taken.
+    """
+
+    id: str
+    method: str
+    title: str
+    embedding: Embedding
+    fingerprint: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    hold_out: float = 0.0
+    figures: Mapping[str, Any] | None = None
+
+    def renamed(self, old: str, new: str, fingerprint: str | None) -> Run:
+        """Return the run with a dataset renamed; `fingerprint` replaces its own if given."""
+
+        def moved(mapping: Mapping[str, Any]) -> dict[str, Any]:
+            return {(new if name == old else name): value for name, value in mapping.items()}
+
+        embedding = replace(
+            self.embedding,
+            coordinates=moved(self.embedding.coordinates),
+            ids=moved(self.embedding.ids),
+            entity=moved(self.embedding.entity),
+            placed=moved(self.embedding.placed),
+            components=moved(self.embedding.components),
+        )
+        return replace(self, embedding=embedding, fingerprint=fingerprint or self.fingerprint)
+
+
+@dataclass(frozen=True)
+class View:
+    """How the map is shown.
+
+    Attributes
+    ----------
+    colour : str or None
+        Colour key; None takes the first label column.
+    hidden : tuple of str
+        Datasets not drawn.
+    """
+
+    colour: str | None = None
+    hidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Title, data, runs and view.
+
+    Attributes
+    ----------
+    title, description : str
+    source : str
+        ``"sample:<name>"``, ``"file:<file name>"`` or ``"files"``; empty when nothing is open.
+    data : HeteroData or None
+    held_out : HeteroData or None
+        Links that came with the data to judge a map by.
+    problems : tuple of Problem
+        Notes, and rows left out, told when the data were read.
+    understood : tuple of DatasetInfo
+        How each dataset was read.
+    runs : tuple of Run
+    chosen : str or None
+        Id of the run on the map.
+    view : View
+    """
+
+    title: str = ""
+    source: str = ""
+    description: str = ""
+    data: HeteroData | None = None
+    held_out: HeteroData | None = None
+    problems: tuple[Problem, ...] = ()
+    understood: tuple[DatasetInfo, ...] = ()
+    runs: tuple[Run, ...] = ()
+    chosen: str | None = None
+    view: View = View()
+
+    @property
+    def run(self) -> Run | None:
+        """The run on the map, if any."""
+        return next((run for run in self.runs if run.id == self.chosen), None)
+
+    def is_current(self, run: Run) -> bool:
+        """Whether a run was made from the data as they are now."""
+        return self.data is not None and run.fingerprint == self.data.fingerprint()
+
+    def embedding(self, run: Run) -> Embedding | None:
+        """Return a run's places of the rows that are there now; rows it never saw have none."""
+        if self.data is None:
+            return None
+        k = run.embedding.n_components
+        coordinates = {}
+        for name, dataset in self.data.datasets.items():
+            Y = np.full((len(dataset), k), np.nan)
+            if name in run.embedding.coordinates:
+                row_of = {text: row for row, text in enumerate(run.embedding.ids[name])}
+                rows = np.array([row_of.get(text, -1) for text in dataset.ids], dtype=np.int64)
+                Y[rows >= 0] = run.embedding.coordinates[name][rows[rows >= 0]]
+            coordinates[name] = Y
+        return Embedding(
+            coordinates,
+            {name: dataset.ids for name, dataset in self.data.datasets.items()},
+            {name: dataset.entity for name, dataset in self.data.datasets.items()},
+            components=run.embedding.components,
+            note=run.embedding.note,
+        )

@@ -1,0 +1,28 @@
+"""Data: a card for each dataset, what links them, more files."""
+
+import streamlit as st
+
+from hetviz.ui import dataset_card, look, session, upload
+
+state = session.workspace().state
+waiting = upload.staged()
+
+if waiting is not None:
+    upload.account(waiting)
+elif state.data is None:
+    look.headline("No data yet", "Open a sample or your own files on the Start page.")
+else:
+    links = sum(map(len, state.data.links))
+    kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
+    look.headline(f"{look.listed(kinds)}, {look.count(links, 'link')}", state.description)
+    left, right = st.columns([2.25, 1], gap="large")
+    with left:
+        for name in state.data.datasets:
+            dataset_card.card(state, name)
+    with right:
+        look.section("Add files", "to these data")
+        upload.drop_zone("More files", fresh=False)
+        look.quiet(
+            "A CSV table becomes one more dataset; a CSV with source_id and target_id, links."
+        )
+        dataset_card.links_summary(state)

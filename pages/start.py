@@ -1,0 +1,36 @@
+"""Start: the open map, live; own files; the samples."""
+
+import streamlit as st
+
+from hetviz.ui import charts, gallery, look, session, upload
+from hetviz.ui.places import PAGES
+
+state = session.workspace().state
+waiting = upload.staged()
+left, right = st.columns([2.25, 1], gap="large")
+
+with left:
+    if waiting is not None:
+        upload.account(waiting)
+    elif state.data is None:
+        look.headline(
+            "Nothing is open yet", "Drop your own files at the right, or open one of the samples."
+        )
+    else:
+        look.headline(gallery.found(state.data), gallery.joined_by(state.data))
+        drawn = charts.show_still(state)
+        if drawn is None:
+            look.quiet("These data have no map yet. The Map page makes one.")
+        with st.container(horizontal=True, vertical_alignment="center", key="below"):
+            gallery.legend(state)
+            st.space("stretch")
+            with st.container(key="primary_map", width="content"):
+                if st.button("Open this map", type="primary", icon=":material/arrow_forward:"):
+                    st.switch_page(PAGES / "map.py")
+
+with right:
+    look.section("Your own data")
+    upload.drop_zone("Your own files", fresh=True)
+    look.quiet("CSV tables, and a CSV of links if you have one; or a hetviz bundle (zip).")
+    look.section("Samples", "open with their map drawn")
+    gallery.cards()
