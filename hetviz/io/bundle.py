@@ -58,10 +58,7 @@ def load(source: str | Path) -> HeteroData:
     >>> hetviz.load("digits")
     HeteroData(pixels 700, fourier 700, shape 700; 453 links, 300 comparisons)
     """
-    loaded = read_bundle(source)
-    if loaded.errors:
-        raise DataError(loaded.errors)
-    return loaded.data
+    return read_bundle(source).strict().data
 
 
 def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:

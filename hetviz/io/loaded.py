@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Problem
+from hetviz.errors import DataError, Problem
 
 
 @dataclass(frozen=True)
@@ -121,3 +121,15 @@ class Loaded:
     def notes(self) -> tuple[Problem, ...]:
         """What was told and accepted."""
         return tuple(problem for problem in self.problems if problem.severity == "note")
+
+    def strict(self) -> Loaded:
+        """Return this if nothing was refused.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            Listing all that was refused.
+        """
+        if self.errors:
+            raise DataError(self.errors)
+        return self

@@ -12,7 +12,7 @@ from typing import Any
 from hetviz import params as parameters
 from hetviz.data import HeteroData
 from hetviz.errors import DataWarning
-from hetviz.io import coordinates_csv, gate, load, samples, toml
+from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, samples, toml
 from hetviz.metrics import evaluate
 from hetviz.progress import Progress
 from hetviz.registry import get_method
@@ -49,12 +49,14 @@ class Recipe:
     run: Run
     folder: Path = field(default_factory=Path)
 
-    def load(self) -> HeteroData:
+    @property
+    def source(self) -> str:
+        """The data as `hetviz.load` takes them from any working folder."""
+        return self.data if self.data in samples() else str((self.folder / self.data).resolve())
+
+    def load(self) -> Loaded:
         """Load the data that the recipe names."""
-        beside = self.folder / self.data
-        if self.data not in samples() and not Path(self.data).is_absolute() and beside.exists():
-            return load(beside)
-        return load(self.data)
+        return read_bundle(self.source).strict()
 
 
 def recipe_text(data: str, run: Run) -> str:
@@ -132,7 +134,8 @@ def run_recipe(
         As `load` and `embed`. A `DataWarning` says if the data are no longer the same.
     """
     recipe = read_recipe(path)
-    data = recipe.load()
+    loaded = recipe.load()
+    data = loaded.data
     if recipe.run.fingerprint and recipe.run.fingerprint != data.fingerprint():
         warnings.warn(
             f"{recipe.data} is not what the recipe was made with, so the result may differ.",
@@ -141,17 +144,19 @@ def run_recipe(
         )
     fitted = fit_run(data, recipe.run.method, recipe.run.params, recipe.run.seed, progress)
     target = recipe.folder / "run" if out is None else Path(out)
-    is_sample = recipe.data in samples()
-    source = recipe.data if is_sample else str((recipe.folder / recipe.data).resolve())
-    write_run(target, source, data, fitted)
+    write_run(target, recipe.source, data, fitted, loaded.held_out)
     return target
 
 
 def write_run(
-    folder: str | Path, source: str, data: HeteroData, fitted: FittedRun
+    folder: str | Path,
+    source: str,
+    data: HeteroData,
+    fitted: FittedRun,
+    held_out: HeteroData | None = None,
 ) -> Mapping[str, Any]:
     """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds."""
-    scores = evaluate(data, fitted.embedding).to_dict()
+    scores = evaluate(data, fitted.embedding, held_out).to_dict()
     record = {
         "method": fitted.run.method,
         "seed": fitted.run.seed,
