@@ -17,7 +17,6 @@ from pathlib import Path
 from hetviz.io.cells import csv_text
 from hetviz.io.toml import dumps
 
-TEXTS = Path(__file__).parent / "sample_texts"
 LINKS = ["source_dataset", "source_id", "target_dataset", "target_id", "weight", "kind", "role"]
 COMPARED = ["anchor_dataset", "anchor_id", "near_dataset", "near_id", "far_dataset", "far_id"]
 # What a person would say is guidance; what was observed of the items is a relation.
@@ -215,8 +214,6 @@ def manifest(out: Path, name: str, sample: dict) -> None:
         "labels": [{"dataset": d, "column": c} for d, c in sample["labels"]],
     }
     (out / "hetviz.toml").write_text(dumps(document), encoding="utf-8")
-    for text in sorted(TEXTS.glob(f"{name}.*.md")):
-        shutil.copyfile(text, out / f"{text.name.split('.')[1].upper()}.md")
 
 
 def make_views(source: Path, out: Path) -> None:

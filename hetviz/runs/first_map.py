@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.views import tied
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.metrics import evaluate
 from hetviz.progress import Part, Progress, silent
@@ -58,6 +59,8 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
     """
     report = silent if progress is None else progress
     candidates = list(_candidates(data))
+    # Rows of one object in several views ought to lie together, whether or not that was said.
+    judged = tied(data)
     best: FirstMap | None = None
     reasons: list[str] = []
     for place, (method, params) in enumerate(candidates):
@@ -72,7 +75,7 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
             reasons.append(str(error))
             continue
         embedding = comparable(fitted.embedding_)
-        area = evaluate(data, embedding).to_dict().get("guidance_area")
+        area = evaluate(judged, embedding).to_dict().get("guidance_area")
         if best is None or (area or 0.0) > (best.area or 0.0):
             best = FirstMap(method, kind.card.title, params, embedding, area)
     report(1.0, "Done")
