@@ -16,6 +16,7 @@ from hetviz.features import text as words
 from hetviz.features.columns import MAX_CATEGORIES, Column, infer
 
 RECIPE_FORMAT = 1
+_EXTREME = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +110,10 @@ def fit(
         if step is None:
             continue
         block = _apply(step, column)
-        spread = float(np.sqrt(block.var(axis=0).sum()))
-        if spread == 0:
+        spread = _spread(block)
+        if not 1.0 / _EXTREME < spread < _EXTREME:
+            what = "the values are too large or too alike to compute with, so it is no feature"
+            notes.append(Problem("range", f"{where}, column {name}", what, severity="note"))
             continue
         step["scale"] = 1.0 / spread
         blocks.append(block * step["scale"])
@@ -161,6 +164,14 @@ def _check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
         )
 
 
+def _spread(block: NDArray[np.float64]) -> float:
+    """Return the square root of the total variance, infinite where it cannot be computed."""
+    top = float(np.abs(block).max(initial=0.0))
+    if not np.isfinite(top) or top == 0:
+        return top
+    return top * float(np.sqrt((block / top).var(axis=0).sum()))
+
+
 def _step(column: Column, log: bool, decimal: str, random_state: int) -> dict[str, Any] | None:
     base = {"column": column.name, "kind": column.kind}
     if column.kind in ("number", "date"):
@@ -168,7 +179,8 @@ def _step(column: Column, log: bool, decimal: str, random_state: int) -> dict[st
         if log and known.min() < 0:
             log = False
         values = np.log1p(known) if log else known
-        mean = float(values.mean())
+        top = float(np.abs(values).max()) or 1.0
+        mean = float((values / top).mean()) * top
         return {**base, "log": log, "mean": mean, "decimal": decimal}
     if column.kind == "category":
         counts = Counter(value for value in column.values if value is not None)
@@ -199,7 +211,8 @@ def _apply(step: dict[str, Any], column: Column) -> NDArray[np.float64]:
         values = np.array(column.values, dtype=np.float64)
         if step.get("log"):
             values = np.log1p(np.maximum(values, 0.0))
-        return np.asarray(np.where(np.isnan(values), 0.0, values - step["mean"])[:, None])
+        with np.errstate(over="ignore"):
+            return np.asarray(np.where(np.isnan(values), 0.0, values - step["mean"])[:, None])
     if step["kind"] == "category":
         return np.asarray(_one_hot(column, step["levels"]) - np.array(step["mean"]))
     return words.apply(step, _texts(column))

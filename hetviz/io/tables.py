@@ -141,7 +141,9 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     decimal = choices.decimal or _decimal(rows, separator)
     header = _has_header(rows) if choices.header is None else choices.header
     if header:
-        columns, body = _columns(name, rows[0][1], notes), rows[1:]
+        body = rows[1:]
+        first_row = _without_empty_end(rows[0][1], body)
+        columns = _columns(name, first_row, notes)
     else:
         width = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
         columns, body = [f"column_{at + 1}" for at in range(width)], rows
@@ -329,10 +331,18 @@ def _is_number(cell: str) -> bool:
     return number(cell) is not None or number(cell, ",") is not None
 
 
+def _without_empty_end(first: list[str], body: list[tuple[int, Any]]) -> list[str]:
+    """Return the header without columns at its end that have neither a name nor a cell."""
+    used = len(first)
+    while used > 1 and not first[used - 1].strip():
+        if any(any(cells[used - 1 :]) for _, cells in body):
+            break
+        used -= 1
+    return first[:used]
+
+
 def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
     columns: list[str] = []
-    while len(first) > 1 and not first[-1].strip():
-        first = first[:-1]
     for at, cell in enumerate(first):
         title = cell.strip()
         if not title:

@@ -1,0 +1,141 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetviz.errors import DataError, HetvizError
+from hetviz.features import columns as kinds
+from hetviz.features import table as features
+
+TEXTS = ["red fox runs", "blue fox sits", "red dog runs fast", "blue dog sits still"]
+
+
+def frame():
+    return pd.DataFrame(
+        {
+            "size": ["1", "2", "", "4"],
+            "colour": ["red", "blue", "red", "N/A"],
+            "born": ["2020-01-01", "2020-01-03", "2021-01-01", "2022-05-06"],
+            "text": TEXTS,
+            "same": ["x"] * 4,
+            "code": ["a1", "b2", "c3", "d4"],
+        },
+        dtype=str,
+    )
+
+
+def test_kinds_of_columns():
+    found = {name: kinds.infer(name, frame()[name]).kind for name in frame()}
+    assert found == {
+        "size": "number",
+        "colour": "category",
+        "born": "date",
+        "text": "text",
+        "same": "constant",
+        "code": "unique",
+    }
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "n/a", "nan", "NULL", "none", "?", "-"])
+def test_markers_of_missing_cells(cell):
+    column = kinds.infer("x", ["1", cell, "3"])
+    assert column.kind == "number"
+    assert column.n_missing == 1
+    assert np.isnan(column.values[1])
+
+
+def test_namibia_is_a_country_and_codes_are_text():
+    assert kinds.infer("c", ["NA", "FR", "FR", "DE"]).n_missing == 0
+    assert kinds.infer("c", ["nan", "fra", "fra", "deu"]).n_missing == 0
+    assert kinds.infer("c", ["NA", "France", "France", "Chad"]).n_missing == 1
+    assert kinds.infer("z", ["007", "010", "010"]).kind == "category"
+
+
+def test_decimal_comma():
+    np.testing.assert_allclose(kinds.infer("x", ["1,5", "2"], ",").values, [1.5, 2.0])
+    assert kinds.infer("x", ["1,5", "2", "2"]).kind == "category"
+
+
+def test_every_column_has_the_same_total_variance():
+    made = features.fit(frame())
+    for name in ("size", "colour", "born", "text"):
+        at = [
+            place
+            for place, title in enumerate(made.feature_names)
+            if title == name or title.startswith((f"{name}=", f"{name}~"))
+        ]
+        assert made.X[:, at].var(axis=0).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(made.X.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_missing_numbers_become_the_mean():
+    made = features.fit(frame(), columns=["size"])
+    assert made.X[2, 0] == pytest.approx(0.0)
+
+
+def test_what_is_no_feature_is_told():
+    told = {problem.where: problem.code for problem in features.fit(frame()).notes}
+    assert told["table, column same"] == "constant-column"
+    assert told["table, column size"] == "missing"
+
+
+def test_log():
+    made = features.fit(pd.DataFrame({"x": [0.0, 9.0, 99.0]}), log=["x"])
+    low, middle, high = made.X[:, 0]
+    assert middle - low == pytest.approx(high - middle)
+
+
+def test_categories_are_capped():
+    values = [f"v{n % 60}" for n in range(600)]
+    made = features.fit(pd.DataFrame({"c": values}))
+    assert made.X.shape[1] == kinds.MAX_CATEGORIES
+    assert [problem.code for problem in made.notes] == ["many-categories"]
+
+
+def test_the_recipe_is_json_and_repeats_the_fit():
+    made = features.fit(frame())
+    recipe = json.loads(json.dumps(made.recipe))
+    np.testing.assert_allclose(features.transform(recipe, frame()), made.X, atol=1e-12)
+
+
+def test_new_rows():
+    made = features.fit(frame())
+    new = frame().iloc[[1]].assign(colour="green")
+    X = features.transform(made.recipe, new)
+    assert X.shape == (1, made.X.shape[1])
+    at = made.feature_names.index("size")
+    assert X[0, at] == pytest.approx(made.X[1, at])
+
+
+def test_new_rows_that_do_not_fit_are_refused():
+    made = features.fit(frame())
+    with pytest.raises(DataError, match="no such column"):
+        features.transform(made.recipe, frame().drop(columns="size"))
+    with pytest.raises(DataError, match="numbers"):
+        features.transform(made.recipe, frame().assign(size="large"))
+
+
+def test_nothing_of_use_gives_no_matrix():
+    assert features.fit(frame()[["same", "code"]]).X is None
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.text(max_size=6), st.floats().map(str)), min_size=3, max_size=3),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_any_table_gives_finite_features_that_repeat(rows):
+    table = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=str)
+    try:
+        made = features.fit(table)
+    except HetvizError:
+        return
+    if made.X is not None:
+        assert np.isfinite(made.X).all()
+        again = features.transform(json.loads(json.dumps(made.recipe)), table)
+        np.testing.assert_allclose(again, made.X, rtol=1e-9, atol=1e-9)

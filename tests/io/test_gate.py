@@ -1,0 +1,156 @@
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from hetviz.errors import DataError, HetvizError
+from hetviz.io import gate
+from hetviz.io.files import Archive, Folder
+
+
+def packed(members, method=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def codes(caught):
+    return {problem.code for problem in caught.value.problems}
+
+
+@pytest.mark.parametrize("name", ["../a.csv", "/etc/passwd", "a/../../b", "C:x.csv", "a\\b.csv"])
+def test_names_that_lead_elsewhere_are_refused(name, tmp_path):
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", packed([(name, b"x"), ("hetviz.toml", b"")]))
+    assert codes(caught) == {"bad-name"}
+    with pytest.raises(DataError):
+        Folder(tmp_path).read(name)
+
+
+def test_a_link_is_refused(tmp_path):
+    info = zipfile.ZipInfo("a.csv")
+    info.external_attr = 0o120777 << 16
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", packed([(info, b"/etc/passwd")]))
+    assert codes(caught) == {"link"}
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "outside.csv").write_text("id\n")
+    (tmp_path / "inside" / "a.csv").symlink_to(tmp_path / "outside.csv")
+    with pytest.raises(DataError, match="outside the bundle"):
+        Folder(tmp_path / "inside").read("a.csv")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked():
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", packed([("a.csv", b"0" * 20_000_000)]))
+    assert codes(caught) == {"zip-bomb"}
+
+
+def test_a_member_that_lies_about_its_size_is_refused():
+    content = bytearray(packed([("a.csv", b"0" * 5000)], zipfile.ZIP_STORED))
+    for place in (content.find(b"PK\x03\x04") + 22, content.find(b"PK\x01\x02") + 24):
+        struct.pack_into("<I", content, place, 10)
+    with pytest.raises(DataError):
+        Archive("z.zip", bytes(content)).read("a.csv")
+
+
+def test_encrypted_and_repeated_members_are_refused():
+    content = bytearray(packed([("a.csv", b"x")]))
+    content[content.find(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", bytes(content))
+    assert codes(caught) == {"encrypted"}
+    with pytest.warns(UserWarning, match="Duplicate"):
+        twice = packed([("a.csv", b"x"), ("a.csv", b"y")])
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", twice)
+    assert codes(caught) == {"duplicate-name"}
+
+
+def test_too_many_members(monkeypatch):
+    monkeypatch.setattr(gate, "MAX_MEMBERS", 3)
+    with pytest.raises(DataError) as caught:
+        Archive("z.zip", packed([(f"{n}.csv", b"") for n in range(4)]))
+    assert codes(caught) == {"too-many"}
+
+
+def test_the_folder_that_wraps_a_zip_is_seen_through():
+    archive = Archive("z.zip", packed([("data/hetviz.toml", b"a"), ("data/x.csv", b"b")]))
+    assert archive.names() == ["hetviz.toml", "x.csv"]
+    assert archive.read("x.csv") == b"b"
+
+
+@pytest.mark.parametrize("name", ["xl/workbook.xml", "[Content_Types].xml"])
+def test_an_excel_file_is_told_apart_from_a_zip(name):
+    with pytest.raises(DataError, match="Save it as CSV"):
+        gate.kind_of("book.csv", packed([(name, b"x" * 100)]))
+
+
+def test_matrices_are_read_and_lies_refused():
+    X = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(gate.matrix("x.npy", npy(X)), X)
+    assert gate.matrix("x.npy", npy(X.astype(np.float32))).dtype == np.float32
+    big = npy(X).replace(b"(2, 3)", b"(2000000, 3)").replace(b"      \n", b"\n")
+    objects = io.BytesIO()
+    np.save(objects, np.array([{}], dtype=object), allow_pickle=True)
+    for content in (big, objects.getvalue(), npy(X)[:-8], npy(np.arange(3.0)), npy(X)[:20]):
+        with pytest.raises(DataError):
+            gate.matrix("x.npy", content)
+
+
+def test_pictures_are_measured_before_they_are_opened(monkeypatch):
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20)).save(buffer, "PNG")
+    assert gate.picture("p.png", buffer.getvalue()) == buffer.getvalue()
+    monkeypatch.setattr(gate, "MAX_PICTURE_PIXELS", 500)
+    with pytest.raises(DataError, match="30 x 20 pixels"):
+        gate.picture("p.png", buffer.getvalue())
+    with pytest.raises(DataError, match="damaged"):
+        gate.picture("p.png", buffer.getvalue()[:12])
+
+
+def test_a_large_file_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(gate, "MAX_FILE_BYTES", 5)
+    (tmp_path / "a.csv").write_text("id\nabcdef\n")
+    monkeypatch.setattr(gate.check_size, "__defaults__", (5,))
+    with pytest.raises(DataError, match="allowed"):
+        gate.read_file(tmp_path / "a.csv")
+
+
+HEADS = [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF1234WEBP"]
+
+
+@given(st.sampled_from(HEADS), st.binary(max_size=120))
+def test_any_bytes_are_something_or_a_plain_error(head, tail):
+    content = head + tail
+    for opened in (gate.matrix, gate.picture, Archive):
+        try:
+            opened("x", content)
+        except HetvizError:
+            continue
+
+
+@given(st.data())
+def test_a_damaged_zip_gives_its_members_or_a_plain_error(data):
+    content = bytearray(packed([("hetviz.toml", b"format = 1\n"), ("a.csv", b"id\n1\n" * 20)]))
+    for place in data.draw(st.lists(st.integers(0, len(content) - 1), max_size=4)):
+        content[place] = data.draw(st.integers(0, 255))
+    try:
+        archive = Archive("z.zip", bytes(content))
+        for name in archive.names():
+            archive.read(name)
+    except HetvizError:
+        return
