@@ -85,8 +85,8 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         font={"color": token.mute, "size": 12.5},
     )
     figure.update_layout(
-        height=190,
-        margin={"l": 38, "r": 14, "t": 8, "b": 40},
+        height=175,
+        margin={"l": 38, "r": 24, "t": 8, "b": 40},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         showlegend=False,

@@ -185,11 +185,13 @@ def _trace(
 ) -> go.Scattergl:
     token = tokens(theme)
     symbol, _, factor = shape_of(place)
+    # Few points are drawn larger, many smaller.
+    dot = DOT * factor * float(np.clip((1000 / max(data.n_rows, 1)) ** 0.25, 0.7, 1.5))
     rows = np.arange(data.n_rows)[data.offsets[name]]
     rows = rows[placed[rows]]
     marker: dict[str, object] = {
         "symbol": symbol,
-        "size": DOT * factor,
+        "size": dot,
         "opacity": 0.82,
         "line": {"width": 0.6, "color": token.bg},
     }
@@ -204,7 +206,7 @@ def _trace(
         hovertext=_hover(data, name, rows, colouring),
         hoverinfo="text",
         selectedpoints=chosen if selected else None,
-        selected={"marker": {"opacity": 1.0, "size": DOT * factor * 1.7}},
+        selected={"marker": {"opacity": 1.0, "size": dot * 1.5}},
         unselected={"marker": {"opacity": 0.28}},
     )
 
@@ -364,7 +366,7 @@ def _pictures(
     picture_of: PictureOf,
 ) -> None:
     gap = 1.75 * PICTURE
-    for k in place_items(board, pixels.at, order, [(gap, gap)] * len(drawn), 60, 600):
+    for k in place_items(board, pixels.at, order, [(gap, gap)] * len(drawn), 60, 2000):
         for name, rows in data.offsets.items():
             if rows.start <= drawn[k] < rows.stop:
                 source = picture_of(name, int(drawn[k] - rows.start))

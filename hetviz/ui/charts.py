@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.jobs.tasks import figures_of
 from hetviz.plots import (
     Colouring,
     MapPicture,
@@ -100,7 +99,7 @@ def show_map(state: State) -> MapPicture | None:
         with st.container(key="map", height=600, border=False):
             st.plotly_chart(
                 drawn.figure,
-                key="big-map",
+                key=_map_key(),
                 theme=None,
                 height="stretch",
                 config=_CONFIG,
@@ -121,10 +120,12 @@ def clear_selection() -> None:
     """Select nothing."""
     st.session_state["selected"] = ("", ())
     st.session_state.pop("map-basis", None)
+    # A chart of another name, or the browser would go on showing what it had selected.
+    st.session_state["map-number"] = st.session_state.get("map-number", 0) + 1
 
 
 def _keep_selection() -> None:
-    event: Any = st.session_state.get("big-map")
+    event: Any = st.session_state.get(_map_key())
     points = event["selection"]["points"] if event else []
     rows = set()
     for point in points:
@@ -136,10 +137,17 @@ def _keep_selection() -> None:
         st.session_state["selected"] = (data.fingerprint(), tuple(sorted(rows)))
 
 
+def _map_key() -> str:
+    return f"big-map-{st.session_state.get('map-number', 0)}"
+
+
 def figures(state: State, run: Run) -> Mapping[str, Any]:
     """Return a run's measures and curves; taken now where they never were."""
     if run.figures is not None:
         return run.figures
+    # It loads scikit-learn, which nothing before the first map needs.
+    from hetviz.jobs.tasks import figures_of
+
     data = _data(state)
     embedding = embedding_of(state, run)
     if embedding is None:

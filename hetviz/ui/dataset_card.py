@@ -71,21 +71,13 @@ def links_summary(state: State) -> None:
                 f"{len(data[group.source]) - linked_i:,} {group.source}, "
                 f"{len(data[group.target]) - linked_j:,} {group.target}"
             )
-        between = group.source if group.within else f"{group.source} – {group.target}"
-        rows.append(
-            (
-                f"within {between}" if group.within else between,
-                group.kind,
-                int((group.weight > 0).sum()),
-                int((group.weight < 0).sum()),
-                unlinked,
-            )
-        )
+        between = f"within {group.source}" if group.within else f"{group.source} – {group.target}"
+        if not any(sign in "123456789" for sign in unlinked):
+            unlinked = "none"
+        together, apart = int((group.weight > 0).sum()), int((group.weight < 0).sum())
+        rows.append([f"{between}: {group.kind}", f"{together:,}", f"{apart:,}", unlinked])
     if rows:
-        table = pd.DataFrame(
-            rows, columns=["Between", "Kind", "Together", "Apart", "Items without such a link"]
-        )
-        st.dataframe(table, hide_index=True)
+        look.table(["links", "together", "apart", "without one"], rows)
     else:
         look.quiet(
             "No links yet. Add a CSV with the columns source_id and target_id to say which items "
@@ -154,7 +146,7 @@ def _preview(data: HeteroData, name: str) -> None:
         column = "picture" if "picture" not in table.columns else "its picture"
         table.insert(0, column, [pictures.address(sid, data, name, row) for row in rows])
         config[column] = st.column_config.ImageColumn(column, width="small")
-    height = 35 + 36 * len(rows) + 3
+    height = 36 * len(rows) + 34
     st.dataframe(table, hide_index=True, column_config=config, height=height, row_height=36)
 
 

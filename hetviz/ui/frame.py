@@ -42,7 +42,6 @@ def show() -> None:
             key="redo",
             on_click=_redo,
         )
-        st.space("stretch")
         beat = _FAST_BEAT if work.live() else _BEAT
         st.fragment(run_every=beat)(_strip)()
     for message in session.messages():
@@ -57,7 +56,9 @@ def _strip() -> None:
     if work.collect() or session.workspace().version != st.session_state["drawn"]:
         st.rerun()
     job = work.live()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+    with st.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+    ):
         if job is not None:
             st.html(_progress(job), width="content")
             st.button("Cancel", type="tertiary", key="cancel", on_click=_cancel, args=(job.id,))

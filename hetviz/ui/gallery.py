@@ -10,6 +10,7 @@ from hetviz.data import HeteroData
 from hetviz.errors import DataError
 from hetviz.io import samples
 from hetviz.plots import colouring, still_map
+from hetviz.plots.colour import spoken
 from hetviz.plots.palette import Theme, shape_of
 from hetviz.ui import charts, look, session
 from hetviz.workspace import OpenSample, State
@@ -80,17 +81,18 @@ def cards() -> None:
 
 def _card(name: str, is_open: bool) -> None:
     try:
-        picture, title, line = _face(name, session.theme())
+        picture, title, parts, size = _face(name, session.theme())
     except DataError as error:
         look.quiet(f"{name}: {error}")
         return
+    image = look.svg_image(picture, f"Still map of {title}") if picture else ""
     with st.container(border=True, key=f"card-{name}", gap="small"):
         st.html(
-            f'<div class="hv-card">{look.svg_image(picture, f"Still map of {title}")}'
-            f"<h3>{look.esc(title)}</h3><p>{look.esc(line)}</p></div>"
+            f'<div class="hv-card">{image}'
+            f"<h3>{look.esc(spoken(name))}</h3><p>{look.esc(parts)}<br>{look.esc(size)}</p></div>"
         )
         st.button(
-            "Open now" if is_open else "Open",
+            "Opened" if is_open else "Open",
             key=f"open-{name}",
             disabled=is_open,
             width="stretch",
@@ -105,11 +107,10 @@ def _open(name: str) -> None:
 
 
 @lru_cache(maxsize=32)
-def _face(name: str, theme: Theme) -> tuple[str, str, str]:
-    """Return still map, title and one line of a sample; samples are the same for everybody."""
+def _face(name: str, theme: Theme) -> tuple[str, str, str, str]:
+    """Return still map, title, what is in it and how much; samples are the same for everybody."""
     loaded = read_sample(name)
     data = loaded.data
-    line = look.listed([f"{len(dataset):,} {key}" for key, dataset in data.datasets.items()])
-    if loaded.map is None:
-        return "", loaded.title, line
-    return still_map(data, loaded.map, colouring(data), theme), loaded.title, line
+    parts, size = ", ".join(data.datasets), look.count(data.n_objects, "item")
+    still = "" if loaded.map is None else still_map(data, loaded.map, colouring(data), theme)
+    return still, loaded.title, parts, size

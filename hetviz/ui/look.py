@@ -63,6 +63,15 @@ def pairs(rows: list[tuple[str, str]]) -> None:
     st.html(f'<div class="hv-kv">{cells}</div>')
 
 
+def table(head: list[str], rows: list[list[str]]) -> None:
+    """Show a small table of plain text: the first column names, the others hold values."""
+    top = "".join(f"<th>{esc(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    st.html(f'<table class="hv-table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
+
+
 def svg_image(svg: str, alt: str) -> str:
     """Return an image tag for SVG text."""
     code = base64.b64encode(svg.encode()).decode()

@@ -16,12 +16,10 @@ from hetviz.workspace import Run, State
 
 _MOST = 30
 _MEASURES = {
-    "guidance_area": ("Links kept, overall", "given"),
-    "guidance_area_held_out": ("Links kept, overall", "held out"),
-    "negative_guidance_area": ("Links apart, overall", "given"),
-    "negative_guidance_area_held_out": ("Links apart, overall", "held out"),
-    "comparison_accuracy": ("Comparisons kept", "given"),
-    "trustworthiness": ("Neighbours that are true", ""),
+    "guidance_area": "Together, kept together",
+    "negative_guidance_area": "Apart, kept apart",
+    "comparison_accuracy": "Comparisons kept",
+    "trustworthiness": "Neighbours that are true",
 }
 
 
@@ -44,9 +42,7 @@ def quality(state: State, run: Run) -> None:
     else:
         look.section("How well it does")
         look.quiet("No links yet, so there is nothing to keep.")
-    rows = _figures(figures["scores"])
-    if rows:
-        look.pairs(rows)
+    _figures(figures["scores"])
     for note in figures.get("notes", ()):
         look.quiet(str(note))
 
@@ -68,7 +64,7 @@ def maker(state: State) -> None:
         label_visibility="collapsed",
     )
     verdict = by_key[key]
-    look.quiet(verdict.card.summary)
+    look.quiet(verdict.card.summary.split(". ")[0].rstrip(".") + ".")
     reasons = "".join(f"<li>{look.esc(reason)}</li>" for reason in verdict.reasons)
     st.html(f'<ul class="hv-reasons{"" if verdict.suits else " no"}">{reasons}</ul>')
     with st.expander("Settings"):
@@ -103,12 +99,17 @@ def _method_title(title: str, suits: bool) -> str:
     return title if suits else f"{title} (does not suit)"
 
 
-def _figures(scores: Mapping[str, Any]) -> list[tuple[str, str]]:
-    rows = []
-    for key, (name, which) in _MEASURES.items():
-        if key in scores:
-            rows.append((f"{name} ({which})" if which else name, f"{scores[key]:.2f}"))
-    return rows
+def _figures(scores: Mapping[str, Any]) -> None:
+    known = [key for key in _MEASURES if key in scores]
+    if not known:
+        return
+    endings = [""] + (["_held_out"] if any(f"{key}_held_out" in scores for key in known) else [])
+    rows = [
+        [_MEASURES[key]]
+        + [f"{scores[key + end]:.2f}" if key + end in scores else "" for end in endings]
+        for key in known
+    ]
+    look.table(["0.5 is chance, 1 is best", "given", "held out"][: 1 + len(endings)], rows)
 
 
 def _item(data: HeteroData, row: int) -> str:

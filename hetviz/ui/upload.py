@@ -111,7 +111,7 @@ def account(waiting: Staged) -> None:
     if waiting.message:
         st.error(look.plain(waiting.message))
     if errors:
-        look.section("What was wrong", look.count(len(errors), "row or file", "rows or files"))
+        look.section("What was wrong", look.count(len(errors), "problem"))
         problem_table(errors)
     if notes:
         look.section("Worth knowing", look.count(len(notes), "note"))
@@ -143,7 +143,8 @@ def problem_table(problems: list[Problem]) -> None:
         for problem in problems[:_SHOWN]
     ]
     table = pd.DataFrame(rows, columns=["Place", "Problem", "Value", "What to do"])
-    st.dataframe(table, hide_index=True, height=min(35 * (len(table) + 1) + 3, 320))
+    height = min(34 * (len(table) + 1) + 2, 308)
+    st.dataframe(table, hide_index=True, row_height=34, height=height)
     if len(problems) > _SHOWN:
         look.quiet(f"… and {len(problems) - _SHOWN:,} more")
 

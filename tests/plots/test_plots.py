@@ -1,0 +1,223 @@
+"""Plots: colours, places of names, what goes into the figure and what never does."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.plots import (
+    colour_options,
+    colouring,
+    curve_alt,
+    curve_figure,
+    map_figure,
+    still_map,
+    tokens,
+)
+from hetviz.plots.colour import NO_VALUE, OTHER, spoken
+from hetviz.plots.curve import kept_at
+from hetviz.plots.palette import mix, text_colour
+from hetviz.plots.place import Board, Frame, place_names
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(first: str, second: str) -> float:
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def example(n: int = 60, n_groups: int = 3) -> tuple[HeteroData, Embedding]:
+    rng = np.random.default_rng(0)
+    groups = [f"group-{'abcdefghijklmnop'[k % n_groups]}" for k in range(n)]
+    table = pd.DataFrame(
+        {"name": [f"<b>${k}$ & co" for k in range(n)], "size": np.arange(n) / 2, "group": groups}
+    )
+    a = Dataset("animals", [f"a{k}" for k in range(n)], table=table, media=[b"x"] * n)
+    b = Dataset("words", [f"w{k}" for k in range(4)])
+    links = Links("animals", "words", np.arange(8), np.arange(8) % 3)
+    data = HeteroData([a, b], [links], labels=[Labels("animals", "group", groups)])
+    places = {"animals": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
+    places["words"][2] = np.nan
+    return data, Embedding(places)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_category_is_seen_on_its_background_and_readable_as_text(theme: str) -> None:
+    token = tokens(theme)  # type: ignore[arg-type]
+    assert len(set(token.categories)) == 8
+    for colour in token.categories:
+        assert contrast(colour, token.bg) >= 2.9
+        assert contrast(text_colour(colour, theme), token.bg) >= 4.5  # type: ignore[arg-type]
+    for text in (token.ink, token.mute, token.accent, token.bad):
+        assert contrast(text, token.bg) >= 4.5
+    assert contrast(token.on_accent, token.accent) >= 4.5
+
+
+def test_mixing_colours() -> None:
+    assert mix("#000000", "#ffffff", 0.0) == "#000000"
+    assert mix("#000000", "#ffffff", 1.0) == "#ffffff"
+    assert mix("#002040", "#ffffff", 0.5) == "#80" + "90" + "a0"
+
+
+def test_labels_come_first_and_unique_text_is_not_offered() -> None:
+    data, _ = example()
+    options = colour_options(data)
+    assert [(option.title, option.kind) for option in options] == [
+        ("Group of animals", "categories"),
+        ("Size of animals", "numbers"),
+        ("dataset", "dataset"),
+    ]
+
+
+def test_more_than_eight_categories_leave_seven_and_other() -> None:
+    data, _ = example(n=64, n_groups=16)
+    colours = colouring(data)
+    assert len(colours.categories) == 7
+    assert colours.n_other == 9
+    assert (colours.code[:64] == OTHER).sum() == 64 - 7 * 4
+
+
+def test_other_datasets_take_the_value_of_most_of_their_links() -> None:
+    a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": list("ppqqpq")}))
+    b = Dataset("b", ["1", "2", "3"])
+    links = [
+        Links("a", "b", [0, 1, 2], [0, 0, 0]),
+        Links("a", "b", [3, 0], [1, 1], [1.0, 0.2]),
+        Links("a", "b", [1], [2], [-1.0]),
+    ]
+    colours = colouring(HeteroData([a, b], links), json.dumps(["a", "g"]))
+    names = [colours.categories[k] if k >= 0 else None for k in colours.code[6:]]
+    assert names == ["p", "q", None]
+    assert colours.code[8] == NO_VALUE
+    assert colours.borrowed == ("b",)
+
+
+def test_views_of_one_object_share_its_value() -> None:
+    table = pd.DataFrame({"g": list("pqpqpq")})
+    one = Dataset("one", list("uvwxyz"), table=table, entity="thing")
+    two = Dataset("two", list("zyx"), entity="thing")
+    colours = colouring(HeteroData([one, two]), json.dumps(["one", "g"]))
+    assert [colours.categories[k] for k in colours.code[6:]] == ["q", "p", "q"]
+
+
+def test_an_unknown_colour_falls_back_to_the_first() -> None:
+    data, _ = example()
+    assert colouring(data, '["gone", "x"]').option == colouring(data).option
+
+
+def test_slugs_are_spoken_and_other_text_is_left_alone() -> None:
+    assert spoken("smileys-emotion") == "Smileys emotion"
+    assert spoken("C4-H10") == "C4-H10"
+
+
+def test_the_figure_holds_addresses_rows_and_escaped_text_only() -> None:
+    data, embedding = example()
+    drawn = map_figure(
+        data, embedding, colouring(data), picture_of=lambda name, row: f"/picture/{name}/{row}"
+    )
+    animals, words = drawn.figure.data
+    assert animals.x.dtype == np.float32
+    assert animals.customdata.tolist() == list(range(60))
+    assert words.customdata.tolist() == [60, 61, 63]
+    assert animals.marker.symbol != words.marker.symbol
+    assert all(image.source.startswith("/picture/animals/") for image in drawn.figure.layout.images)
+    assert len(drawn.figure.layout.images) > 0
+    assert animals.hovertext[0] == "<b>&lt;b&gt;&#36;0&#36; &amp; co</b><br>animals · Group a"
+    assert drawn.unplaced == 1
+    assert not drawn.figure.layout.xaxis.visible
+    assert drawn.figure.layout.yaxis.scaleanchor == "x"
+
+
+def test_the_number_of_items_outside_is_told() -> None:
+    data, embedding = example(n=400)
+    points = dict(embedding.coordinates)
+    points["animals"] = points["animals"].copy()
+    points["animals"][:2] = [[1e6, 0], [0, -1e6]]
+    drawn = map_figure(data, Embedding(points), colouring(data))
+    x, y = drawn.figure.data[0].x, drawn.figure.data[0].y
+    low_x, high_x = drawn.figure.layout.xaxis.range
+    low_y, high_y = drawn.figure.layout.yaxis.range
+    inside = (x >= low_x) & (x <= high_x) & (y >= low_y) & (y <= high_y)
+    assert high_x < 1e5
+    assert drawn.outside >= (~inside).sum() >= 2
+
+
+def test_hidden_datasets_are_not_drawn_or_counted() -> None:
+    data, embedding = example()
+    drawn = map_figure(data, embedding, colouring(data), hidden=("words",))
+    assert len(drawn.figure.data) == 1
+    assert drawn.unplaced == 0
+    assert "words" not in drawn.alt
+
+
+def test_selected_rows_are_drawn_as_selected() -> None:
+    data, embedding = example()
+    drawn = map_figure(data, embedding, colouring(data), selected=(3, 63))
+    assert drawn.figure.data[0].selectedpoints == (3,)
+    assert drawn.figure.data[1].selectedpoints == (2,)
+
+
+def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
+    data, embedding = example()
+    points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
+    drawn = map_figure(data, Embedding(points), colouring(data))
+    assert len(drawn.notes) == 1
+    assert "words is drawn" in drawn.notes[0]
+    assert np.ptp(drawn.figure.data[1].x) > 0.1
+
+
+def test_a_map_without_any_place_is_empty_and_not_an_error() -> None:
+    data, _ = example()
+    nowhere = Embedding({"animals": np.full((60, 2), np.nan), "words": np.full((4, 2), np.nan)})
+    drawn = map_figure(data, nowhere, colouring(data))
+    assert drawn.unplaced == 64
+
+
+def test_names_never_overlap_and_keep_to_the_picture() -> None:
+    rng = np.random.default_rng(1)
+    board = Board(560, 440)
+    groups = [(f"Group number {k}", rng.normal(size=(50, 2)) * 60) for k in range(12)]
+    placed = place_names(board, groups, 16)
+    assert len(placed) >= 8
+    for a, b in combinations(board.boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    for left, bottom, right, top in board.boxes:
+        assert -280 <= left < right <= 280
+        assert -220 <= bottom < top <= 220
+
+
+def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
+    for points in (np.zeros((1, 2)), np.column_stack([np.arange(9.0), np.zeros(9)])):
+        frame = Frame.around(points)
+        assert (frame.high > frame.low).all()
+
+
+def test_the_curve_reads_off_the_share_it_names() -> None:
+    given_curve = ([0.0, 0.05, 1.0], [0.0, 0.78, 1.0])
+    held = ([0.0, 0.05, 1.0], [0.0, 0.47, 1.0])
+    assert kept_at(given_curve) == pytest.approx(0.78)
+    figure = curve_figure({"given": given_curve, "held_out": held}, "dark")
+    texts = [note.text for note in figure.layout.annotations]
+    assert texts == ["<b>78%</b> given", "<b>47%</b> held out", "chance"]
+    alt = curve_alt({"given": given_curve, "held_out": held})
+    assert "78%" in alt
+    assert "47%" in alt
+
+
+def test_a_still_map_is_plain_svg_in_the_palette() -> None:
+    data, embedding = example()
+    svg = ElementTree.fromstring(still_map(data, embedding, colouring(data), "dark"))
+    colours = {path.get("stroke") for path in svg.iter("{http://www.w3.org/2000/svg}path")}
+    assert colours <= {*tokens("dark").categories, tokens("dark").ghost}
+    assert len(colours) >= 3

@@ -1,0 +1,320 @@
+"""The workspace: commands to JSON and back, undo and redo, replay, refusals that change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hetviz.data import Embedding
+from hetviz.errors import DataError, HetvizError
+from hetviz.workspace import (
+    SHIPPED,
+    AddTables,
+    BlobStore,
+    ChooseRun,
+    Command,
+    DropDataset,
+    OpenBundle,
+    OpenSample,
+    RecordRun,
+    RenameDataset,
+    Sessions,
+    SetTitle,
+    SetView,
+    State,
+    Workspace,
+    from_dict,
+)
+from hetviz.workspace.packing import pack_coordinates, pack_figures
+from hetviz.workspace.sessions import is_id, new_id
+
+PLANTS = b"id,name,size,weight\n007,Oak,3,1\nNA,Ash,2,4\n9,Elm,5,2\n10,Fir,1,1\n"
+BIRDS = b"id,name,span,mass\nb1,Kite,4,3\nb2,Wren,1,2\nb3,Rook,2,2\n"
+LINKS = (
+    b"source_dataset,source_id,target_dataset,target_id,weight\n"
+    b"plants,007,birds,b1,1\nplants,NA,birds,b2,-0.5\n"
+)
+BAD_LINKS = LINKS + b"plants,nobody,birds,b1,1\n"
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobStore:
+    return BlobStore(tmp_path / "blobs")
+
+
+def add_all(blobs: BlobStore, links: bytes = LINKS, **more: Any) -> AddTables:
+    files = {"plants.csv": PLANTS, "birds.csv": BIRDS, "links.csv": links}
+    return AddTables({name: blobs.put(text) for name, text in files.items()}, **more)
+
+
+def opened(blobs: BlobStore) -> Workspace:
+    workspace = Workspace(blobs)
+    workspace.do(add_all(blobs, fresh=True))
+    return workspace
+
+
+def record(workspace: Workspace, seed: int = 0) -> RecordRun:
+    data = workspace.state.data
+    assert data is not None
+    rng = np.random.default_rng(seed)
+    places = {name: rng.normal(size=(len(part), 2)) for name, part in data.datasets.items()}
+    next(iter(places.values()))[0] = np.nan
+    return RecordRun(
+        method="pca",
+        title="PCA",
+        params={"n_components": 2},
+        seed=seed,
+        hold_out=0.0,
+        fingerprint=data.fingerprint(),
+        coordinates=workspace.blobs.put(pack_coordinates(Embedding(places))),
+        figures=workspace.blobs.put(pack_figures({"scores": {}, "curves": {}})),
+    )
+
+
+def essence(state: State) -> tuple[Any, ...]:
+    """What must be equal for two states to be the same."""
+    return (
+        state.title,
+        state.source,
+        None if state.data is None else state.data.fingerprint(),
+        [str(problem) for problem in state.problems],
+        [
+            (
+                run.id,
+                run.fingerprint,
+                list(run.embedding.coordinates),
+                run.embedding.stacked().tobytes(),
+            )
+            for run in state.runs
+        ],
+        state.chosen,
+        state.view,
+    )
+
+
+def test_files_open_with_ids_unchanged(blobs: BlobStore) -> None:
+    data = opened(blobs).state.data
+    assert data is not None
+    assert data["plants"].ids.tolist() == ["007", "NA", "9", "10"]
+    assert [links.weight.tolist() for links in data.links] == [[1.0, -0.5]]
+
+
+def test_bad_rows_are_refused_and_nothing_changes(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    before, log = essence(workspace.state), list(workspace.log)
+    with pytest.raises(DataError, match="nobody"):
+        workspace.do(add_all(blobs, BAD_LINKS, fresh=True))
+    assert (essence(workspace.state), workspace.log) == (before, log)
+
+
+def test_bad_rows_are_left_out_on_request_and_told(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    state = workspace.do(add_all(blobs, BAD_LINKS, fresh=True, leave_out=True))
+    assert state.data is not None
+    assert sum(map(len, state.data.links)) == 2
+    assert [problem.value for problem in state.problems] == ["nobody"]
+
+
+def test_files_are_added_to_what_is_open(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    bees = blobs.put(b"id,name,a,b\nx,Bee,1,2\ny,Wasp,2,1\n")
+    state = workspace.do(AddTables({"bees.csv": bees}))
+    assert state.data is not None
+    assert list(state.data.datasets) == ["plants", "birds", "bees"]
+    assert sum(map(len, state.data.links)) == 2
+
+
+def test_a_rename_keeps_the_map_and_its_colour(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(record(workspace))
+    workspace.do(SetView(colour=json.dumps(["plants", "size"]), hidden=("plants",)))
+    state = workspace.do(RenameDataset("plants", "trees"))
+    run = state.run
+    assert run is not None
+    assert state.is_current(run)
+    assert list(run.embedding.coordinates) == ["trees", "birds"]
+    assert state.view.colour == json.dumps(["trees", "size"])
+    assert state.view.hidden == ("trees",)
+
+
+def test_a_map_of_changed_data_is_told_apart_and_new_rows_have_no_place(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(record(workspace))
+    bees = blobs.put(b"id,name,a,b\nx,Bee,1,2\ny,Wasp,2,1\n")
+    state = workspace.do(AddTables({"bees.csv": bees}))
+    run = state.run
+    assert run is not None
+    assert not state.is_current(run)
+    embedding = state.embedding(run)
+    assert embedding is not None
+    assert embedding.n_unplaced == 2 + 1
+    assert not embedding.placed["bees"].any()
+
+
+def test_the_last_dataset_stays(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(DropDataset("plants"))
+    with pytest.raises(DataError, match="only one"):
+        workspace.do(DropDataset("birds"))
+
+
+def test_a_map_of_other_data_is_refused(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    command = record(workspace)
+    workspace.do(DropDataset("plants"))
+    with pytest.raises(DataError, match="other data"):
+        workspace.do(command)
+
+
+def test_undo_and_redo_say_what_they_would_do(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(RenameDataset("plants", "trees"))
+    assert workspace.undo_name == "rename"
+    assert workspace.redo_name is None
+    workspace.undo()
+    assert workspace.redo_name == "rename"
+    assert workspace.undo_name == "add files"
+    workspace.do(SetTitle("Woods"))
+    assert workspace.redo_name is None
+    with pytest.raises(HetvizError, match="nothing to redo"):
+        workspace.redo()
+
+
+def test_the_view_is_logged_and_is_no_step_of_its_own(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(SetTitle("Woods"))
+    workspace.do(SetView(colour="dataset"))
+    assert workspace.undo_name == "project name"
+    state = workspace.undo()
+    assert state.title != "Woods"
+    assert state.view.colour == "dataset"
+    assert [entry["op"] for entry in workspace.log][-2:] == ["set-view", "undo"]
+
+
+def test_a_sample_opens_with_the_map_it_came_with(blobs: BlobStore) -> None:
+    state = Workspace(blobs).do(OpenSample("emoji"))
+    assert state.chosen == SHIPPED
+    assert state.run is not None
+    assert state.is_current(state.run)
+
+
+def test_unknown_names_are_refused(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    for command in (OpenSample("atlantis"), ChooseRun("77"), RenameDataset("fish", "x")):
+        with pytest.raises(DataError):
+            workspace.do(command)
+    with pytest.raises(DataError, match="no such operation"):
+        from_dict({"op": "format-disk"})
+    with pytest.raises(DataError, match="do not fit"):
+        from_dict({"op": "set-title", "colour": "red"})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        OpenSample("emoji"),
+        OpenBundle("0" * 64, "a.zip", leave_out=True),
+        AddTables({"a.csv": "1" * 64}, {"a.csv": {"separator": ";"}}, fresh=True),
+        RenameDataset("a", "ä $x$ <b>"),
+        DropDataset("a"),
+        SetTitle("T"),
+        RecordRun("pca", "PCA", {"k": [1, None]}, 3, 0.2, "f", "c", "g"),
+        ChooseRun("2"),
+    ],
+)
+def test_commands_survive_json(command: Command) -> None:
+    assert from_dict(json.loads(json.dumps(command.to_dict()))) == command
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.builds(SetTitle, st.text("abc", min_size=1, max_size=3)),
+        st.sampled_from(
+            [
+                RenameDataset("plants", "trees"),
+                RenameDataset("trees", "plants"),
+                RenameDataset("birds", "plants"),
+                DropDataset("birds"),
+                SetView(colour="dataset"),
+                SetView(hidden=("plants",)),
+                ChooseRun("1"),
+                "record",
+                "undo",
+                "redo",
+            ]
+        ),
+    ),
+    max_size=12,
+)
+
+
+@given(steps=STEPS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_replaying_the_log_gives_the_same_state(steps: list[Any], blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    for number, step in enumerate(steps):
+        before = essence(workspace.state), list(workspace.log)
+        try:
+            if step == "record":
+                workspace.do(record(workspace, number))
+            elif step in ("undo", "redo"):
+                getattr(workspace, step)()
+            else:
+                workspace.do(step)
+        except HetvizError:
+            assert (essence(workspace.state), workspace.log) == before
+    again = Workspace.replay(json.loads(json.dumps(workspace.log)), blobs)
+    assert essence(again.state) == essence(workspace.state)
+    assert (again.undo_name, again.redo_name) == (workspace.undo_name, workspace.redo_name)
+
+
+@given(steps=STEPS.filter(lambda steps: all(step not in ("undo", "redo") for step in steps)))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_undoing_all_and_redoing_all_comes_back(steps: list[Any], blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    for number, step in enumerate(steps):
+        if isinstance(step, SetView):
+            continue
+        try:
+            workspace.do(record(workspace, number) if step == "record" else step)
+        except HetvizError:
+            continue
+    end = essence(workspace.state)
+    n = workspace.steps
+    for _ in range(n):
+        workspace.undo()
+    assert workspace.state.data is None
+    for _ in range(n):
+        workspace.redo()
+    assert essence(workspace.state) == end
+
+
+def test_blobs_are_named_by_content_and_checked(blobs: BlobStore) -> None:
+    key = blobs.put(b"oak")
+    assert blobs.put(b"oak") == key
+    assert blobs.get(key) == b"oak"
+    (blobs.folder / key).write_bytes(b"ash")
+    with pytest.raises(DataError, match="damaged"):
+        blobs.get(key)
+    for bad in ("../" + key, "0" * 64, ""):
+        with pytest.raises(DataError, match="missing"):
+            blobs.get(bad)
+
+
+def test_sessions_are_kept_by_id_and_apart(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    mine, yours = new_id(), new_id()
+    assert is_id(mine)
+    assert sessions.find(mine) is None
+    assert sessions.get(mine) is sessions.get(mine)
+    assert sessions.get(mine) is not sessions.get(yours)
+    for bad in ("", "../../etc/passwd", mine + "x", None, mine + "\n"):
+        assert not is_id(bad)
+        with pytest.raises(ValueError, match="session id"):
+            sessions.get(bad)  # type: ignore[arg-type]
