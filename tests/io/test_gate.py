@@ -130,7 +130,14 @@ def test_a_large_file_is_refused(monkeypatch, tmp_path):
         gate.read_file(tmp_path / "a.csv")
 
 
-HEADS = [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF1234WEBP"]
+HEADS = [
+    b"",
+    b"PK\x03\x04",
+    b"\x93NUMPY\x01\x00",
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"RIFF1234WEBP",
+]
 
 
 @given(st.sampled_from(HEADS), st.binary(max_size=120))

@@ -1,0 +1,305 @@
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import hetviz
+from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.errors import DataError, HetvizError
+from hetviz.io import read_bundle, read_coordinates
+from tests.data.strategies import heterodata
+
+
+def picture(colour):
+    buffer = io.BytesIO()
+    Image.new("RGB", (4, 3), colour).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def everything():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "name": ['a "b"', "c\r\nd", " e ", "", None],
+            " odd, name": [1, 2, 3, 4, 5],
+            "x": [0.1, np.nan, 1e300, -0.0, 3.0],
+            "flag": [True, False, True, True, False],
+            "when": pd.to_datetime(["2020-01-01", None, "2021-02-03", None, "1999-12-31"]),
+            "mixed": [1, "1", None, 2.5, True],
+        }
+    )
+    table[7] = np.arange(5, dtype=np.int8)
+    ids = ["007", "NA", "1e5", " spaced ", "game::board:chess"]
+    a = Dataset(
+        "März/a",
+        ids,
+        rng.normal(size=(5, 3)),
+        feature_names=["f", "g", "h"],
+        table=table,
+        media=[picture("red"), None, picture("blue"), None, None],
+        recipe={"title": "name", "features": {"format": 1, "columns": []}},
+    )
+    K = rng.normal(size=(3, 3)).astype(np.float32)
+    b = Dataset("b", ["=1+1", "ß", "z"], sp.csr_array(np.eye(3)), kernel=K @ K.T, entity="thing")
+    c = Dataset("c", ["ß", "q"], distance=np.array([[0.0, 1.0], [1.0, 0.0]]), entity="thing")
+    d = Dataset("d", ["only"])
+    meta = pd.DataFrame({"note": ["x", None], "who": ["=me", ""]})
+    links = [
+        Links("März/a", "b", [0, 1], [2, 0], [0.3, -1.0], meta=meta, role="relation"),
+        Links("b", "b", [0, 1, 0], [1, 0, 2], score=[0.0, 2.0, -3.0], complete=True, kind="sim"),
+        Links("c", "d", [1], [0]),
+        Links("c", "März/a", [], []),
+    ]
+    compared = Comparisons([[0, 1, 2, 3], [5, 6, 7, 8]], [1.0, 0.25])
+    labels = [
+        Labels("März/a", "name", table["name"]),
+        Labels("b", "kind", ["x", None, 3]),
+        Labels("März/a", "x", table["x"]),
+    ]
+    return HeteroData([a, b, c, d], links, compared, labels)
+
+
+def assert_same(one, two):
+    assert two.fingerprint() == one.fingerprint()
+    for name, dataset in one.datasets.items():
+        assert list(two[name].ids) == list(dataset.ids)
+        assert two[name].media == dataset.media
+        assert two[name].recipe == dataset.recipe
+        assert (two[name].table is None) == (dataset.table is None)
+        if dataset.table is not None:
+            pd.testing.assert_frame_equal(two[name].table, dataset.table)
+    for first, second in zip(one.links, two.links, strict=True):
+        assert second.weight_given == first.weight_given
+        if first.meta is not None:
+            pd.testing.assert_frame_equal(second.meta, first.meta)
+
+
+@pytest.mark.parametrize("file", ["bundle", "bundle.zip"])
+def test_round_trip_is_exact(tmp_path, file):
+    data = everything()
+    assert_same(data, hetviz.load(hetviz.save(data, tmp_path / file)))
+
+
+@given(heterodata())
+def test_any_data_survive_a_round_trip(data):
+    with tempfile.TemporaryDirectory() as folder:
+        assert_same(data, hetviz.load(hetviz.save(data, Path(folder) / "b.zip")))
+
+
+def test_the_same_data_give_the_same_zip(tmp_path):
+    first = hetviz.save(everything(), tmp_path / "one" / "b.zip").read_bytes()
+    assert hetviz.save(everything(), tmp_path / "two" / "b.zip").read_bytes() == first
+
+
+def test_a_matrix_of_zeros_is_not_taken_for_a_bomb(tmp_path):
+    data = HeteroData([Dataset("a", [str(n) for n in range(2000)], np.zeros((2000, 200)))])
+    assert_same(data, hetviz.load(hetviz.save(data, tmp_path / "b.zip")))
+
+
+def test_save_does_not_write_over_other_things(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(DataError, match="something else is there"):
+        hetviz.save(everything(), tmp_path)
+
+
+def test_what_no_file_can_hold_is_refused(tmp_path):
+    for table in (pd.DataFrame({"x": ["\0"]}), pd.DataFrame({"x": [{1}]})):
+        with pytest.raises(DataError):
+            hetviz.save(HeteroData([Dataset("a", ["r"], table=table)]), tmp_path / "b")
+
+
+MANIFEST = """
+format = 1
+name = "small"
+[[dataset]]
+name = "drugs"
+table = "drugs.csv"
+id = "id"
+[[dataset]]
+name = "targets"
+table = "targets.csv"
+features = "targets_x.csv"
+[[links]]
+file = "links.csv"
+[[labels]]
+dataset = "drugs"
+column = "group"
+"""
+HEADER = "source_dataset,source_id,target_dataset,target_id,weight"
+FILES = {
+    "hetviz.toml": MANIFEST,
+    "drugs.csv": "id,mass,group\n007,1.5,a\nNA,2.5,b\n1e5,4.5,a\n",
+    "targets.csv": "id,note\nt1,x\nt2,y\n",
+    "targets_x.csv": "id,f,g\nt2,3,4\nt1,1,2\n",
+    "links.csv": f"{HEADER}\ndrugs,007,targets,t1,1\ndrugs,NA,targets,t2,-0.5\n",
+}
+
+
+def bundle(folder, **changed):
+    for name, text in {**FILES, **{k.replace("__", "."): v for k, v in changed.items()}}.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+def test_a_bundle_by_hand(tmp_path):
+    data = hetviz.load(bundle(tmp_path))
+    assert list(data["drugs"].ids) == ["007", "NA", "1e5"]
+    assert data["drugs"].feature_names == ("mass",)
+    np.testing.assert_array_equal(data["targets"].X, [[1, 2], [3, 4]])
+    assert data.labels[0].classes == ["a", "b"]
+    assert data.links[0].weight.tolist() == [1.0, -0.5]
+    assert hetviz.load(tmp_path / "hetviz.toml").fingerprint() == data.fingerprint()
+
+
+BAD_LINKS = f"""{HEADER}
+drugs,007,targets,t1,1
+drugs,008,targets,t1,1
+drug,007,targets,t2,1
+drugs,NA,targets,T1,1
+drugs,1e5,targets,t1,2
+drugs,1e5,targets,t1,0
+drugs,1e5,targets,t1,high
+drugs,007,drugs,007,1
+drugs,007,targets,t1,1
+drugs,007,targets,t1,-1
+drugs,NA,targets
+"""
+
+
+def test_every_bad_link_is_listed_at_once(tmp_path):
+    bundle(tmp_path, links__csv=BAD_LINKS)
+    with pytest.raises(DataError) as caught:
+        hetviz.load(tmp_path)
+    problems = {problem.row: problem for problem in caught.value.problems}
+    assert {row: problem.code for row, problem in problems.items()} == {
+        1: "unknown-id",
+        2: "unknown-dataset",
+        3: "unknown-id",
+        4: "weight-range",
+        5: "zero-weight",
+        6: "not-a-number",
+        7: "self-link",
+        8: "duplicate-link",
+        9: "contradiction",
+        10: "ragged-row",
+    }
+    assert problems[1].where == "links.csv, row 2, column source_id"
+    assert problems[1].value == "008"
+    assert problems[2].remedy == "Did you mean 'drugs'?"
+    assert problems[3].remedy == "Did you mean 't1'?"
+
+
+def test_the_lenient_reading_leaves_bad_rows_out(tmp_path):
+    loaded = read_bundle(bundle(tmp_path, links__csv=BAD_LINKS))
+    assert len(loaded.errors) == 10
+    assert sum(map(len, loaded.data.links)) == 1
+    assert loaded.understood[0].id_column == "id"
+
+
+def test_duplicate_and_empty_ids(tmp_path):
+    drugs = "id,mass\n007,1\n007,2\n,3\nNA,4\n1e5,9\n"
+    manifest = MANIFEST.partition("[[labels]]")[0]
+    bundle(tmp_path, drugs__csv=drugs, hetviz__toml=manifest)
+    with pytest.raises(DataError) as caught:
+        hetviz.load(tmp_path)
+    assert [(p.code, p.row) for p in caught.value.problems] == [
+        ("duplicate-id", 1),
+        ("empty-id", 2),
+    ]
+    assert list(read_bundle(tmp_path).data["drugs"].ids) == ["007", "NA", "1e5"]
+
+
+def test_features_are_matched_by_id_and_bad_cells_listed(tmp_path):
+    bundle(tmp_path, targets_x__csv="id,f\nt1,nan\nother,1\n")
+    with pytest.raises(DataError) as caught:
+        hetviz.load(tmp_path)
+    assert {p.code for p in caught.value.problems} >= {"not-numbers", "no-features"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [
+        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 2")}, "format = 1"),
+        ({"hetviz__toml": MANIFEST.replace("[[links]]", "[[lnks]]")}, "Did you mean 'links'"),
+        ({"hetviz__toml": MANIFEST.replace('table = "drugs', 'tabel = "drugs')}, "'table'"),
+        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "none.csv")}, "no such file"),
+        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "../x.csv")}, "leads upwards"),
+        ({"hetviz__toml": MANIFEST.replace('"group"', '"grp"')}, "no such column"),
+        ({"hetviz__toml": "format ="}, "not valid TOML"),
+        ({"links__csv": "a,b\n1,2\n"}, "source_id"),
+        ({"drugs__csv": b""}, "empty"),
+        ({"drugs__csv": "id,mass\n"}, "no row"),
+    ],
+)
+def test_a_bad_bundle_says_what_is_wrong(tmp_path, changed, word):
+    with pytest.raises(DataError, match=word):
+        hetviz.load(bundle(tmp_path, **changed))
+
+
+def test_an_unknown_source_suggests_a_sample():
+    with pytest.raises(DataError, match="Did you mean 'emoji'"):
+        hetviz.load("emojis")
+
+
+def test_comparisons_of_four_and_unknown_items(tmp_path):
+    manifest = MANIFEST + '[[comparisons]]\nfile = "c.csv"\n'
+    ends = ",".join(f"{item}_dataset,{item}_id" for item in "abcd")
+    rows = "drugs,007,targets,t1,drugs,NA,targets,t2\n"
+    bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows}")
+    assert hetviz.load(tmp_path).comparisons.objects.tolist() == [[0, 3, 1, 4]]
+    bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows.replace('t2', 't9')}")
+    with pytest.raises(DataError, match="no such id"):
+        hetviz.load(tmp_path)
+
+
+def test_accents_written_in_another_way_are_matched_and_ids_kept(tmp_path):
+    bundle(
+        tmp_path,
+        drugs__csv="id,mass,group\nZoe\u0308,1,a\nb,2,b\nc,3,a\n",
+        links__csv=f"{HEADER}\ndrugs,Zo\u00eb,targets,t1,1\n",
+    )
+    loaded = read_bundle(tmp_path)
+    assert loaded.data["drugs"].ids[0] == "Zoe\u0308"
+    assert [problem.code for problem in loaded.notes] == ["unicode-form"]
+    assert not loaded.errors
+
+
+def test_coordinates_round_trip_and_bad_rows():
+    data = everything()
+    rng = np.random.default_rng(1)
+    places = {name: rng.normal(size=(len(d), 2)) for name, d in data.datasets.items()}
+    places["b"][1] = np.nan
+    made = hetviz.Embedding(places, {name: d.ids for name, d in data.datasets.items()})
+    text = hetviz.io.coordinates_csv(made)
+    back = read_coordinates("map.csv", text.encode(), data)
+    np.testing.assert_array_equal(back.stacked(), made.stacked())
+    assert back.n_unplaced == 1
+    assert "'=1+1" in hetviz.io.coordinates_csv(made, safe=True)
+    with pytest.raises(DataError) as caught:
+        read_coordinates("m.csv", b"dataset,id,x\nd,only,one\nd,other,1\nd,only,2\n", data)
+    assert {p.code for p in caught.value.problems} == {"not-a-number", "unknown-id", "duplicate-id"}
+
+
+@given(st.data())
+def test_a_damaged_bundle_is_read_or_plainly_refused(data):
+    texts = dict(FILES)
+    name = data.draw(st.sampled_from(sorted(texts)))
+    text = texts[name]
+    at = data.draw(st.integers(0, len(text)))
+    until = data.draw(st.integers(at, len(text)))
+    texts[name] = text[:at] + data.draw(st.text(max_size=8)) + text[until:]
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in texts.items():
+            Path(folder, file).write_bytes(content.encode("utf-8", "ignore"))
+        try:
+            loaded = read_bundle(folder)
+        except HetvizError:
+            return
+        assert loaded.data.n_rows >= 1

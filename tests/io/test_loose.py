@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hetviz
+from hetviz.errors import DataError, HetvizError
+from hetviz.io import Choices, read_tables
+
+DRUGS = b"id,mass,group\n007,1.5,a\nNA,2.5,b\n1e5,4.5,a\n008,1,a\n009,2,b\n010,3,b\n"
+TARGETS = "id;länge\nt1;1,5\nt2;2,5\nt3;9,5\n".encode("latin-1")
+
+
+def test_files_are_recognised_by_their_columns():
+    links = b"source_id,target_id,weight\n007,t1,1\nNA,t2,-1\n"
+    loaded = read_tables([("links.csv", links), ("drugs.csv", DRUGS), ("targets.csv", TARGETS)])
+    assert {file.name: file.role for file in loaded.files} == {
+        "links.csv": "links",
+        "drugs.csv": "dataset",
+        "targets.csv": "dataset",
+    }
+    data = loaded.data
+    assert list(data["drugs"].ids)[:3] == ["007", "NA", "1e5"]
+    np.testing.assert_array_equal(data["targets"].table["länge"], [1.5, 2.5, 9.5])
+    assert data.links[0].weight.tolist() == [1.0, -1.0]
+    assert [label.name for label in data.labels] == ["group"]
+    assert [problem.code for problem in loaded.problems] == ["encoding"]
+    assert loaded.understood[0].columns[0].role == "id"
+
+
+def test_two_columns_of_known_ids_are_links():
+    pairs = b"drug,target\n007,t1\nNA,t2\n"
+    loaded = read_tables([("d.csv", DRUGS), ("t.csv", TARGETS), ("pairs.csv", pairs)])
+    assert len(loaded.data.links[0]) == 2
+    assert (loaded.data.links[0].source, loaded.data.links[0].target) == ("d", "t")
+
+
+def test_a_small_table_of_other_things_is_a_dataset():
+    loaded = read_tables([("d.csv", DRUGS), ("x.csv", b"name,age\nann,3\nbob,4\n")])
+    assert list(loaded.data["x"].ids) == ["ann", "bob"]
+
+
+def test_comparisons():
+    compared = b"anchor_id,near_id,far_id\n007,NA,1e5\n"
+    loaded = read_tables([("c.csv", compared), ("d.csv", DRUGS)])
+    assert loaded.data.comparisons.objects.tolist() == [[0, 1, 2]]
+
+
+def test_choices_of_the_user():
+    choices = {"d.csv": Choices(name="medicine", id="mass", labels=())}
+    loaded = read_tables([("d.csv", DRUGS)], choices)
+    assert loaded.data["medicine"].ids[0] == "1.5"
+    assert not loaded.data.labels
+
+
+def test_adding_to_data_that_are_there():
+    base = read_tables([("d.csv", DRUGS)]).data
+    more = [("t.csv", TARGETS), ("l.csv", b"source_id,target_id\n007,t1\n")]
+    loaded = read_tables(more, base=base)
+    assert list(loaded.data.datasets) == ["d", "t"]
+    assert len(loaded.data.links) == 1
+
+
+def test_one_bad_file_does_not_stop_the_others():
+    loaded = read_tables(
+        [("d.csv", DRUGS), ("empty.csv", b""), ("book.xlsx", b"\xd0\xcf\x11\xe0\0")]
+    )
+    assert list(loaded.data.datasets) == ["d"]
+    assert {file.name for file in loaded.files if file.role == "refused"} == {
+        "empty.csv",
+        "book.xlsx",
+    }
+    assert len(loaded.errors) == 2
+
+
+def test_nothing_of_use_is_refused():
+    with pytest.raises(DataError, match="the file is empty"):
+        read_tables([("empty.csv", b"")])
+    with pytest.raises(DataError, match="no column can serve as id"):
+        read_tables([("d.csv", b"x,y\na,1\na,1\n")])
+    with pytest.raises(DataError):
+        read_tables([])
+
+
+def test_one_row_and_constant_columns_have_a_result():
+    loaded = read_tables([("d.csv", b"id,x\n007,1\n")])
+    assert list(loaded.data["d"].ids) == ["007"]
+    assert loaded.data["d"].is_featureless
+    assert {problem.code for problem in loaded.problems} == {"constant-column", "no-features"}
+
+
+def test_load_takes_a_csv_file_and_a_folder_of_them(tmp_path):
+    (tmp_path / "d.csv").write_bytes(DRUGS)
+    (tmp_path / "t.csv").write_bytes(TARGETS)
+    assert list(hetviz.load(tmp_path / "d.csv").datasets) == ["d"]
+    assert list(hetviz.load(tmp_path).datasets) == ["d", "t"]
+
+
+@given(st.lists(st.binary(max_size=60), max_size=3), st.binary(max_size=60))
+def test_any_files_give_data_or_a_plain_error(contents, links):
+    files = [(f"{n}.csv", content) for n, content in enumerate(contents)]
+    try:
+        read_tables([*files, ("links.csv", b"source_id,target_id,weight\n" + links)])
+    except HetvizError:
+        return
