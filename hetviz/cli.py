@@ -140,7 +140,9 @@ def _app(given: argparse.Namespace) -> int:
 
 
 def _samples(given: argparse.Namespace) -> int:
-    found = {name: hetviz.io.read_bundle(name).title for name in hetviz.samples()}
+    from hetviz.io import read_bundle
+
+    found = {name: read_bundle(name).title for name in hetviz.samples()}
     _print(given, found, [f"{name:<14}{title}" for name, title in found.items()])
     return 0
 

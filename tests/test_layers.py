@@ -33,7 +33,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "plots",
         "hetviz",
         "ui",
-        "pages app __main__",
+        "pages app cli",
+        "__main__",
     )
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -126,7 +126,8 @@ def _open(source: str | Path) -> Files | Loaded:
 
 
 def _may_be_table(name: str) -> bool:
-    return name.lower().endswith((".csv", ".tsv", ".txt", ".tab"))
+    """Say whether a file, not in a folder further down, is named like a table."""
+    return "/" not in name and name.lower().endswith((".csv", ".tsv", ".txt", ".tab"))
 
 
 def _read(files: Files) -> Loaded:

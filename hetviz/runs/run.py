@@ -10,6 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from hetviz import __version__
 from hetviz import params as parameters
 from hetviz.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
@@ -146,7 +147,5 @@ def embed(
 @cache
 def versions() -> Mapping[str, str]:
     """Return the versions that a result depends on."""
-    import hetviz
-
-    found = {"python": platform.python_version(), "hetviz": hetviz.__version__}
+    found = {"python": platform.python_version(), "hetviz": __version__}
     return found | {name: metadata.version(name) for name in _PACKAGES}

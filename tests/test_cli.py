@@ -1,0 +1,189 @@
+"""The command line, run in this process; bad input gives a message and exit code 1."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import hetviz
+from hetviz import cli
+
+DRUGS = "id,mass,size\n007,1.5,3\nNA,2.5,1\n1e5,4.5,2\n008,0.5,7\n"
+TARGETS = "id,p,q\nt1,1,4\nt2,3,1\nt3,2,2\nt4,5,3\n"
+LINKS = "source_dataset,source_id,target_dataset,target_id,weight\n"
+GOOD = "drugs,007,targets,t1,1\ndrugs,NA,targets,t2,1\ndrugs,1e5,targets,t3,0.5\n"
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        code = cli.main([str(argument) for argument in arguments])
+        seen = capsys.readouterr()
+        assert "Traceback" not in seen.err
+        return code, seen.out, seen.err
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make a folder of CSV files; a name with None leaves the file out."""
+
+    def make(**files):
+        texts = {"drugs": DRUGS, "targets": TARGETS, "links": LINKS + GOOD} | files
+        for name, text in texts.items():
+            content = text if isinstance(text, bytes) else text.encode()
+            (tmp_path / f"{name}.csv").write_bytes(content)
+        return tmp_path
+
+    return make
+
+
+def embed(run, source, out, *more):
+    return run("embed", source, "--method", "guided-projection", "--out", out, *more)
+
+
+def ids_written(out):
+    lines = (out / "coordinates.csv").read_text(encoding="utf-8").splitlines()[1:]
+    return [line.split(",")[1] for line in lines]
+
+
+def test_embed_evaluate_and_run(run, folder, tmp_path):
+    out = tmp_path / "out"
+    code, text, _ = embed(run, folder(), out, "--seed", 3, "--json")
+    assert code == 0
+    record = json.loads(text)
+    assert json.loads((out / "scores.json").read_text()) == record
+    assert ids_written(out)[:4] == ["007", "NA", "1e5", "008"]
+    code, text, _ = run("evaluate", tmp_path, "--coordinates", out / "coordinates.csv", "--json")
+    assert code == 0
+    area = "guidance_area"
+    assert json.loads(text)[area] == pytest.approx(record["scores"][area])
+    code, text, _ = run("evaluate", tmp_path, "--method", "pca", "--set", "n_components=1")
+    assert code == 0
+    assert "guidance_area" in text
+    code, _, _ = run("run", out, "--out", tmp_path / "again")
+    assert code == 0
+    assert (tmp_path / "again" / "coordinates.csv").read_bytes() == (
+        out / "coordinates.csv"
+    ).read_bytes()
+
+
+def test_methods_and_samples(run, folder):
+    code, text, _ = run("methods", "--json")
+    assert code == 0
+    assert [card["key"] for card in json.loads(text)] == [card.key for card in hetviz.methods()]
+    code, text, _ = run("methods", "--suggest", folder())
+    assert code == 0
+    assert "guided-projection   suits" in text
+    code, text, _ = run("samples", "--json")
+    assert list(json.loads(text)) == hetviz.samples()
+
+
+@pytest.mark.parametrize("command", ["app", "samples", "methods", "embed", "evaluate", "run"])
+def test_every_command_has_help_with_an_example(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"example: python -m hetviz {command}" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fly"],
+        ["embed", "digits"],
+        ["embed", "x", "--method", "pca", "--out", "y", "--set", "z"],
+    ],
+)
+def test_wrong_usage_exits_with_2(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(arguments)
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"links": LINKS + "drugs,07,targets,t1,1\n" + GOOD}, ["row 1", "'07'", "Did you mean"]),
+        ({"drugs": DRUGS + "007,1,1\n"}, ["row 5", "'007'", "used before, in row 1"]),
+        ({"drugs": ""}, ["drugs.csv", "the file is empty"]),
+        ({"links": LINKS + "drugs,007,targets,t1,nan\n"}, ["row 1", "no number"]),
+        ({"links": LINKS + "drugs,007,targets,t1,-1\n"}, ["All guidance says apart"]),
+        ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["Save it as CSV"]),
+    ],
+)
+def test_bad_input_is_told_and_exits_with_1(run, folder, tmp_path, files, words):
+    code, _, told = embed(run, folder(**files), tmp_path / "out")
+    assert code == 1
+    for word in words:
+        assert word in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"drugs": DRUGS.replace(",", ";"), "links": (LINKS + GOOD).replace(",", ";")},
+        {"targets": "id,größe\nt1,1\nt2,3\nt3,2\nt4,5\n".encode("latin-1")},
+        {"drugs": "id,mass,same\n007,1,5\nNA,2,5\n1e5,3,5\n"},
+        {"drugs": "id,mass,size\n007,1,NaN\nNA,2,1\n1e5,3,2\n"},
+    ],
+    ids=["semicolons", "latin-1", "constant column", "missing value"],
+)
+def test_odd_input_gives_the_right_result(run, folder, tmp_path, files):
+    code, _, _ = embed(run, folder(**files), tmp_path / "out")
+    assert code == 0
+    assert ids_written(tmp_path / "out")[:3] == ["007", "NA", "1e5"]
+
+
+def test_one_row_has_a_result(run, folder, tmp_path):
+    one = folder(drugs="id,mass\n007,1.5\n", links=LINKS + "drugs,007,targets,t1,1\n")
+    code, _, _ = embed(run, one, tmp_path / "out")
+    assert code == 0
+    assert ids_written(tmp_path / "out") == ["007", "t1", "t2", "t3", "t4"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["embed", "emojis", "--method", "pca", "--out", "x"], "Did you mean 'emoji'"),
+        (["embed", "emoji", "--method", "pcaa", "--out", "x"], "Did you mean pca"),
+        (["embed", "emoji", "--method", "pca", "--set", "k=1", "--out", "x"], "no parameter 'k'"),
+        (["run", "nowhere.toml"], "no such file"),
+        (["evaluate", "digits", "--coordinates", "nowhere.csv"], "no such file"),
+    ],
+)
+def test_wrong_names_exit_with_1(run, arguments, word):
+    code, _, told = run(*arguments)
+    assert code == 1
+    assert word in told
+
+
+def test_errors_as_json(run, folder, tmp_path):
+    bad = folder(links=LINKS + "drugs,07,targets,t1,1\n")
+    code, _, told = embed(run, bad, tmp_path / "out", "--json")
+    assert code == 1
+    record = json.loads(told)
+    assert record["error"] == "DataError"
+    assert record["problems"][0]["code"] == "unknown-id"
+
+
+def test_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "hetviz", "methods"], capture_output=True, text=True, check=True
+    )
+    assert "pca" in done.stdout
+
+
+def test_app_starts_streamlit_on_the_shipped_script(monkeypatch):
+    called = []
+    monkeypatch.setattr(cli.subprocess, "call", lambda command: called.append(command) or 0)
+    assert cli.main(["app", "--port", "9999", "--headless"]) == 0
+    command = called[0]
+    assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
+    assert command[4].endswith("app.py")
+    assert command[5:] == ["--server.port", "9999", "--server.headless", "true"]

@@ -1,0 +1,119 @@
+"""The samples are what their READMEs say, and their maps can be made again."""
+
+import csv
+import importlib.util
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.io import read_bundle, read_coordinates, sample_path
+from hetviz.io.samples import sample_root
+
+SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def sample(request):
+    return read_bundle(request.param)
+
+
+def test_the_samples_are_found():
+    assert hetviz.samples() == list(SAMPLES)
+
+
+def test_each_is_whole(sample):
+    assert not sample.errors
+    assert sample.title
+    assert sample.description
+    assert (sample_path(sample.name) / "README.md").is_file()
+    assert {info.dataset for info in sample.understood} == set(sample.data.datasets)
+    assert {labels.dataset for labels in sample.data.labels} == set(sample.data.datasets)
+    assert not any(dataset.is_featureless for dataset in sample.data.datasets.values())
+
+
+def test_each_has_a_map_of_all_its_rows(sample):
+    assert sample.map.n_unplaced == 0
+    assert sample.map.n_rows == sample.data.n_rows
+    assert hetviz.get_method(sample.map_method)(**sample.map_params)
+
+
+def test_a_map_is_better_than_chance_at_its_guidance(sample):
+    if sample.data.links:
+        assert hetviz.evaluate(sample.data, sample.map).to_dict()["guidance_area"] > 0.6
+
+
+def test_they_are_small():
+    files = [path for path in sample_root().rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 8_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "id"),
+    [
+        ("world", "countries", "NA"),
+        ("world", "languages", "nan"),
+        ("debian", "libraries", "libstdc++6"),
+        ("debian", "tags", "game::board:chess"),
+        ("digit-views", "shape", "d0004"),
+    ],
+)
+def test_awkward_ids_are_there(name, dataset, id):
+    with (sample_path(name) / f"{dataset}.csv").open(encoding="utf-8", newline="") as file:
+        written = [row["id"] for row in csv.DictReader(file)]
+    assert id in written
+    assert list(hetviz.load(name)[dataset].ids) == written
+
+
+def test_thumbnails():
+    emoji = hetviz.load("emoji")["emoji"]
+    assert len(emoji.media) == 1273
+    assert all(item[8:12] == b"WEBP" for item in emoji.media)
+    with zipfile.ZipFile(sample_path("emoji") / "thumbs.zip") as archive:
+        assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
+
+
+def test_digits_keep_links_aside():
+    digits = read_bundle("digits")
+    assert sum(map(len, digits.held_out.links)) == 1047
+    assert sum(map(len, digits.data.links)) == 453
+    assert ("pixels", "shape") in {(g.source, g.target) for g in digits.held_out.links}
+    assert ("pixels", "shape") not in {(g.source, g.target) for g in digits.data.links}
+
+
+def test_digit_views_show_the_same_objects():
+    data = hetviz.load("digit-views")
+    assert data.entities == ("digit",)
+    assert not data.links
+    shown = [set(dataset.ids) for dataset in data.datasets.values()]
+    assert 0 < len(set.intersection(*shown)) < 700
+    assert data.n_objects == len(set.union(*shown))
+
+
+def test_the_shipped_map_can_be_made_again():
+    folder = sample_path("digits")
+    section, coordinates = tool("make_sample_maps").make(folder)
+    assert (folder / "hetviz.toml").read_text(encoding="utf-8").endswith(section)
+    shipped = read_bundle("digits")
+    made = read_coordinates("map.csv", coordinates.encode(), shipped.data)
+    here, there = made.stacked(), shipped.map.stacked()
+    # Another processor may round a nearly tied sign the other way, and nothing else.
+    here = here * np.sign((here * there).sum(axis=0))
+    np.testing.assert_allclose(here, there, atol=1e-4 * np.abs(there).max())
+
+
+def test_views_are_made_from_the_digits(tmp_path):
+    made = tool("make_samples")
+    made.make_views(sample_path("digits"), tmp_path)
+    for name in ("pixels.csv", "fourier.csv", "shape.csv", "thumbs.zip"):
+        assert (tmp_path / name).read_bytes() == (sample_path("digit-views") / name).read_bytes()
