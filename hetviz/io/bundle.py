@@ -140,7 +140,7 @@ def _read(files: Files) -> Loaded:
         try:
             dataset, info = read_dataset(files, entry, labels, problems)
         except DataError as error:
-            problems += [p for p in error.problems if p not in problems]
+            problems += error.problems
             continue
         if dataset.name in datasets:
             problems += gate.refusal(
@@ -150,7 +150,7 @@ def _read(files: Files) -> Loaded:
         datasets[dataset.name] = dataset
         infos.append(info)
     if not datasets:
-        raise DataError(problems)
+        raise DataError(dict.fromkeys(problems))
     links, held_out = _all_links(files, manifest, datasets, problems)
     labels_ = [x for entry in manifest.labels for x in _labels(files, entry, datasets, problems)]
     data = HeteroData(datasets, links, None, labels_)

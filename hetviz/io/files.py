@@ -6,6 +6,7 @@ import io
 import stat
 import zipfile
 import zlib
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -48,8 +49,11 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return the names of the files, with forward slashes."""
-        found = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
-        return [path.relative_to(self.root).as_posix() for path in found]
+        there = list(islice(self.root.rglob("*"), gate.MAX_MEMBERS + 1))
+        if len(there) > gate.MAX_MEMBERS:
+            what = f"the folder holds more than {gate.MAX_MEMBERS:,} files"
+            raise gate.refusal("too-many", self.name, what, remedy="Give the bundle's own folder.")
+        return [path.relative_to(self.root).as_posix() for path in sorted(there) if path.is_file()]
 
     def read(self, name: str) -> bytes:
         """Return the content of a file."""

@@ -108,7 +108,7 @@ class _Reading:
             else:
                 statements.append(ends)
         if not self.datasets:
-            raise DataError(self.problems or [_nothing()])
+            raise DataError(dict.fromkeys(self.problems) or [_nothing()])
         base = self.base
         data = HeteroData(
             self.datasets,
@@ -150,7 +150,7 @@ class _Reading:
         return self.choices.get(read.name, Choices())
 
     def _refused(self, name: str, error: DataError) -> None:
-        self.problems += [problem for problem in error.problems if problem not in self.problems]
+        self.problems += error.problems
         self.files[name] = FileInfo(name, "refused", f"Left out: {error.problems[0].what}.")
 
     def _dataset(self, read: TableRead) -> None:

@@ -333,16 +333,18 @@ def _is_number(cell: str) -> bool:
 
 def _without_empty_end(first: list[str], body: list[tuple[int, Any]]) -> list[str]:
     """Return the header without columns at its end that have neither a name nor a cell."""
-    used = len(first)
-    while used > 1 and not first[used - 1].strip():
-        if any(any(cells[used - 1 :]) for _, cells in body):
-            break
-        used -= 1
-    return first[:used]
+    widest = max((_last_filled(cells) for _, cells in body), default=0)
+    return first[: max(1, widest, _last_filled(first))]
+
+
+def _last_filled(cells: list[str]) -> int:
+    return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
 def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
-    columns: list[str] = []
+    columns: dict[str, None] = {}
+    taken = set(first)
+    copies: Counter[str] = Counter()
     for at, cell in enumerate(first):
         title = cell.strip()
         if not title:
@@ -365,12 +367,12 @@ def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
                     "Rename one of them.",
                 )
             )
-            again = 2
-            while f"{title} ({again})" in columns or f"{title} ({again})" in first:
-                again += 1
-            title = f"{title} ({again})"
-        columns.append(title)
-    return columns
+            plain = title
+            while title in columns or title in taken:
+                copies[plain] += 1
+                title = f"{plain} ({copies[plain] + 1})"
+        columns[title] = None
+    return list(columns)
 
 
 def require(read: TableRead) -> TableRead:

@@ -73,6 +73,13 @@ def test_duplicate_and_empty_column_names():
     assert list(read_table("t.csv", b"id,x,,\na,1,,\n").frame.columns) == ["id", "x"]
 
 
+def test_many_columns_of_one_name_are_told_apart():
+    read = read_table("t.csv", b"x,x (2),x,x\n1,2,3,4\n")
+    assert list(read.frame.columns) == ["x", "x (2)", "x (3)", "x (4)"]
+    wide = ",".join(["x"] * 5000)
+    assert len(set(read_table("t.csv", f"{wide}\n{wide}\n".encode()).frame.columns)) == 5000
+
+
 @pytest.mark.parametrize(
     ("content", "code"),
     [
