@@ -111,6 +111,12 @@ def test_unknown_encoding_is_refused():
         read_table("t.csv", b"id\na\n", Choices(encoding="klingon"))
 
 
+@pytest.mark.parametrize("choice", [{"separator": "ab"}, {"separator": ""}, {"decimal": ";"}])
+def test_choices_that_make_no_sense_are_refused(choice):
+    with pytest.raises(DataError):
+        read_table("t.csv", PLAIN.encode(), Choices(**choice))
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_table_or_a_plain_error(content):
     try:
