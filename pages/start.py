@@ -22,7 +22,7 @@ with left:
         if drawn is None:
             look.quiet("These data have no map yet. The Map page makes one.")
         with st.container(horizontal=True, vertical_alignment="center", key="below"):
-            gallery.legend(state)
+            gallery.legend(state, drawn.outside if drawn else 0)
             st.space("stretch")
             with st.container(key="primary_map", width="content"):
                 if st.button("Open this map", type="primary", icon=":material/arrow_forward:"):

@@ -18,8 +18,8 @@ from hetviz.plots.place import Board, Frame, Pixels, place_items, place_names, t
 DOT = 5.5
 NAME_FONT, WORD_FONT = 16, 12.5
 PICTURE = 23.0
-# The smallest picture the app shows; what has room here has room in every larger one.
-WIDTH, HEIGHT = 560.0, 440.0
+# About the smallest picture the app shows; what has room here has room in every larger one.
+WIDTH, HEIGHT = 600.0, 470.0
 WORD_AREA = 15_000.0
 # Spreads that differ by less than this are drawn as they are.
 _UNLIKE = 3.0
@@ -365,7 +365,7 @@ def _pictures(
     pixels: Pixels,
     picture_of: PictureOf,
 ) -> None:
-    gap = 1.75 * PICTURE
+    gap = 1.5 * PICTURE
     for k in place_items(board, pixels.at, order, [(gap, gap)] * len(drawn), 60, 2000):
         for name, rows in data.offsets.items():
             if rows.start <= drawn[k] < rows.stop:

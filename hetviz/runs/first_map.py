@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.views import tied
-from hetviz.errors import HetvizError, NotApplicableError
+from hetviz.errors import Cancelled, HetvizError, NotApplicableError
 from hetviz.metrics import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.registry import get_method
@@ -68,6 +68,8 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
         kind = get_method(method)
         try:
             fitted = kind(**params).fit(data, Part(report, low, high))
+        except Cancelled:
+            raise
         except NotApplicableError as error:
             reasons.extend(error.reasons)
             continue

@@ -75,10 +75,11 @@ def links_summary(state: State) -> None:
         if not any(sign in "123456789" for sign in unlinked):
             unlinked = "none"
         together, apart = int((group.weight > 0).sum()), int((group.weight < 0).sum())
-        rows.append([f"{between}: {group.kind}", f"{together:,}", f"{apart:,}", unlinked])
-    if rows:
-        look.table(["links", "together", "apart", "without one"], rows)
-    else:
+        signs = [f"{together:,} together"] * bool(together) + [f"{apart:,} apart"] * bool(apart)
+        rows.append((f"{between}: {group.kind}", f"{', '.join(signs)}; without one: {unlinked}"))
+    for name, words in rows:
+        st.html(f'<div class="hv-card"><h3>{look.esc(name)}</h3><p>{look.esc(words)}</p></div>')
+    if not rows:
         look.quiet(
             "No links yet. Add a CSV with the columns source_id and target_id to say which items "
             "belong together."

@@ -39,7 +39,7 @@ def joined_by(data: HeteroData) -> str:
     return f"{words}; linked items lie close."
 
 
-def legend(state: State) -> None:
+def legend(state: State, outside: int = 0) -> None:
     """Say what shapes and colours mean."""
     data = state.data
     if data is None:
@@ -49,6 +49,8 @@ def legend(state: State) -> None:
         for place, name in enumerate(data.datasets)
     ]
     words = colour_words(state)
+    if outside:
+        words += f" {look.count(outside, 'item')} beyond the edge."
     st.html(f'<div class="hv-legend">{"".join(shapes)}<span>{look.esc(words)}</span></div>')
 
 
@@ -96,7 +98,6 @@ def _card(name: str, is_open: bool) -> None:
             key=f"open-{name}",
             disabled=is_open,
             width="stretch",
-            help=None if is_open else f"Open the sample {look.plain(title)}",
             on_click=_open,
             args=(name,),
         )

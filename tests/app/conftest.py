@@ -1,0 +1,47 @@
+"""A running page in this process: a fresh session, and jobs that run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.jobs import InlineRunner
+from hetviz.ui import work
+from hetviz.ui.places import PAGES, ROUTER
+from hetviz.workspace import SESSIONS, Workspace
+from hetviz.workspace.sessions import new_id
+
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Give a function that opens a page as a new visitor, or as one with a given id."""
+    monkeypatch.setattr(work, "RUNNER", InlineRunner())
+
+    def open_page(page: str = "start", sid: str | None = None) -> AppTest:
+        app = AppTest.from_file(ROUTER, default_timeout=60)
+        app.query_params["s"] = sid or new_id()
+        app.run()
+        if page != "start":
+            go(app, page)
+        assert not app.exception
+        return app
+
+    return open_page
+
+
+def go(app: AppTest, page: str) -> AppTest:
+    return app.switch_page(str(PAGES / f"{page}.py")).run()
+
+
+def workspace_of(app: AppTest) -> Workspace:
+    found = SESSIONS.find(app.session_state["sid"])
+    assert found is not None
+    return found
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))

@@ -1,0 +1,246 @@
+"""Each page in this process: what it shows, and that what is done on it becomes a command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.errors import HetvizError
+from hetviz.jobs import tasks
+from hetviz.workspace import RenameDataset, Workspace
+from tests.app.conftest import Visit, go, html_of, workspace_of
+
+PLANTS = "id,name,size,weight\n" + "".join(
+    f"{k:03d},Oak {k},{k * 7 % 11},{k * 5 % 13}\n" for k in range(20)
+)
+BIRDS = "id,name,span,mass\n" + "".join(
+    f"b{k},<b>Kite</b> ${k}$,{k * 3 % 7},{k * 4 % 9}\n" for k in range(15)
+)
+LINKS = "source_dataset,source_id,target_dataset,target_id,weight\n" + "".join(
+    f"plants,{k:03d},birds,b{k % 15},1\n" for k in range(20)
+)
+
+
+def upload(app: AppTest, **files: str | bytes) -> AppTest:
+    given = [
+        (
+            name.replace("_", "."),
+            text if isinstance(text, bytes) else text.encode(),
+            "text/csv",
+        )
+        for name, text in files.items()
+    ]
+    return app.file_uploader[0].set_value(given).run()
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def ops(workspace: Workspace) -> list[str]:
+    return [entry["op"] for entry in workspace.log]
+
+
+def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
+    app = visit()
+    assert "<h1>1,273 emoji and 621 keywords on one map</h1>" in html_of(app)
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert [trace["marker"]["symbol"] for trace in spec["data"]] == ["circle", "diamond"]
+    assert ops(workspace_of(app)) == ["open-sample"]
+
+
+def test_pictures_are_addresses_in_the_figure(visit: Visit) -> None:
+    spec = json.loads(visit().get("plotly_chart")[0].proto.spec)
+    sources = [image["source"] for image in spec["layout"]["images"]]
+    assert len(sources) > 5
+    assert all(source.startswith("/picture/") for source in sources)
+
+
+def test_a_sample_opens_from_its_card_and_undo_brings_the_first_back(visit: Visit) -> None:
+    app = press(visit(), "open-world")
+    assert "countries" in html_of(app)
+    assert app.button(key="undo").label == "Undo open sample"
+    press(app, "undo")
+    assert "1,273 emoji" in html_of(app)
+    assert app.button(key="redo").label == "Redo open sample"
+
+
+def test_the_same_id_finds_the_same_workspace(visit: Visit) -> None:
+    first = press(visit(), "open-world")
+    again = visit("data", first.session_state["sid"])
+    assert "countries" in html_of(again)
+
+
+def test_own_files_are_understood_mapped_and_shown(visit: Visit) -> None:
+    app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
+    assert "20 plants and 15 birds, joined by 20 links" in html_of(app)
+    assert app.button(key="go-on").label == "Map them"
+    assert ops(workspace_of(app)) == ["open-sample"]
+    press(app, "go-on")
+    state = workspace_of(app).state
+    assert state.data is not None
+    assert state.run is not None
+    assert state.is_current(state.run)
+    assert ops(workspace_of(app)) == ["open-sample", "add-tables", "record-run"]
+
+
+def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit) -> None:
+    app = upload(
+        visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS + "plants,x,birds,b1,1\n"
+    )
+    table = app.dataframe[0].value
+    assert table.loc[0, "Place"].startswith("links.csv, row 21")
+    assert table.loc[0, "Value"] == "x"
+    assert table.loc[0, "What to do"]
+    press(app, "go-on")
+    data = workspace_of(app).state.data
+    assert data is not None
+    assert sum(map(len, data.links)) == 20
+
+
+def test_leaving_it_changes_nothing(visit: Visit) -> None:
+    app = upload(visit(), plants_csv=PLANTS, links_csv=LINKS)
+    press(app, "leave")
+    assert ops(workspace_of(app)) == ["open-sample"]
+    assert "1,273 emoji" in html_of(app)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x03\x04 no zip", b"\x00\x01\x02\xff\xfe", b"%PDF-1.7"]
+)
+def test_a_broken_file_is_told_and_nothing_is_lost(visit: Visit, content: bytes) -> None:
+    app = upload(visit(), broken_csv=content)
+    assert not app.exception
+    assert "could not be read" in html_of(app)
+    assert len(app.dataframe[0].value) >= 1
+    press(app, "leave")
+    assert "1,273 emoji" in html_of(app)
+
+
+def test_names_from_files_are_never_markup(visit: Visit) -> None:
+    app = upload(visit(), **{"<img src=x>_csv": PLANTS, "birds_csv": BIRDS})
+    assert "<img src=x>" not in html_of(app)
+    assert "&lt;img src=x&gt;" in html_of(app)
+
+
+def test_data_has_a_card_for_each_dataset(visit: Visit) -> None:
+    app = visit("data")
+    text = html_of(app)
+    assert "1,273 rows, 48 features" in text
+    assert "emoji – keywords: tagged" in text
+    assert len(app.dataframe[0].value) == 6
+    assert app.dataframe[0].value["picture"].str.startswith("/picture/").all()
+
+
+def test_a_dataset_is_renamed_and_removed(visit: Visit) -> None:
+    app = visit("data")
+    app.text_input(key="new-name-0-emoji").set_value("pictograms")
+    press(app, "do-rename-0")
+    assert "pictograms" in html_of(app)
+    press(app, "do-remove-1")
+    state = workspace_of(app).state
+    assert state.data is not None
+    assert list(state.data.datasets) == ["pictograms"]
+    press(press(app, "undo"), "undo")
+    assert "1,273 emoji and 621 keywords" in html_of(app)
+
+
+def test_a_name_in_use_is_refused_in_words(visit: Visit) -> None:
+    app = visit("data")
+    app.text_input(key="new-name-0-emoji").set_value("keywords")
+    press(app, "do-rename-0")
+    assert len(app.error) == 1
+    assert "keywords" in app.error[0].value
+    assert ops(workspace_of(app)) == ["open-sample"]
+
+
+def test_files_are_added_on_the_data_page(visit: Visit) -> None:
+    app = upload(visit("data"), plants_csv=PLANTS)
+    press(app, "go-on")
+    state = workspace_of(app).state
+    assert state.data is not None
+    assert list(state.data.datasets) == ["emoji", "keywords", "plants"]
+    assert "Data changed since this map" in html_of(app)
+
+
+def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
+    app = visit("map")
+    text = html_of(app)
+    assert len(app.get("plotly_chart")) == 2
+    assert "Together, kept together" in text
+    assert "Does not use 399 comparisons." in text
+    assert "keywords take it from their links" in text
+
+
+def test_colour_and_layers_are_commands(visit: Visit) -> None:
+    app = visit("map")
+    box = next(box for box in app.selectbox if str(box.key).startswith("colour-"))
+    box.set_value("dataset").run()
+    assert workspace_of(app).state.view.colour == "dataset"
+    app.button_group[0].set_value(["emoji"]).run()
+    assert not app.exception
+    assert workspace_of(app).state.view.hidden == ("keywords",)
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert len(spec["data"]) == 1
+
+
+def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> None:
+    app = press(visit(), "open-digits")
+    go(app, "map")
+    app.toggle(key="hold").set_value(True).run()
+    press(app, "run")
+    app.run()
+    state = workspace_of(app).state
+    run = state.run
+    assert run is not None
+    assert run.hold_out == 0.2
+    assert run.figures is not None
+    assert set(run.figures["curves"]) == {"given", "held_out"}
+    assert "<th>held out</th>" in html_of(app)
+    box = next(box for box in app.selectbox if str(box.key).startswith("run-"))
+    box.set_value("shipped").run()
+    assert workspace_of(app).state.chosen == "shipped"
+
+
+def test_a_method_that_does_not_suit_says_why_and_cannot_run(visit: Visit) -> None:
+    app = upload(visit(), plants_csv=PLANTS)
+    press(app, "go-on")
+    go(app, "map")
+    app.selectbox(key="method").set_value("guided-projection").run()
+    assert app.button(key="run").disabled
+    assert 'class="hv-reasons no"' in html_of(app)
+
+
+def test_a_failed_run_is_told_in_words(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise HetvizError("The links contradict each other.")
+
+    monkeypatch.setattr(tasks, "fit_run", fail)
+    app = press(visit("map"), "run")
+    assert [error.value for error in app.error] != []
+    assert "contradict" in app.error[0].value
+    assert ops(workspace_of(app)) == ["open-sample"]
+
+
+def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:
+    app = visit("map")
+    data = workspace_of(app).state.data
+    assert data is not None
+    app.session_state["selected"] = (data.fingerprint(), (0, 1300))
+    app.run()
+    text = html_of(app)
+    assert "2 selected" in text
+    assert "grinning face</div>" in text
+    press(app, "clear")
+    assert "2 selected" not in html_of(app)
+
+
+def test_a_change_made_elsewhere_is_shown(visit: Visit) -> None:
+    app = visit("data")
+    workspace_of(app).do(RenameDataset("emoji", "pictograms"))
+    app.run()
+    assert "1,273 pictograms" in html_of(app)

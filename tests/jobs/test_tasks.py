@@ -1,0 +1,66 @@
+"""Tasks: a map with its figures, measured on what the method saw and on what it did not."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import ParameterError
+from hetviz.jobs.tasks import make_first_map, make_map
+from hetviz.progress import silent
+
+
+def linked(n: int = 50) -> HeteroData:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, 2))
+    a = Dataset("a", [f"a{k}" for k in range(n)], Z @ rng.normal(size=(2, 6)))
+    b = Dataset("b", [f"b{k}" for k in range(n)], Z @ rng.normal(size=(2, 4)))
+    return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
+
+
+def test_held_out_links_are_measured_apart() -> None:
+    seen: list[float] = []
+
+    def progress(fraction: float, message: str = "", **figures: object) -> None:
+        seen.append(fraction)
+
+    made = make_map(linked(), "guided-projection", {"gamma": 0.2}, 3, 0.2, progress)
+    assert set(made.figures["curves"]) == {"given", "held_out"}
+    assert made.figures["scores"]["guidance_area_held_out"] > 0.8
+    assert made.params["gamma"] == 0.2
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_the_same_seed_gives_the_same_map_and_figures_are_json() -> None:
+    first, second = (make_map(linked(), "guided-projection", {}, 1, 0.2, silent) for _ in range(2))
+    assert np.array_equal(first.embedding.stacked(), second.embedding.stacked())
+    assert json.dumps(first.figures) == json.dumps(second.figures)
+
+
+def test_curves_start_at_nothing_and_end_at_everything() -> None:
+    made = make_map(linked(), "pca", {}, 0, 0.0, silent)
+    (x, y) = made.figures["curves"]["given"]
+    assert (x[0], x[-1]) == (0.0, 1.0)
+    assert (y[0], y[-1]) == (0.0, pytest.approx(1.0))
+    assert all(b >= a for a, b in itertools.pairwise(y))
+
+
+def test_notes_of_the_method_are_kept() -> None:
+    data = linked().edit().add(Dataset("lonely", ["x", "y", "z"], np.eye(3)))
+    made = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    assert any("lonely" in note for note in made.figures["notes"])
+
+
+def test_a_wrong_setting_is_refused() -> None:
+    with pytest.raises(ParameterError, match="gamma"):
+        make_map(linked(), "guided-projection", {"gamma": -1.0}, 0, 0.0, silent)
+
+
+def test_the_first_map_is_measured() -> None:
+    made = make_first_map(linked(), silent)
+    assert made.figures["scores"]["guidance_area"] > 0.8
