@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from hetviz.registry import get_method
 
 # A kernel on more rows than this takes too long for a first look.
 KERNEL_ROWS = 4000
+# A dataset drawn this many times smaller than another is a blot, however good its links look.
+LEGIBLE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +28,8 @@ class FirstMap:
     ----------
     method, title : str
     params : dict
+        ``embed(data, method, **params)`` gives the same map.
     embedding : Embedding
-        Each dataset scaled to the same spread.
     area : float or None
         Guidance area of the map; None where nothing is linked.
     """
@@ -38,6 +39,13 @@ class FirstMap:
     params: dict[str, Any]
     embedding: Embedding
     area: float | None
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """What the choice goes by: legible first, then the guidance area."""
+        sizes = list(spreads(self.embedding).values())
+        legible = not sizes or max(sizes) <= LEGIBLE * min(sizes)
+        return legible, self.area or 0.0
 
 
 def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
@@ -55,58 +63,71 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
 
     Notes
     -----
-    Ties go to the earlier one. Kernels are tried to 4,000 rows. Costs three closed-form fits.
+    Maps on which one dataset is more than three times as spread out as another come last. A
+    dataset that shrinks so has features that say nothing about its links: where each of its items
+    is linked, placing it by its links alone is tried too. Ties go to the earlier one. Kernels are
+    tried to 4,000 rows. Costs three to five closed-form fits.
     """
     report = silent if progress is None else progress
-    candidates = list(_candidates(data))
     # Rows of one object in several views ought to lie together, whether or not that was said.
     judged = tied(data)
-    best: FirstMap | None = None
+    tries: list[tuple[str, dict[str, Any]]] = [
+        ("pca", {}),
+        ("guided-projection", {"kernel": "linear"}),
+    ]
+    if data.n_rows <= KERNEL_ROWS:
+        tries.append(("guided-projection", {"kernel": "rbf"}))
+    found: list[FirstMap] = []
     reasons: list[str] = []
-    for place, (method, params) in enumerate(candidates):
-        low, high = place / len(candidates), (place + 1) / len(candidates)
-        kind = get_method(method)
+    for place, (method, params) in enumerate(tries):
+        start, width = place / len(tries), 1 / len(tries)
         try:
-            fitted = kind(**params).fit(data, Part(report, low, high))
+            made = _made(data, judged, method, params, Part(report, start, start + 0.6 * width))
+            found.append(made)
+            shrunken = _shrunken(judged, made) if method != "pca" else []
+            if shrunken:
+                by_links = {**params, "features": dict.fromkeys(shrunken, "featureless")}
+                rest = Part(report, start + 0.6 * width, start + width)
+                found.append(_made(data, judged, method, by_links, rest))
         except Cancelled:
             raise
         except NotApplicableError as error:
             reasons.extend(error.reasons)
-            continue
         except HetvizError as error:
             reasons.append(str(error))
-            continue
-        embedding = comparable(fitted.embedding_)
-        area = evaluate(judged, embedding).to_dict().get("guidance_area")
-        if best is None or (area or 0.0) > (best.area or 0.0):
-            best = FirstMap(method, kind.card.title, params, embedding, area)
     report(1.0, "Done")
-    if best is None:
+    if not found:
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
-    return best
+    return max(found, key=lambda candidate: candidate.rank)
 
 
-def comparable(embedding: Embedding) -> Embedding:
-    """Return the embedding with each dataset scaled about the origin to the same spread.
-
-    The spread is the root mean square distance from the origin, where the methods that join
-    datasets put their centre.
-    """
-    sizes = {
-        name: float(np.sqrt(np.mean((Y[embedding.placed[name]] ** 2).sum(axis=1))))
-        for name, Y in embedding.coordinates.items()
-        if embedding.placed[name].any()
-    }
-    largest = max(sizes.values(), default=0.0)
-    coordinates = {
-        name: Y * (largest / sizes[name]) if sizes.get(name, 0.0) > 0 else Y
-        for name, Y in embedding.coordinates.items()
-    }
-    return replace(embedding, coordinates=coordinates)
+def spreads(embedding: Embedding) -> dict[str, float]:
+    """Return the root mean square distance from their mean of each dataset's placed rows."""
+    found = {}
+    for name, Y in embedding.coordinates.items():
+        there = Y[embedding.placed[name]]
+        if len(there) > 1:
+            found[name] = float(np.sqrt(((there - there.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    return found
 
 
-def _candidates(data: HeteroData) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "pca", {}
-    yield "guided-projection", {"kernel": "linear"}
-    if data.n_rows <= KERNEL_ROWS:
-        yield "guided-projection", {"kernel": "rbf"}
+def _made(
+    data: HeteroData, judged: HeteroData, method: str, params: dict[str, Any], progress: Progress
+) -> FirstMap:
+    kind = get_method(method)
+    embedding = kind(**params).fit(data, progress).embedding_
+    area = evaluate(judged, embedding).to_dict().get("guidance_area")
+    return FirstMap(method, kind.card.title, params, embedding, area)
+
+
+def _shrunken(judged: HeteroData, made: FirstMap) -> list[str]:
+    """Return the datasets drawn too small to see that could be placed by links alone."""
+    sizes = spreads(made.embedding)
+    linked = judged.adjacency(1).sum(axis=1) > 0
+    return [
+        name
+        for name, size in sizes.items()
+        if size * LEGIBLE < max(sizes.values())
+        and not judged[name].is_featureless
+        and linked[judged.offsets[name]].all()
+    ]
