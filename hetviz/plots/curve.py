@@ -64,16 +64,14 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         marker={"size": 7, "color": token.bg, "line": {"color": token.accent, "width": 2}},
         hoverinfo="skip",
     )
-    for key, height in heights.items():
-        upper = height == max(heights.values()) and (key == "given" or len(heights) == 1)
-        left = upper and height < 0.85
+    for key, (x_text, y_text, side) in _label_places(heights).items():
         figure.add_annotation(
-            x=float(np.log10(LOOK_AT)) + (-0.09 if left else 0.1),
-            y=height + (0.06 if left else -0.07),
-            text=f"<b>{height:.0%}</b> {_NAMES[key]}",
+            x=x_text,
+            y=y_text,
+            text=f"<b>{heights[key]:.0%}</b> {_NAMES[key]}",
             showarrow=False,
-            xanchor="right" if left else "left",
-            yanchor="bottom" if left else "top",
+            xanchor=side,
+            yanchor="bottom",
             font={"color": token.accent, "size": 13},
         )
     figure.add_annotation(
@@ -120,6 +118,31 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         fixedrange=True,
     )
     return figure
+
+
+def _label_places(heights: Mapping[str, float]) -> dict[str, tuple[float, float, str]]:
+    """Return where the labels of curves go that are `heights` high where they are read off.
+
+    Curves rise to the right: the left above the upper curve is free, and the right below the lower
+    one where that is high enough.
+    """
+    at = float(np.log10(LOOK_AT))
+    order = sorted(heights, key=lambda key: -heights[key])
+    lowest, highest = heights[order[-1]], heights[order[0]]
+    if highest > 0.8:
+        # No room above: all of them below, one under the other.
+        return {
+            key: (at + 0.1, min(lowest - 0.22, 0.6) - 0.16 * k, "left")
+            for k, key in enumerate(order)
+        }
+    places = {order[0]: (at - 0.09, highest + 0.05, "right")}
+    if len(order) > 1:
+        if lowest > 0.35 and highest - lowest > 0.1:
+            places[order[1]] = (at + 0.12, lowest - 0.2, "left")
+        else:
+            places[order[0]] = (at - 0.09, highest + 0.21, "right")
+            places[order[1]] = (at - 0.09, highest + 0.05, "right")
+    return places
 
 
 def curve_alt(curves: Mapping[str, Curve]) -> str:

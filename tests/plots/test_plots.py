@@ -203,6 +203,17 @@ def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
         assert (frame.high > frame.low).all()
 
 
+@pytest.mark.parametrize("low", [0.02, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("gap", [0.0, 0.05, 0.3])
+def test_labels_of_curves_keep_apart_and_on_the_plot(low: float, gap: float) -> None:
+    heights = {"given": min(low + gap, 1.0), "held_out": low}
+    curves = {key: ([0.0, 0.05, 1.0], [0.0, y, 1.0]) for key, y in heights.items()}
+    first, second = curve_figure(curves).layout.annotations[:2]
+    assert abs(first.y - second.y) >= 0.15 or first.xanchor != second.xanchor
+    assert all(0 <= note.y <= 0.88 or note.xanchor == "right" for note in (first, second))
+    assert all(note.y <= 1.0 for note in (first, second))
+
+
 def test_the_curve_reads_off_the_share_it_names() -> None:
     given_curve = ([0.0, 0.05, 1.0], [0.0, 0.78, 1.0])
     held = ([0.0, 0.05, 1.0], [0.0, 0.47, 1.0])
