@@ -21,12 +21,12 @@ with left:
         drawn = charts.show_still(state)
         if drawn is None:
             look.quiet("These data have no map yet. The Map page makes one.")
-        with st.container(horizontal=True, vertical_alignment="center", key="below"):
+        words, button = st.columns([3.4, 1], vertical_alignment="center")
+        with words:
             gallery.legend(state, drawn.outside if drawn else 0)
-            st.space("stretch")
-            with st.container(key="primary_map", width="content"):
-                if st.button("Open this map", type="primary", icon=":material/arrow_forward:"):
-                    st.switch_page(PAGES / "map.py")
+        with button, st.container(key="primary_map"):
+            if st.button("Open this map", type="primary", width="stretch"):
+                st.switch_page(PAGES / "map.py")
 
 with right:
     look.section("Your own data")

@@ -61,7 +61,10 @@ def colour_words(state: State) -> str:
     if colours.n_other:
         words += f" (7 largest; {colours.n_other:,} others in grey)"
     if colours.borrowed:
-        words += f"; {look.listed(list(colours.borrowed))} take it from their links"
+        data = state.data
+        views = data is not None and data.n_objects < data.n_rows
+        source = "the same items" if views else "their links"
+        words += f"; {look.listed(list(colours.borrowed))} take it from {source}"
     return words + "."
 
 
