@@ -1,5 +1,5 @@
 import streamlit as st
 
-from hetviz.ui import ROUTER, routes
+from hetviz.ui import ROUTER, lifespan, routes
 
-app = st.App(ROUTER, routes=routes())
+app = st.App(ROUTER, routes=routes(), lifespan=lifespan)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz.io import read_bundle, read_coordinates, sample_path
+from hetviz.io import read_bundle, read_coordinates, sample_card, sample_path
 from hetviz.io.samples import sample_root
 
 SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
@@ -102,10 +102,12 @@ def test_digit_views_show_the_same_objects():
 
 def test_the_shipped_map_can_be_made_again():
     folder = sample_path("digits")
-    section, coordinates = tool("make_sample_maps").make(folder)
+    section, coordinates, still = tool("make_sample_maps").make(folder)
     assert (folder / "hetviz.toml").read_text(encoding="utf-8").endswith(section)
     shipped = read_bundle("digits")
     made = read_coordinates("map.csv", coordinates.encode(), shipped.data)
+    assert still.startswith("<svg")
+    assert sample_card("digits").n_items == shipped.data.n_objects
     here, there = made.stacked(), shipped.map.stacked()
     # Another processor may round a nearly tied sign the other way, and nothing else.
     here = here * np.sign((here * there).sum(axis=0))

@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
 
-_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
-_LEADING_ZERO = re.compile(r"0\d+")
+_NUMBER = r"[+-]?(?:[0-9]+(?:{0}[0-9]*)?|{0}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_ONE = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
+# One look at a whole column, its cells joined by line ends, is many times faster than one a cell.
+_MANY = {sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))+") for sign, one in _ONE.items()}
+_LEADING_ZERO = re.compile(r"^0[0-9]+$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _CODE = re.compile(r"[A-Za-z]{2,3}")
 
@@ -71,15 +74,18 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
         return _dates(name, pd.to_datetime(series, utc=True), [])
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _numbers(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
-    texts = [None if pd.isna(cell) else str(cell) for cell in series]
+    texts = [
+        None if lacks else str(cell)
+        for cell, lacks in zip(series.tolist(), series.isna().tolist(), strict=True)
+    ]
     blank = _missing(texts)
     markers = sorted({text.strip() for text in texts if text is not None and text in blank} - {""})
     known = [None if text is None or text in blank else text for text in texts]
     present = [text.strip() for text in known if text is not None]
-    numbers = [None if text is None else number(text, decimal) for text in known]
-    is_number = present and sum(value is not None for value in numbers) == len(present)
-    if is_number and not any(_LEADING_ZERO.fullmatch(text) for text in present):
-        values = np.array([np.nan if value is None else value for value in numbers])
+    found = numbers(present, decimal)
+    if found is not None and not _LEADING_ZERO.search("\n".join(present)):
+        values = np.full(len(known), np.nan)
+        values[[text is not None for text in known]] = found
         return _numbers(name, values, markers)
     if present and all(_DATE.fullmatch(text) for text in present):
         dates = pd.to_datetime(pd.Series(known), utc=True, errors="coerce", format="ISO8601")
@@ -88,10 +94,23 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     return _words(name, known, markers)
 
 
+def numbers(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64] | None:
+    """Return the finite numbers of cells (without blanks around them), or None unless all are."""
+    if not texts or not _MANY[decimal].fullmatch("\n".join(texts)):
+        return None
+    plain = texts if decimal == "." else [text.replace(",", ".") for text in texts]
+    try:
+        values = np.array(plain, dtype=np.float64)
+    except ValueError:
+        # A line end within a cell made one cell look like two.
+        return None
+    return values if np.isfinite(values).all() else None
+
+
 def number(text: str, decimal: str = ".") -> float | None:
     """Return the finite number that a cell holds, or None."""
     cell = text.strip()
-    if not _NUMBER.fullmatch(cell) or ("." if decimal == "," else ",") in cell:
+    if not _ONE[decimal].fullmatch(cell):
         return None
     value = float(cell.replace(",", "."))
     return value if math.isfinite(value) else None
@@ -99,8 +118,9 @@ def number(text: str, decimal: str = ".") -> float | None:
 
 def _missing(texts: Sequence[str | None]) -> set[str]:
     """Return which of the texts mean that nothing is known."""
-    found = {text for text in set(texts) if text is not None and text.strip().lower() in MISSING}
-    others = {text for text in texts if text is not None and text.strip() and text not in found}
+    distinct = {text for text in texts if text is not None}
+    found = {text for text in distinct if text.strip().lower() in MISSING}
+    others = {text for text in distinct - found if text.strip()}
     if others and all(_CODE.fullmatch(text) for text in others):
         lengths = {len(text) for text in others}
         found = {text for text in found if not _CODE.fullmatch(text) or lengths != {len(text)}}

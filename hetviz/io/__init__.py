@@ -4,7 +4,7 @@ from hetviz.io.bundle import load, read_bundle
 from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
 from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
-from hetviz.io.samples import sample_path, samples
+from hetviz.io.samples import SampleCard, sample_card, sample_path, samples
 from hetviz.io.saving import save
 from hetviz.io.tables import Choices, TableRead, read_table
 
@@ -14,6 +14,7 @@ __all__ = [
     "DatasetInfo",
     "FileInfo",
     "Loaded",
+    "SampleCard",
     "TableRead",
     "coordinates_csv",
     "escaped",
@@ -22,6 +23,7 @@ __all__ = [
     "read_coordinates",
     "read_table",
     "read_tables",
+    "sample_card",
     "sample_path",
     "samples",
     "save",

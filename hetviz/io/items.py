@@ -16,7 +16,7 @@ from hetviz.data import Dataset
 from hetviz.data.checks import MAX_ID_LENGTH
 from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
-from hetviz.features.columns import Column, infer, number
+from hetviz.features.columns import Column, infer, number, numbers
 from hetviz.io import cells, gate
 from hetviz.io.files import Archive, Files
 from hetviz.io.loaded import ColumnInfo, DatasetInfo
@@ -235,6 +235,10 @@ class _Reading:
                 self._refuse("duplicate-id", vectors.place(at, id_column), "a second row", text)
                 continue
             filled.add(text)
+            found = numbers(values[at].tolist(), vectors.decimal)
+            if found is not None:
+                X[row] = found
+                continue
             for place, cell in enumerate(values[at]):
                 value = number(cell, vectors.decimal)
                 if value is None:

@@ -78,13 +78,18 @@ class LabelsEntry:
 
 @dataclass(frozen=True)
 class MapEntry:
-    """The [map] that is shown first."""
+    """The [map] that is shown first.
+
+    Samples also name a small picture of it, and how many items there are, for their card.
+    """
 
     coordinates: str
     method: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     note: str = ""
+    still: str | None = None
+    items: int | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,11 @@ _SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, 
     "labels": (LabelsEntry, dict.fromkeys(LabelsEntry.__dataclass_fields__, str), ("dataset",)),
     "map": (
         MapEntry,
-        {"coordinates": str, "method": str, "params": dict, "seed": int, "note": str},
+        {
+            **dict.fromkeys(("coordinates", "method", "note", "still"), str),
+            "params": dict,
+            **dict.fromkeys(("seed", "items"), int),
+        },
         ("coordinates",),
     ),
 }

@@ -59,6 +59,7 @@ def map_figure(
     hidden: Collection[str] = (),
     picture_of: PictureOf | None = None,
     selected: Collection[int] = (),
+    webgl: bool = True,
 ) -> MapPicture:
     """Draw an embedding.
 
@@ -76,6 +77,8 @@ def map_figure(
         into the figure, pictures never do.
     selected : collection of int
         Global rows to show as selected.
+    webgl : bool
+        Draw on the graphics card: needed for many points, slower to begin for few.
 
     Returns
     -------
@@ -95,7 +98,8 @@ def map_figure(
     figure = go.Figure(layout=_layout(frame, token))
     for place, name in enumerate(data.datasets):
         if name not in hidden:
-            figure.add_trace(_trace(data, name, place, points, placed, colouring, theme, selected))
+            trace = _trace(data, name, place, points, placed, colouring, theme, selected)
+            figure.add_trace(go.Scattergl(trace) if webgl else go.Scatter(trace))
     drawn = np.flatnonzero(shown & placed)
     drawn = drawn[frame.inside(points[drawn])]
     _write(figure, data, points, drawn, frame, colouring, theme, picture_of)
@@ -182,7 +186,7 @@ def _trace(
     colouring: Colouring,
     theme: Theme,
     selected: Collection[int],
-) -> go.Scattergl:
+) -> dict[str, object]:
     token = tokens(theme)
     symbol, _, factor = shape_of(place)
     # Few points are drawn larger, many smaller.
@@ -196,19 +200,19 @@ def _trace(
         "line": {"width": 0.6, "color": token.bg},
     }
     chosen = [int(k) for k in np.flatnonzero(np.isin(rows, list(selected)))]
-    return go.Scattergl(
-        x=points[rows, 0].astype(np.float32),
-        y=points[rows, 1].astype(np.float32),
-        mode="markers",
-        name=html.escape(name),
-        marker={**marker, **_marker_colours(colouring, rows, theme, place == 0)},
-        customdata=rows.astype(np.int32),
-        hovertext=_hover(data, name, rows, colouring),
-        hoverinfo="text",
-        selectedpoints=chosen if selected else None,
-        selected={"marker": {"opacity": 1.0, "size": dot * 1.5}},
-        unselected={"marker": {"opacity": 0.28}},
-    )
+    return {
+        "x": points[rows, 0].astype(np.float32),
+        "y": points[rows, 1].astype(np.float32),
+        "mode": "markers",
+        "name": html.escape(name),
+        "marker": {**marker, **_marker_colours(colouring, rows, theme, place == 0)},
+        "customdata": rows.astype(np.int32),
+        "hovertext": _hover(data, name, rows, colouring),
+        "hoverinfo": "text",
+        "selectedpoints": chosen if selected else None,
+        "selected": {"marker": {"opacity": 1.0, "size": dot * 1.5}},
+        "unselected": {"marker": {"opacity": 0.28}},
+    }
 
 
 def _marker_colours(

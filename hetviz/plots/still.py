@@ -19,8 +19,9 @@ def still_map(
     *,
     width: int = 150,
     height: int = 110,
+    dot: float = 2.2,
 ) -> str:
-    """Return a still map as SVG: one path a colour, dots round, at most 1,500 of them.
+    """Return a still map as SVG: one path a colour, dots round of width `dot`, at most 1,500.
 
     Items beyond the 0.6 to 99.4 % quantiles are left out.
     """
@@ -41,5 +42,15 @@ def still_map(
             paths += f'<path d="{moves}" stroke="{colour}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" fill="none" '
-        f'stroke-width="2.2" stroke-linecap="round" opacity=".85">{paths}</svg>'
+        f'stroke-width="{dot}" stroke-linecap="round" opacity=".85">{paths}</svg>'
     )
+
+
+def recoloured(still: str, theme: Theme) -> str:
+    """Return a still map that was drawn for the light theme in the colours of `theme`."""
+    old, new = tokens("light"), tokens(theme)
+    for before, after in zip(
+        (*old.categories, old.ghost), (*new.categories, new.ghost), strict=True
+    ):
+        still = still.replace(f'"{before}"', f'"{after}"')
+    return still

@@ -2,5 +2,6 @@
 
 from hetviz.ui.pictures import routes
 from hetviz.ui.places import ROUTER
+from hetviz.ui.warm import lifespan
 
-__all__ = ["ROUTER", "routes"]
+__all__ = ["ROUTER", "lifespan", "routes"]

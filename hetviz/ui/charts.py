@@ -15,10 +15,14 @@ from hetviz.plots import (
     curve_alt,
     curve_figure,
     map_figure,
+    still_map,
 )
-from hetviz.ui import pictures, session
+from hetviz.plots.map import DOT
+from hetviz.ui import look, pictures, session
 from hetviz.workspace import Run, State
 
+# Up to this many points the browser is quicker without its graphics card.
+_FEW = 2500
 _CONFIG = {
     "displaylogo": False,
     "scrollZoom": True,
@@ -41,7 +45,7 @@ def colours(state: State) -> Colouring:
     )
 
 
-def picture(state: State, selected: tuple[int, ...] = ()) -> MapPicture | None:
+def picture(state: State, selected: tuple[int, ...] = (), webgl: bool = True) -> MapPicture | None:
     """Return the map of the chosen run, or None without one."""
     run = state.run
     if run is None or state.data is None:
@@ -50,27 +54,33 @@ def picture(state: State, selected: tuple[int, ...] = ()) -> MapPicture | None:
     embedding = embedding_of(state, run)
     if embedding is None:
         return None
-    look = session.theme()
-    key = ("map", id(data), id(run), state.view, look, selected)
+    theme = session.theme()
+    key = ("map", id(data), id(run), state.view, theme, selected, webgl)
 
     def draw() -> MapPicture:
         return map_figure(
             data,
             embedding,
             colours(state),
-            look,
+            theme,
             hidden=state.view.hidden,
             picture_of=lambda name, row: pictures.address(sid, data, name, row),
             selected=selected,
+            webgl=webgl,
         )
 
     return session.cached(key, (data, run), draw)
 
 
 def show_still(state: State) -> MapPicture | None:
-    """Show the map to look at: pan and zoom, no selection."""
-    drawn = picture(state)
+    """Show the map to look at: pan and zoom, no selection.
+
+    A picture of it stands in its place until the browser has loaded what draws it.
+    """
+    few = state.data is not None and state.data.n_rows <= _FEW
+    drawn = picture(state, webgl=not few)
     if drawn is not None:
+        look.stand_in("live", _still(state))
         with st.container(key="live", height=560, border=False):
             st.plotly_chart(
                 drawn.figure,
@@ -81,6 +91,18 @@ def show_still(state: State) -> MapPicture | None:
                 alt=drawn.alt,
             )
     return drawn
+
+
+def _still(state: State) -> str:
+    data, run, theme = _data(state), state.run, session.theme()
+    embedding = None if run is None else embedding_of(state, run)
+    if embedding is None:
+        return ""
+    return session.cached(
+        ("still", id(data), id(run), state.view.colour, theme),
+        (data, run),
+        lambda: still_map(data, embedding, colours(state), theme, width=900, height=560, dot=DOT),
+    )
 
 
 def show_map(state: State) -> MapPicture | None:

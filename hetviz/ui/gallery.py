@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import streamlit as st
 
 from hetviz.data import HeteroData
 from hetviz.errors import DataError
-from hetviz.io import samples
-from hetviz.plots import colouring, still_map
+from hetviz.io import sample_card, samples
 from hetviz.plots.colour import spoken
-from hetviz.plots.palette import Theme, shape_of
+from hetviz.plots.palette import shape_of
+from hetviz.plots.still import recoloured
 from hetviz.ui import charts, look, session
 from hetviz.workspace import OpenSample, State
-from hetviz.workspace.content import read_sample
 
 
 def found(data: HeteroData) -> str:
@@ -86,11 +83,14 @@ def cards() -> None:
 
 def _card(name: str, is_open: bool) -> None:
     try:
-        picture, title, parts, size = _face(name, session.theme())
+        card = sample_card(name)
     except DataError as error:
         look.quiet(f"{name}: {error}")
         return
-    image = look.svg_image(picture, f"Still map of {title}") if picture else ""
+    still = recoloured(card.still, session.theme())
+    image = look.svg_image(still, f"Still map of {card.title}") if still else ""
+    parts = ", ".join(card.datasets)
+    size = "" if card.n_items is None else look.count(card.n_items, "item")
     with st.container(border=True, key=f"card-{name}", gap="small"):
         st.html(
             f'<div class="hv-card">{image}'
@@ -108,13 +108,3 @@ def _card(name: str, is_open: bool) -> None:
 
 def _open(name: str) -> None:
     session.do(OpenSample(name))
-
-
-@lru_cache(maxsize=32)
-def _face(name: str, theme: Theme) -> tuple[str, str, str, str]:
-    """Return still map, title, what is in it and how much; samples are the same for everybody."""
-    loaded = read_sample(name)
-    data = loaded.data
-    parts, size = ", ".join(data.datasets), look.count(data.n_objects, "item")
-    still = "" if loaded.map is None else still_map(data, loaded.map, colouring(data), theme)
-    return still, loaded.title, parts, size

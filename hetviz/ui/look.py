@@ -78,6 +78,16 @@ def svg_image(svg: str, alt: str) -> str:
     return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
 
 
+def stand_in(key: str, svg: str) -> None:
+    """Show SVG text behind the container of that key until a chart is drawn in it."""
+    code = base64.b64encode(svg.encode()).decode()
+    st.html(
+        f"<style>.st-key-{key}:not(:has(.main-svg))"
+        f"{{background:url(data:image/svg+xml;base64,{code}) center/contain no-repeat}}"
+        f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}</style>"
+    )
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """Return "1 row" or "1,273 rows"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -11,3 +11,5 @@ ROUTER = _PACKAGE / "ui" / "router.py"
 PAGES = _BESIDE if (_PACKAGE.parent / "app.py").exists() else _PACKAGE / "pages"
 ICON = _PACKAGE / "ui" / "assets" / "icon.png"
 CSS = _PACKAGE / "ui" / "assets" / "look.css"
+
+FIRST_SAMPLE = "emoji"

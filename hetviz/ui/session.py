@@ -11,10 +11,10 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.io import samples
 from hetviz.plots.palette import Theme
+from hetviz.ui.places import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
 from hetviz.workspace.sessions import is_id, new_id
 
-_SAMPLE = "emoji"
 _KEEP = 24
 
 T = TypeVar("T")
@@ -35,8 +35,8 @@ def session_id() -> str:
 def workspace() -> Workspace:
     """Return the visitor's workspace; the first visit opens a sample."""
     found = SESSIONS.get(str(st.session_state["sid"]))
-    if not found.log and _SAMPLE in samples():
-        found.do(OpenSample(_SAMPLE))
+    if not found.log and FIRST_SAMPLE in samples():
+        found.do(OpenSample(FIRST_SAMPLE))
     return found
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hetviz.data import HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables, sample_path
 
+_READING = Lock()
 
-@lru_cache(maxsize=8)
+
 def read_sample(name: str) -> Loaded:
     """Read a sample; everybody shares one copy, which nobody can change.
 
@@ -23,6 +26,13 @@ def read_sample(name: str) -> Loaded:
     path = sample_path(name)
     if path is None:
         raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
+    # Two that ask at once wait for one reading.
+    with _READING:
+        return _read(path)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Loaded:
     return read_bundle(path)
 
 

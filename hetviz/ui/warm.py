@@ -1,0 +1,40 @@
+"""What the server does before anybody comes, so that the first visitor need not wait for it."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
+from typing import Any
+
+from hetviz.errors import HetvizError
+from hetviz.io import samples
+from hetviz.ui.places import FIRST_SAMPLE
+from hetviz.workspace.content import read_sample
+
+# Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
+# the two would take the processors from each other.
+_LATER = ("hetviz.registry", "hetviz.jobs.tasks")
+_LATER_S = 15.0
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[None]:
+    """Warm up beside the server's start."""
+    Thread(target=_warm, name="warm-up", daemon=True).start()
+    yield
+
+
+def _warm() -> None:
+    importlib.import_module("hetviz.plots")
+    if FIRST_SAMPLE in samples():
+        try:
+            read_sample(FIRST_SAMPLE)
+        except HetvizError:
+            # The page that opens it says what is wrong.
+            return
+    time.sleep(_LATER_S)
+    for name in _LATER:
+        importlib.import_module(name)
