@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from hetviz import params as parameters
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.new_rows import NewLink, NewRows, new_rows
 from hetviz.data.views import identity_links
 from hetviz.errors import (
     DataError,
@@ -30,8 +31,6 @@ from hetviz.errors import (
 )
 from hetviz.params import Param
 from hetviz.progress import Progress, silent
-
-NewLink = tuple[str, str, str, str] | tuple[str, str, str, str, float]
 
 
 class Capability(StrEnum):
@@ -130,31 +129,6 @@ class Fit:
     components: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class NewRows:
-    """New rows of one fitted dataset, with their links to fitted rows.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        The new rows only; a kernel has one column for each fitted row.
-    row : array of int, shape (m,)
-        Link l leads from new row ``row[l]`` ...
-    to : list of str, length m
-        ... to dataset ``to[l]``, ...
-    to_row : array of int, shape (m,)
-        ... fitted row ``to_row[l]``, ...
-    weight : array of shape (m,)
-        ... with this weight.
-    """
-
-    dataset: Dataset
-    row: NDArray[np.int64]
-    to: list[str]
-    to_row: NDArray[np.int64]
-    weight: NDArray[np.float64]
-
-
 class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
     """Template of all methods that place items.
 
@@ -239,14 +213,14 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         hetviz.errors.HetvizError
             If the method cannot place new rows, or is not fitted.
         hetviz.errors.DataError
-            If a dataset or column does not match what was fitted.
+            If a dataset, column or link does not match what was fitted.
         """
         if Capability.OUT_OF_SAMPLE not in self.card.capabilities:
             raise HetvizError(f"{self.card.title} cannot place new items; fit all items together.")
         if not hasattr(self, "embedding_"):
             raise HetvizError(f"{self.card.title}: call fit before transform.")
         data = HeteroData([new]) if isinstance(new, Dataset) else new
-        rows = self._new_rows(data, links)
+        rows = new_rows(self._fitted, data, links)
         if not rows:
             raise DataError(
                 Problem(
@@ -284,57 +258,6 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
                         f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
                         f"{', '.join(data.datasets)}."
                     )
-
-    def _new_rows(self, data: HeteroData, links: Iterable[NewLink]) -> dict[str, NewRows]:
-        fresh: dict[str, NDArray[np.int64]] = {}
-        for name, dataset in data.datasets.items():
-            if name not in self._fitted:
-                raise DataError(
-                    Problem(
-                        "unknown-dataset",
-                        "new rows",
-                        "this dataset was not fitted",
-                        name,
-                        f"Fitted: {', '.join(self._fitted)}.",
-                    )
-                )
-            fresh[name] = np.flatnonzero(self._fitted[name].find(dataset.ids) < 0)
-            if len(fresh[name]):
-                _check_alike(self._fitted[name], dataset)
-        known = self._links_of(data, links)
-        return {
-            name: self._gather(data[name], rows, known) for name, rows in fresh.items() if len(rows)
-        }
-
-    def _links_of(self, data: HeteroData, links: Iterable[NewLink]) -> list[tuple[Any, ...]]:
-        """Return all links in both directions as (dataset, id, dataset, id, weight)."""
-        found: list[tuple[Any, ...]] = [(*link, 1.0) if len(link) == 4 else link for link in links]
-        for group in data.links:
-            sources, targets = data[group.source].ids[group.i], data[group.target].ids[group.j]
-            found += [
-                (group.source, source, group.target, target, weight)
-                for source, target, weight in zip(sources, targets, group.weight, strict=True)
-            ]
-        return found + [(c, d, a, b, weight) for a, b, c, d, weight in found]
-
-    def _gather(
-        self, dataset: Dataset, rows: NDArray[np.int64], links: list[tuple[Any, ...]]
-    ) -> NewRows:
-        new = dataset.subset(rows) if len(rows) < len(dataset) else dataset
-        mine: list[tuple[int, str, int, float]] = []
-        for name, text, other, other_id, weight in links:
-            if name != new.name or other not in self._fitted:
-                continue
-            row, other_row = new.find([text])[0], self._fitted[other].find([other_id])[0]
-            if row >= 0 and other_row >= 0:
-                mine.append((row, other, other_row, weight))
-        return NewRows(
-            new,
-            np.array([link[0] for link in mine], dtype=np.int64),
-            [link[1] for link in mine],
-            np.array([link[2] for link in mine], dtype=np.int64),
-            np.array([link[3] for link in mine], dtype=np.float64),
-        )
 
 
 def note(message: str) -> None:
@@ -376,48 +299,6 @@ def _check_square(data: HeteroData) -> None:
                 )
     if problems:
         raise DataError(problems)
-
-
-def _check_alike(fitted: Dataset, new: Dataset) -> None:
-    where = f"new rows of {fitted.name!r}"
-    if fitted.X is not None:
-        width = None if new.X is None else new.X.shape[1]
-        if width != fitted.X.shape[1]:
-            raise DataError(
-                Problem(
-                    "columns",
-                    where,
-                    f"{fitted.X.shape[1]} features were fitted",
-                    "none" if width is None else str(width),
-                    "Give the same columns in the same order.",
-                )
-            )
-        both = fitted.feature_names, new.feature_names
-        if None not in both and both[0] != both[1]:
-            pairs = zip(fitted.feature_names or (), new.feature_names or (), strict=True)
-            here, there = next((a, b) for a, b in pairs if a != b)
-            raise DataError(
-                Problem(
-                    "columns",
-                    where,
-                    f"a column named {here!r} is expected here",
-                    there,
-                    "Give the same columns in the same order.",
-                )
-            )
-    for word in ("kernel", "distance"):
-        matrix = getattr(fitted, word)
-        if matrix is not None:
-            given = getattr(new, word)
-            if given is None or given.shape[1] != len(fitted):
-                raise DataError(
-                    Problem(
-                        "bad-shape",
-                        f"{where}, {word}",
-                        f"one column for each of the {len(fitted)} fitted rows is needed",
-                        "none" if given is None else str(given.shape),
-                    )
-                )
 
 
 def _no_features(data: HeteroData) -> str | None:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, NewRows, note
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.guided import axis_scale, guided_projection
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.features.basis import KINDS, Basis, fit_basis
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
@@ -258,12 +259,13 @@ class GuidedProjection(BaseEmbedder):
         mu = self._guided.mu[v]
         total = np.zeros((len(new.dataset), len(mu)))
         degree = np.zeros(len(new.dataset))
-        names = list(self._fitted)
-        for row, to, to_row, weight in zip(new.row, new.to, new.to_row, new.weight, strict=True):
-            target = self._guided.embeddings[names.index(to)][to_row]
-            if weight > 0 and np.isfinite(target).all():
-                total[row] += weight * target
-                degree[row] += weight
+        for u, name in enumerate(self._fitted):
+            ends = np.flatnonzero((new.to == name) & (new.weight > 0))
+            targets = self._guided.embeddings[u][new.to_row[ends]]
+            there = np.isfinite(targets).all(axis=1)
+            ends, targets = ends[there], targets[there]
+            np.add.at(total, new.row[ends], new.weight[ends, None] * targets)
+            np.add.at(degree, new.row[ends], new.weight[ends])
         with np.errstate(divide="ignore", invalid="ignore"):
             placed = total / (np.outer(degree + self._guided.maps[v].ridge, mu))
         placed[:, mu == 0] = 0.0

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, NewRows, note
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
+from hetviz.data.new_rows import NewRows
 from hetviz.features.basis import Basis, fit_basis
 from hetviz.params import Flag, Integer, Param
 from hetviz.progress import Progress
