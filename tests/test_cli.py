@@ -140,9 +140,12 @@ def test_odd_input_gives_the_right_result(run, folder, tmp_path, files):
     assert ids_written(tmp_path / "out")[:3] == ["007", "NA", "1e5"]
 
 
-def test_one_row_has_a_result(run, folder, tmp_path):
+def test_one_row_has_a_result_or_a_reason(run, folder, tmp_path):
     one = folder(drugs="id,mass\n007,1.5\n", links=LINKS + "drugs,007,targets,t1,1\n")
-    code, _, _ = embed(run, one, tmp_path / "out")
+    code, _, told = embed(run, one, tmp_path / "out")
+    assert code == 1
+    assert "Nothing tells the linked rows apart" in told
+    code, _, _ = run("embed", one, "--method", "pca", "--out", tmp_path / "out")
     assert code == 0
     assert ids_written(tmp_path / "out") == ["007", "t1", "t2", "t3", "t4"]
 

@@ -119,7 +119,8 @@ def guided_projection(
     Raises
     ------
     hetviz.errors.NotApplicableError
-        When there is no guidance, or only negative guidance with the ratio form.
+        When there is no guidance, only negative guidance with the ratio form, or no axis on
+        which linked rows agree.
     hetviz.errors.UnboundedProblemError
         When negative guidance leaves the anchor variant without a minimum.
     hetviz.errors.DataError, hetviz.errors.ParameterError
@@ -184,9 +185,16 @@ def guided_projection(
                 path=path,
                 random_state=random_state,
             )
-        if len(solution.mu) < n_components:
-            _warn_few_axes(len(solution.mu), n_components, [names[v] for v in members])
         fitted.append((members, solution))
+    if not any(len(found.mu) for _, found in fitted if found is not None):
+        reasons = [
+            "Nothing tells the linked rows apart, so there is no axis to place them on.",
+            "Link more rows, or rows whose features differ.",
+        ]
+        raise NotApplicableError("Guided projection", reasons)
+    for members, found in fitted:
+        if found is not None and len(found.mu) < n_components:
+            _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
     return _joined(blocks, fitted, component)
 
 

@@ -487,6 +487,13 @@ def test_more_axes_than_agreement_are_not_invented():
     assert (fitted.mu > 0).all()
 
 
+def test_links_that_tell_nothing_apart_are_refused_with_a_remedy():
+    W = np.zeros((4, 4))
+    W[0, 2] = W[2, 0] = 1.0
+    with pytest.raises(NotApplicableError, match=r"Nothing tells the linked rows apart.*differ"):
+        guided_projection([np.eye(2), np.eye(2)], W)
+
+
 def test_constant_features_and_dependent_features():
     X, W = random_problem(28)
     plain = guided_projection(X, W, gamma=0.0)
