@@ -15,6 +15,7 @@ from hetviz.data import checks
 from hetviz.errors import DataError, ParameterError, Problem
 
 _AXES = ("x", "y", "z")
+_LEAST_FOR_TSNE = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -67,8 +68,12 @@ class Embedding:
         width: int | None = None
         for name, values in coordinates.items():
             where = f"embedding of {name!r}"
-            Y = np.array(values, dtype=np.float64)
-            if Y.ndim != 2 or (width is not None and Y.shape[1] != width):
+            try:
+                Y = np.array(values, dtype=np.float64)
+            except (TypeError, ValueError):
+                gate.refuse("not-numbers", where, "the coordinates are not all numbers")
+                continue
+            if Y.ndim != 2 or Y.shape[1] == 0 or (width is not None and Y.shape[1] != width):
                 gate.refuse("bad-shape", where, f"shape (rows, {width or 'k'}) is needed", Y.shape)
                 continue
             width = Y.shape[1]
@@ -204,7 +209,8 @@ class Embedding:
         ----------
         how : {"auto", "axes", "pca", "tsne"}
             The first two axes, their principal components, or t-SNE. "auto" takes the axes when
-            there are one or two of them, and principal components otherwise.
+            there are one or two of them, and principal components otherwise. t-SNE of fewer than
+            four points, or of one axis, is taken as principal components.
 
         Notes
         -----
@@ -219,6 +225,8 @@ class Embedding:
         Y = self.stacked()
         flat = np.full((len(Y), 2), np.nan)
         points = Y[mask]
+        if how == "tsne" and (len(points) < _LEAST_FOR_TSNE or k == 1):
+            how = "pca"
         if how == "axes":
             flat[mask, : min(k, 2)] = points[:, :2]
             flat[mask, k:] = 0.0

@@ -18,6 +18,10 @@ def test_rows_without_a_place_are_nan_and_counted() -> None:
         Embedding({"a": Y}, placed={"a": [True, True, True]})
     with pytest.raises(DataError, match="shape"):
         Embedding({"a": np.zeros((2, 2)), "b": np.zeros((2, 3))})
+    with pytest.raises(DataError, match="shape"):
+        Embedding({"a": np.zeros((2, 0))})
+    with pytest.raises(DataError, match="not all numbers"):
+        Embedding({"a": [["left", "up"]]})
 
 
 def test_frame_names_rows_and_axes() -> None:
@@ -67,6 +71,18 @@ def test_tsne_keeps_unplaced_rows_and_separates_clusters() -> None:
     assert np.isnan(flat[0]).all()
     gap = np.linalg.norm(np.nanmean(flat[:20], axis=0) - flat[20:].mean(axis=0))
     assert gap > flat[20:].std()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("how", ["auto", "axes", "pca", "tsne"])
+def test_few_points_can_be_drawn_in_every_way(n: int, k: int, how: str) -> None:
+    Y = np.full((6, k), np.nan)
+    Y[:n] = np.random.default_rng(n).normal(size=(n, k))
+    flat = Embedding({"a": Y}).planar(how)
+    assert flat.coordinates["a"].shape == (6, 2)
+    assert flat.placed["a"].sum() == n
+    assert flat.note
 
 
 def test_joined_appends_new_rows() -> None:
