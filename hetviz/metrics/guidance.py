@@ -16,6 +16,7 @@ from hetviz.core.satisfaction import (
     satisfaction_curve,
 )
 from hetviz.data import Embedding, HeteroData, Links
+from hetviz.data.checks import Gate, positions_of
 from hetviz.errors import DataError, Problem
 from hetviz.metrics.rows import coordinates_of
 
@@ -158,12 +159,13 @@ def guidance_curve(
     Raises
     ------
     hetviz.errors.DataError
-        If there are no such links, or they name a dataset that the embedding lacks.
+        If there are no such links, or they name a dataset or row that the embedding lacks.
     """
     if isinstance(data_or_links, HeteroData):
         blocks = block_scores(data_or_links, embedding)
     else:
         links = [data_or_links] if isinstance(data_or_links, Links) else list(data_or_links)
+        gate = Gate()
         for group in links:
             for name in (group.source, group.target):
                 if name not in embedding.coordinates:
@@ -172,6 +174,9 @@ def guidance_curve(
                             "unknown-dataset", "links", "the embedding lacks this dataset", name
                         )
                     )
+            positions_of(gate, "links, source", group.i, len(embedding.ids[group.source]))
+            positions_of(gate, "links, target", group.j, len(embedding.ids[group.target]))
+        gate.close()
         blocks = _scores(embedding.coordinates, links, 0)
     chosen = [block.F for block in blocks if block.sign == sign and block.n_links]
     if not chosen:

@@ -46,8 +46,12 @@ def neighborhoods(
 
 
 def _rows_of(dataset: Dataset) -> Rows | None:
+    square = (len(dataset), len(dataset))
     if dataset.X is not None:
         return euclidean_rows(dataset.X)
-    if dataset.distance is not None:
+    # new rows know their distances to fitted rows, and not to each other
+    if dataset.distance is not None and dataset.distance.shape == square:
         return distance_rows(dataset.distance)
-    return None if dataset.kernel is None else kernel_rows(dataset.kernel)
+    if dataset.kernel is not None and dataset.kernel.shape == square:
+        return kernel_rows(dataset.kernel)
+    return None

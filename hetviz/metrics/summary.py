@@ -107,7 +107,7 @@ def evaluate(
             "comparison_accuracy": comparisons_kept(part, embedding),
         }
         values |= {name + ending: value for name, value in measured.items() if value is not None}
-        worst = max((block.standard_error for block in blocks), default=0.0)
+        worst = float(max((block.standard_error for block in blocks), default=0.0))
         if worst:
             errors |= {
                 name + ending: worst

@@ -97,6 +97,22 @@ def test_curve_of_plain_links_and_of_none() -> None:
         guidance_curve(embedding, Links("a", "z", [0], [0]))
 
 
+def test_a_curve_of_rows_that_are_not_there_is_refused() -> None:
+    _, embedding = example()
+    with pytest.raises(DataError) as caught:
+        guidance_curve(embedding, [Links("a", "b", [0, 12], [9, 0]), Links("a", "a", [0], [40])])
+    assert [problem.value for problem in caught.value.problems] == ["12", "9", "40"]
+
+
+def test_new_rows_know_no_distances_among_themselves() -> None:
+    data = HeteroData([Dataset("a", ids(12, "a"), kernel=np.eye(12) + 1.0)])
+    _, held = data.holdout(objects={"a": 1 / 3})
+    rows = np.array([data["a"].position(text) for text in held["a"].ids])
+    embedding = Embedding({"a": A[rows]}, {"a": held["a"].ids})
+    assert "trustworthiness" not in evaluate(held, embedding).to_dict()
+    assert "trustworthiness" in evaluate(data, Embedding({"a": A}, {"a": data["a"].ids})).to_dict()
+
+
 def test_held_out_guidance_has_its_own_values() -> None:
     data, embedding = example()
     train, held = data.holdout(links=0.5, comparisons=0.4)
