@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.data.comparisons import Comparisons
@@ -72,52 +71,45 @@ def _links_out(
     data: HeteroData, share: float, touched: NDArray[np.bool_], rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Return which rows of ``data.link_table()`` are held out."""
+    free = np.flatnonzero(~touched)
+    if share == 0 or free.size == 0:
+        return touched
     table = data.link_table()
-    held = touched.copy()
-    free = table[~touched]
-    if share == 0 or free.empty:
-        return held
-    ends = np.sort(data.object_of[free[["p", "q"]].to_numpy(np.int64)], axis=1)
+    ends = np.sort(data.object_of[table[["p", "q"]].to_numpy(np.int64)], axis=1)
+    _, pair = np.unique(ends @ [data.n_objects, 1], return_inverse=True)
     kinds = [f"{links.source}\0{links.target}\0{links.kind}\0" for links in data.links]
-    stratum = [
-        kinds[group] + ("-" if weight < 0 else "+")
-        for group, weight in zip(free["group"], free["weight"], strict=True)
-    ]
-    frame = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "stratum": stratum}, index=free.index)
-    pair = frame.groupby(["a", "b"], sort=True).ngroup().to_numpy()
-    first = frame.assign(pair=pair).drop_duplicates("pair").sort_values("pair")
-    chosen = np.zeros(len(first), dtype=bool)
-    for _, members in first.groupby("stratum", sort=True):
-        drawn = rng.permutation(members["pair"].to_numpy())
+    _, kind = np.unique(kinds, return_inverse=True)
+    negative = table["weight"].to_numpy(np.float64) < 0
+    stratum = 2 * kind[table["group"].to_numpy(np.int64)] + negative
+    # a pair that is linked twice counts once, in the stratum of its first link
+    pairs, first = np.unique(pair[free], return_index=True)
+    stratum = stratum[free[first]]
+    chosen = np.zeros(pair.max() + 1, dtype=bool)
+    for value in np.unique(stratum):
+        drawn = rng.permutation(pairs[stratum == value])
         chosen[drawn[: round(share * len(drawn))]] = True
-    held[free.index.to_numpy()[chosen[pair]]] = True
-    return _give_back(data, table, held, touched)
+    _give_back(data, ends, pair, chosen, touched)
+    return np.asarray(touched | chosen[pair])
 
 
 def _give_back(
     data: HeteroData,
-    table: pd.DataFrame,
-    held: NDArray[np.bool_],
+    ends: NDArray[np.int64],
+    pair: NDArray[np.int64],
+    chosen: NDArray[np.bool_],
     touched: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Keep at least one link of every featureless object, or it could not be placed."""
-    featureless = np.zeros(data.n_objects, dtype=bool)
-    for name, rows in data.offsets.items():
-        if data[name].is_featureless:
-            featureless[data.object_of[rows]] = True
+) -> None:
+    """Unchoose at least one pair of every featureless object, or it could not be placed."""
+    bare = np.ones(data.n_objects, dtype=bool)
     for name, rows in data.offsets.items():
         if not data[name].is_featureless:
-            featureless[data.object_of[rows]] = False
-    ends = np.sort(data.object_of[table[["p", "q"]].to_numpy(np.int64)], axis=1)
-    linked = np.zeros(data.n_objects, dtype=bool)
-    linked[ends[~held].ravel()] = True
-    for row in np.flatnonzero(held & ~touched):
-        lost = [end for end in ends[row] if featureless[end] and not linked[end]]
-        if lost:
-            same = (ends == ends[row]).all(axis=1) & ~touched
-            held[same] = False
-            linked[ends[row]] = True
-    return held
+            bare[data.object_of[rows]] = False
+    held = touched | chosen[pair]
+    bare[ends[~held]] = False
+    for row in np.flatnonzero(chosen[pair] & ~touched & bare[ends].any(axis=1)):
+        if bare[ends[row]].any():
+            chosen[pair[row]] = False
+            bare[ends[row]] = False
 
 
 def _part(data: HeteroData, chosen: NDArray[np.bool_], compared: NDArray[np.bool_]) -> HeteroData:

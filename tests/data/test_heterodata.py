@@ -178,6 +178,28 @@ def test_holdout_leaves_a_featureless_item_one_link() -> None:
     assert len(set(train.links[0].j.tolist())) == 30
 
 
+def test_holdout_draws_the_same_share_of_every_block_kind_and_sign() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (Dataset(name, [f"{name}{k}" for k in range(40)]) for name in "ab")
+    p, q = np.divmod(rng.permutation(1600)[:500], 40)
+    parts = [
+        Links("a", "b", p[:200], q[:200], 1.0),
+        Links("a", "b", p[200:300], q[200:300], -0.5),
+        Links("a", "b", p[300:], q[300:], np.r_[np.ones(150), -np.ones(50)], kind="other"),
+    ]
+    datasets = [Dataset(part.name, part.ids, np.eye(40)) for part in (a, b)]
+    train, held = HeteroData(datasets, parts).holdout(links=0.2)
+    drawn = [
+        (group.kind, int((group.weight > 0).sum()), int((group.weight < 0).sum()))
+        for group in held.links
+    ]
+    assert drawn == [("link", 40, 0), ("link", 0, 20), ("other", 30, 10)]
+    assert named_links(train) | named_links(held) == named_links(HeteroData(datasets, parts))
+    assert not named_links(train) & named_links(held)
+    again = HeteroData(datasets, parts).holdout(links=0.2, random_state=1)[1]
+    assert named_links(again) != named_links(held)
+
+
 def test_holdout_of_objects_takes_them_out_of_every_view() -> None:
     ids = [f"d{k}" for k in range(20)]
     K = np.eye(20)
