@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 _SHOWN = 20
+_LISTED = 1_000
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Problem:
     row : int or None
         Position of the row among the rows of its file or table, from 0, for programs that
         want to act on it.
+    count : int
+        How many rows it stands for; more than 1 only in the last of a long list (see `listed`).
     """
 
     code: str
@@ -39,6 +43,7 @@ class Problem:
     remedy: str = ""
     severity: str = "error"
     row: int | None = None
+    count: int = 1
 
     def __str__(self) -> str:
         value = f" ({self.value!r})" if self.value else ""
@@ -55,7 +60,22 @@ class Problem:
             "remedy": self.remedy,
             "severity": self.severity,
             "row": self.row,
+            "count": self.count,
         }
+
+
+def listed(problems: Iterable[Problem], limit: int = _LISTED) -> Iterator[Problem]:
+    """Pass on the first problems of one sort; one more stands for all the others.
+
+    A file may have a bad value in each of a million rows, and nobody reads so many messages.
+    """
+    rest = iter(problems)
+    yield from islice(rest, limit)
+    more = next(rest, None)
+    if more is not None:
+        count = 1 + sum(1 for _ in rest)
+        what = f"{more.what}; {count - 1:,} more rows below are wrong too"
+        yield replace(more, what=what, count=count) if count > 1 else more
 
 
 class HetvizError(Exception):
@@ -77,7 +97,8 @@ class DataError(HetvizError):
         )
         lines = [str(problem) for problem in self.problems[:_SHOWN]]
         if len(self.problems) > _SHOWN:
-            lines.append(f"... and {len(self.problems) - _SHOWN:,} more")
+            rest = sum(problem.count for problem in self.problems[_SHOWN:])
+            lines.append(f"... and {rest:,} more")
         super().__init__("\n".join(lines))
 
 

@@ -78,12 +78,15 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
         None if lacks else str(cell)
         for cell, lacks in zip(series.tolist(), series.isna().tolist(), strict=True)
     ]
+    plain = _plain_numbers([text for text in texts if text is not None], decimal)
+    if plain is not None and len(plain) == len(texts):
+        return _numbers(name, plain, [])
     blank = _missing(texts)
     markers = sorted({text.strip() for text in texts if text is not None and text in blank} - {""})
     known = [None if text is None or text in blank else text for text in texts]
     present = [text.strip() for text in known if text is not None]
-    found = numbers(present, decimal)
-    if found is not None and not _LEADING_ZERO.search("\n".join(present)):
+    found = _plain_numbers(present, decimal)
+    if found is not None:
         values = np.full(len(known), np.nan)
         values[[text is not None for text in known]] = found
         return _numbers(name, values, markers)
@@ -94,8 +97,24 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     return _words(name, known, markers)
 
 
-def numbers(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64] | None:
-    """Return the finite numbers of cells (without blanks around them), or None unless all are."""
+def numbers(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64]:
+    """Return the number that each cell holds, NaN where it holds no finite number."""
+    stripped = [text.strip() for text in texts]
+    found = _all_numbers(stripped, decimal)
+    if found is not None:
+        return found
+    each = (number(text, decimal) for text in stripped)
+    return np.array([np.nan if value is None else value for value in each])
+
+
+def _plain_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
+    """Return the numbers of a column, or None where one cell is no number or looks like a code."""
+    found = _all_numbers(texts, decimal)
+    return None if found is None or _LEADING_ZERO.search("\n".join(texts)) else found
+
+
+def _all_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
+    """Return the finite numbers of cells without blanks around them, or None unless all are."""
     if not texts or not _MANY[decimal].fullmatch("\n".join(texts)):
         return None
     plain = texts if decimal == "." else [text.replace(",", ".") for text in texts]

@@ -27,10 +27,8 @@ from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
 from hetviz.io.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.samples import sample_path, samples
-from hetviz.io.statements import Lookup, read_comparisons, read_links
-from hetviz.io.tables import Choices, read_table
-
-_SAVED = Choices("utf-8", ",", ".", True)
+from hetviz.io.statements import read_comparisons, read_links
+from hetviz.io.tables import SAVED, Choices, read_table
 
 
 def load(source: str | Path) -> HeteroData:
@@ -179,7 +177,8 @@ def _all_links(
             found = read_links(
                 read_table(entry.file, files.read(entry.file), _choices(entry)),
                 entry,
-                Lookup(datasets, problems),
+                datasets,
+                problems,
             )
         except DataError as error:
             problems += error.problems
@@ -189,7 +188,7 @@ def _all_links(
 
 
 def _choices(entry: LinksEntry) -> Choices | None:
-    return _SAVED if entry.source is not None else None
+    return SAVED if entry.source is not None else None
 
 
 def _with_comparisons(
@@ -198,7 +197,7 @@ def _with_comparisons(
     for entry in manifest.comparisons:
         try:
             read = read_table(entry.file, files.read(entry.file))
-            found = read_comparisons(read, Lookup(data.datasets, problems))
+            found = read_comparisons(read, data.datasets, problems)
         except DataError as error:
             problems += error.problems
             continue
@@ -234,7 +233,7 @@ def _labels(
 
 
 def _json_values(name: str, content: bytes, dataset: Dataset) -> list[object]:
-    read = read_table(name, content, _SAVED)
+    read = read_table(name, content, SAVED)
     if len(read.frame) != len(dataset) or "value" not in read.frame.columns:
         raise gate.refusal(
             "row-count", name, "one value for each row of the dataset is needed", len(read.frame)

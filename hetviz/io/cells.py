@@ -14,6 +14,7 @@ from hetviz.features.columns import Column, infer
 from hetviz.io import gate, toml
 
 _EXACT = re.compile(r"u?int(8|16|32|64)|float(32|64)|bool|datetime64\[(s|ms|us|ns)\]")
+_TO_QUOTE = re.compile(r'[",;|\t\r\n]|^\s|\s$')
 _MARKS = ("", "NA", "\\N", "<missing>")
 
 
@@ -117,9 +118,7 @@ def csv_bytes(where: str, header: Sequence[str], rows: Iterable[Sequence[str]]) 
 
 
 def _quoted(cell: str) -> str:
-    if any(letter in cell for letter in '",;|\t\r\n') or cell != cell.strip() or not cell:
-        return '"' + cell.replace('"', '""') + '"' if cell else ""
-    return cell
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 
 
 def _kind(series: pd.Series) -> str:
@@ -162,7 +161,7 @@ def _restore(series: pd.Series, kind: Any, missing: str) -> pd.Series:
         return pd.Series(series.where(series != missing), dtype="str")
     if kind == "object":
         values = np.empty(len(series), dtype=object)
-        values[:] = [json.loads(cell) for cell in series]
+        values[:] = [json.loads(cell) for cell in series.tolist()]
         return pd.Series(values, dtype=object)
     if not isinstance(kind, str) or not _EXACT.fullmatch(kind):
         raise ValueError
@@ -174,7 +173,7 @@ def _restore(series: pd.Series, kind: Any, missing: str) -> pd.Series:
         dates = pd.Series(pd.to_datetime(series.where(series != ""), format="ISO8601"))
         return dates.dt.as_unit(kind[len("datetime64[") : -1])  # type: ignore[arg-type]
     read = float if kind.startswith("float") else int
-    return pd.Series(np.array([read(cell) for cell in series], dtype=kind))
+    return pd.Series(np.array([read(cell) for cell in series.tolist()], dtype=kind))
 
 
 def json_object(where: str, content: bytes) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
-from hetviz.features.columns import number
 from hetviz.io import cells, gate
-from hetviz.io.statements import Lookup
+from hetviz.io.lookup import Lookup
 from hetviz.io.tables import read_table
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -70,8 +70,6 @@ def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
         Listing every row that names something unknown, is given twice, or holds no number.
     """
     read = read_table(name, content)
-    problems: list[Problem] = list(read.problems)
-    lookup = Lookup(data.datasets, problems)
     columns = list(read.frame.columns)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
     axes = [column for column in columns if column not in ("dataset", "id", "placed")]
@@ -82,30 +80,22 @@ def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
             "coordinates need the columns dataset, id and one for each axis",
             ", ".join(columns[:10]),
         )
-    Y = {n: np.full((len(dataset), len(axes)), np.nan) for n, dataset in data.datasets.items()}
-    seen: set[tuple[str, int]] = set()
-    for row, cell in enumerate(read.frame.to_dict("records")):
-        dataset = str(cell.get("dataset", only))
-        if not lookup.dataset(read, row, dataset, "dataset"):
-            continue
-        at = lookup.find(read, row, dataset, str(cell["id"]), "id")
-        if at is None:
-            continue
-        if (dataset, at) in seen:
-            remedy = "Keep one of the two rows."
-            lookup.refuse("duplicate-id", read, row, "id", "a second place", cell["id"], remedy)
-        seen.add((dataset, at))
-        for axis, column in enumerate(axes):
-            text = str(cell[column]).strip()
-            value = number(text, read.decimal)
-            if value is not None:
-                Y[dataset][at, axis] = value
-            elif text.lower() not in ("", "nan"):
-                remedy = "Write a number, or nothing for a row without a place."
-                lookup.refuse("not-a-number", read, row, column, "this is no number", text, remedy)
+    problems: list[Problem] = []
+    lookup = Lookup(read, data.datasets, problems)
+    names, ids = lookup.column("dataset", only), lookup.column("id")
+    at = lookup.find(names, ids, "")
+    repeated = pd.DataFrame({"name": names, "at": at}).duplicated().to_numpy() & (at >= 0)
+    lookup.refuse(
+        "duplicate-id", repeated, "id", "a second place", ids, "Keep one of the two rows."
+    )
+    places = np.column_stack([lookup.numbers(axis, ("", "nan")) for axis in axes])
+    lookup.close()
     errors = [problem for problem in problems if problem.severity == "error"]
     if errors:
         raise DataError(errors)
+    Y = {n: np.full((len(dataset), len(axes)), np.nan) for n, dataset in data.datasets.items()}
+    for name_, place in Y.items():
+        place[at[names == name_]] = places[names == name_]
     return Embedding(
         Y,
         {n: dataset.ids for n, dataset in data.datasets.items()},

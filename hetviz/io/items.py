@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
 from hetviz.data.checks import MAX_ID_LENGTH
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError, Problem, listed
 from hetviz.features import table as table_features
-from hetviz.features.columns import Column, infer, number, numbers
+from hetviz.features.columns import Column, infer
 from hetviz.io import cells, gate
-from hetviz.io.files import Archive, Files
+from hetviz.io.files import Files
+from hetviz.io.given import Given
 from hetviz.io.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.manifest import DatasetEntry
-from hetviz.io.tables import Choices, TableRead, read_table
+from hetviz.io.tables import SAVED, Choices, TableRead, read_table
+from hetviz.io.thumbnails import read_thumbnails
 
+MAX_LABEL_CLASSES = 20
 _TITLES = ("title", "name", "label")
-_SAVED = Choices("utf-8", ",", ".", True)
 
 
 def read_dataset(
     files: Files,
     entry: DatasetEntry,
-    labels: Collection[str],
+    labels: Collection[str] | None,
     problems: list[Problem],
     read: TableRead | None = None,
 ) -> tuple[Dataset, DatasetInfo]:
@@ -40,8 +41,9 @@ def read_dataset(
     ----------
     files : Files
     entry : DatasetEntry
-    labels : collection of str
-        Columns that are labels, so never features.
+    labels : collection of str, optional
+        Columns that are labels, so never features; when absent, the first column of few
+        categories is one.
     problems : list of Problem
         Is added to.
     read : TableRead, optional
@@ -54,7 +56,7 @@ def read_dataset(
     """
     if read is None:
         saved = entry.columns is not None
-        choices = _SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
+        choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         read = read_table(entry.table, files.read(entry.table), choices)
     problems += read.problems
     return _Reading(files, entry, labels, problems, read).result()
@@ -67,7 +69,7 @@ class _Reading:
         self,
         files: Files,
         entry: DatasetEntry,
-        labels: Collection[str],
+        labels: Collection[str] | None,
         problems: list[Problem],
         read: TableRead,
     ) -> None:
@@ -91,6 +93,8 @@ class _Reading:
         else:
             table = cells.exact(read.name, text, entry.columns, entry.missing)
         title = self._title_column(table)
+        if self.labels is None:
+            self.labels = _guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {"title": title} if title is not None else {}
         if entry.text:
             recipe["text"] = list(entry.text)
@@ -106,17 +110,18 @@ class _Reading:
                 source = "made from the columns, by what they hold"
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
-        kernel, distance = self._square(entry.kernel, rows), self._square(entry.distance, rows)
+        given = self._given()
+        squares: dict[str, NDArray[Any]] = {}
         for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
             if file is not None:
+                squares[word] = given.square(file, rows)
                 source = f"{source}, {word} from {file}".lstrip(", ")
         dataset = Dataset(
             entry.name,
             read.frame[self.id_column].to_numpy(dtype=object)[rows],
             X,
             feature_names=names or None,
-            kernel=kernel,
-            distance=distance,
+            **squares,
             table=table if table.shape[1] else None,
             media=self._media(table, rows),
             entity=entry.entity,
@@ -149,17 +154,25 @@ class _Reading:
     def _rows_with_good_ids(self) -> NDArray[np.bool_]:
         seen: dict[str, int] = {}
         good = np.ones(len(self.read.frame), dtype=bool)
-        for row, text in enumerate(self.read.frame[self.id_column]):
+        bad: list[tuple[int, str, tuple[str, str, str]]] = []
+        for row, text in enumerate(self.read.frame[self.id_column].tolist()):
             refused = _bad_id(text, seen.get(text))
             if refused is None:
                 seen[text] = self.read.row[row]
-                continue
-            good[row] = False
-            code, what, remedy = refused
-            place = self.read.place(row, self.id_column)
-            self.problems.append(
-                Problem(code, place, what, text[:60], remedy, row=self.read.row[row])
+            else:
+                good[row] = False
+                bad.append((row, text, refused))
+        self.problems += listed(
+            Problem(
+                code,
+                self.read.place(row, self.id_column),
+                what,
+                text[:60],
+                remedy,
+                row=self.read.row[row],
             )
+            for row, text, (code, what, remedy) in bad
+        )
         return good
 
     def _makes_features(self) -> bool:
@@ -172,7 +185,11 @@ class _Reading:
         self, text: pd.DataFrame, title: str | None, known: dict[str, Column]
     ) -> table_features.TableFeatures:
         entry = self.entry
-        never = {*entry.exclude, *self.labels, *(c for c in (title, entry.media_column) if c)}
+        never = {
+            *entry.exclude,
+            *(self.labels or ()),
+            *(c for c in (title, entry.media_column) if c),
+        }
         wanted = None
         if entry.features is not None:
             wanted = _matching(f"{self.where}, features", entry.features, text.columns)
@@ -198,94 +215,25 @@ class _Reading:
             )
         return made
 
+    def _given(self) -> Given:
+        return Given(self.files, self.read, self.id_column, self.good, self.problems)
+
     def _given_features(self) -> tuple[Any, tuple[str, ...], str]:
         """Return features from files: the matrix for all rows of the table, names, and source."""
         entry = self.entry
+        given = self._given()
+        names = entry.feature_names or ()
         if entry.sparse is not None:
-            return self._sparse_features(entry.sparse), entry.feature_names or (), "read"
-        if not isinstance(entry.features, str) or entry.features == "none":
-            return None, (), ""
-        if entry.features in self.read.frame.columns:
-            return None, (), ""
-        source = f"read from {entry.features}"
-        content = self.files.read(entry.features)
-        if gate.kind_of(entry.features, content) == "npy":
-            X = gate.matrix(entry.features, content)
-            self._check_count(entry.features, len(X))
-            return X, entry.feature_names or (), source
-        return *self._vectors(read_table(entry.features, content)), source
-
-    def _vectors(self, vectors: TableRead) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """Return features from a table with an id column, matched by id, never by order."""
-        self.problems += vectors.problems
-        columns = list(vectors.frame.columns)
-        id_column = self.id_column if self.id_column in columns else columns[0]
-        names = tuple(column for column in columns if column != id_column)
-        X = np.full((len(self.read.frame), len(names)), np.nan)
-        row_of = {text: row for row, text in enumerate(self.read.frame[self.id_column])}
-        extra = 0
-        filled: set[str] = set()
-        values = vectors.frame[list(names)].to_numpy(dtype=object)
-        for at, text in enumerate(vectors.frame[id_column]):
-            row = row_of.get(text)
-            if row is None:
-                extra += 1
-                continue
-            if text in filled:
-                self._refuse("duplicate-id", vectors.place(at, id_column), "a second row", text)
-                continue
-            filled.add(text)
-            found = numbers(values[at].tolist(), vectors.decimal)
-            if found is not None:
-                X[row] = found
-                continue
-            for place, cell in enumerate(values[at]):
-                value = number(cell, vectors.decimal)
-                if value is None:
-                    self._refuse("not-numbers", vectors.place(at, names[place]), "no number", cell)
-                    self.good[row] = False
-                else:
-                    X[row, place] = value
-        for text, row in row_of.items():
-            if text not in filled and self.good[row]:
-                self.good[row] = False
-                self._refuse("no-features", vectors.name, "no features for this id", text)
-        if extra:
-            what = f"{extra:,} ids are not in {self.read.name}; they are not used"
-            self.problems.append(Problem("extra-ids", vectors.name, what, severity="note"))
-        return X, names
-
-    def _sparse_features(self, names: tuple[str, ...]) -> sp.csr_array:
-        where = f"{self.where}, sparse"
-        if len(names) != 3 or self.entry.n_features is None:
-            what = "three files (data, indices, indptr) and n_features are needed"
-            raise gate.refusal("bad-manifest", where, what)
-        data, indices, indptr = (gate.vector(name, self.files.read(name)) for name in names)
-        try:
-            shape = (len(self.read.frame), self.entry.n_features)
-            X = sp.csr_array((data, indices, indptr), shape=shape)
-            X.check_format(full_check=True)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            raise gate.refusal("bad-shape", where, "the three files do not fit together") from None
-        return X
-
-    def _check_count(self, name: str, count: int) -> None:
-        if count != len(self.read.frame):
-            raise gate.refusal(
-                "row-count",
-                name,
-                f"{count:,} rows, but {self.read.name} has {len(self.read.frame):,}",
-                remedy="Give one row for each row of the table, in the same order.",
+            return (
+                given.sparse(f"{self.where}, sparse", entry.sparse, entry.n_features),
+                names,
+                "read",
             )
-
-    def _square(self, name: str | None, rows: NDArray[np.int64]) -> NDArray[Any] | None:
-        if name is None:
-            return None
-        matrix = gate.matrix(name, self.files.read(name))
-        self._check_count(name, len(matrix))
-        if matrix.shape[1] == matrix.shape[0]:
-            return matrix[np.ix_(rows, rows)]
-        return matrix[rows]
+        file = entry.features
+        if not isinstance(file, str) or file == "none" or file in self.read.frame.columns:
+            return None, (), ""
+        X, titles = given.features(file)
+        return X, titles or names, f"read from {file}"
 
     def _title_column(self, table: pd.DataFrame) -> str | None:
         declared = [
@@ -300,51 +248,22 @@ class _Reading:
         return self.entry.title or next((name for name in _TITLES if name in table.columns), None)
 
     def _media(self, table: pd.DataFrame, rows: NDArray[np.int64]) -> tuple[Any, ...] | None:
-        """Return the thumbnail of each row: named in a column, or by the number of the row."""
-        entry = self.entry
-        if entry.media is None and entry.media_column is None:
+        media, column = self.entry.media, self.entry.media_column
+        if media is None and column is None:
             return None
-        read, there = self._pictures()
-        if entry.media_column is not None:
-            wanted = [None if pd.isna(name) else str(name) for name in table[entry.media_column]]
-        else:
-            numbered = {name.rsplit(".", 1)[0]: name for name in there}
-            wanted = [numbered.get(str(row)) for row in rows]
-        found: list[bytes | None] = []
-        for row, name in enumerate(wanted):
-            try:
-                found.append(None if not name else gate.picture(name, read(name)))
-            except DataError as error:
-                place = self.read.place(int(rows[row]), entry.media_column or "")
-                what = error.problems[0].what
-                self._refuse("bad-picture", place, what, name or "")
-                found.append(None)
-        return tuple(found)
-
-    def _pictures(self) -> tuple[Callable[[str], bytes], list[str]]:
-        media = self.entry.media
-        if media is None:
-            return self.files.read, self.files.names()
-        if media in self.files.names():
-            archive = Archive(media, self.files.read(media))
-            return archive.read, archive.names()
-        prefix = media.rstrip("/") + "/"
-        there = [n.removeprefix(prefix) for n in self.files.names() if n.startswith(prefix)]
-        return (lambda name: self.files.read(prefix + name)), there
-
-    def _refuse(self, code: str, where: str, what: str, value: str) -> None:
-        self.problems.append(Problem(code, where, what, value, "The row is left out."))
+        names = None if column is None else table[column]
+        return read_thumbnails(self.files, media, names, self.read, rows, self.problems)
 
     def _info(
         self, dataset: Dataset, title: str | None, known: dict[str, Column], source: str
     ) -> DatasetInfo:
         steps = ((dataset.recipe or {}).get("features") or {}).get("columns", [])
         roles = dict.fromkeys([step["column"] for step in steps], "feature")
-        roles |= dict.fromkeys(self.labels, "label")
         if self.entry.media_column is not None:
             roles[self.entry.media_column] = "media"
         if title is not None:
             roles[title] = "title"
+        roles |= dict.fromkeys(self.labels or (), "label")
         columns = [ColumnInfo(self.id_column, "id", "unique")]
         for name in () if dataset.table is None else dataset.table.columns:
             column = known.get(name) or infer(str(name), dataset.table[name])  # type: ignore[index]
@@ -378,6 +297,17 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
         if values.is_unique and values.str.strip().ne("").all() and len(values):
             return str(name)
     return None
+
+
+def _guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:
+    """Return the first column of few categories that most rows have one of."""
+    for name, column in columns.items():
+        n = len(column.values)
+        if name in never or column.kind != "category" or column.n_missing >= n / 2:
+            continue
+        if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
+            return [name]
+    return []
 
 
 def _bad_id(text: str, first: int | None) -> tuple[str, str, str] | None:

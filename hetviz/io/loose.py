@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
 
 import pandas as pd
 
@@ -13,19 +12,12 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
-from hetviz.io.items import guess_id_column, read_dataset
+from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.manifest import DatasetEntry, LinksEntry
-from hetviz.io.statements import (
-    Lookup,
-    comparison_form,
-    is_links,
-    read_comparisons,
-    read_links,
-)
+from hetviz.io.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.tables import Choices, TableRead, read_table
 
-MAX_LABEL_CLASSES = 20
 _SHARE_OF_IDS = 0.5
 
 
@@ -156,7 +148,6 @@ class _Reading:
     def _dataset(self, read: TableRead) -> None:
         choice = self._choice(read)
         name = choice.name or _dataset_name(read.name)
-        labels: Collection[str] = choice.labels or ()
         try:
             if name in self.datasets:
                 raise gate.refusal(
@@ -166,22 +157,18 @@ class _Reading:
                     name,
                     "Rename the file.",
                 )
-            if choice.labels is None:
-                labels = _guess_labels(read, choice)
             entry = DatasetEntry(
                 name, read.name, id=choice.id, title=choice.title, exclude=choice.exclude
             )
-            dataset, info = read_dataset(_Nothing(), entry, labels, self.problems, read)
+            dataset, info = read_dataset(_Nothing(), entry, choice.labels, self.problems, read)
         except DataError as error:
             self._refused(read.name, error)
             return
         self.datasets[name] = dataset
         self.infos.append(info)
-        self.labels += [
-            Labels(name, column, dataset.table[column])
-            for column in labels
-            if dataset.table is not None and column in dataset.table.columns
-        ]
+        labels = [column.name for column in info.columns if column.role == "label"]
+        if dataset.table is not None:
+            self.labels += [Labels(name, column, dataset.table[column]) for column in labels]
         words = (
             f"Dataset {name!r}: {len(dataset):,} rows, ids from column {info.id_column!r}, "
             f"{info.n_features:,} features"
@@ -221,13 +208,12 @@ class _Reading:
         return best if best is not None and known[best] >= _SHARE_OF_IDS else None
 
     def _statement(self, read: TableRead, data: HeteroData) -> HeteroData:
-        lookup = Lookup(data.datasets, self.problems)
         choice = self._choice(read)
         try:
             if choice.role == "comparisons" or (
                 choice.role is None and comparison_form(read) is not None
             ):
-                compared = read_comparisons(read, lookup)
+                compared = read_comparisons(read, data.datasets, self.problems)
                 n = 0 if compared is None else len(compared)
                 words = f"{n:,} comparisons."
                 self.files[read.name] = FileInfo(read.name, "comparisons", words)
@@ -239,7 +225,7 @@ class _Reading:
                     source=choice.source or self._owner(read.frame["source_id"]),
                     target=choice.target or self._owner(read.frame["target_id"]),
                 )
-            links = read_links(read, entry, lookup)
+            links = read_links(read, entry, data.datasets, self.problems)
         except DataError as error:
             self._refused(read.name, error)
             return data
@@ -252,21 +238,6 @@ class _Reading:
 
 def _dataset_name(file: str) -> str:
     return PurePosixPath(file.replace("\\", "/")).stem.strip() or "data"
-
-
-def _guess_labels(read: TableRead, choice: Choices) -> Collection[str]:
-    """Return the columns of few categories that each row has one of."""
-    id_column = choice.id or guess_id_column(read.frame)
-    found: list[Any] = []
-    for name in read.frame.columns:
-        if name in (id_column, choice.title, *choice.exclude):
-            continue
-        column = infer(name, read.frame[name], read.decimal)
-        if column.kind == "category" and column.n_missing < len(column.values) / 2:
-            classes = {value for value in column.values if value is not None}
-            if len(classes) <= min(MAX_LABEL_CLASSES, len(column.values) / 3):
-                found.append(name)
-    return tuple(found[:1])
 
 
 def _nothing() -> Problem:

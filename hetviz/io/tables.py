@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import Problem, listed
 from hetviz.io import detect, gate
 
 
@@ -48,6 +48,9 @@ class Choices:
     labels: tuple[str, ...] | None = None
     source: str | None = None
     target: str | None = None
+
+
+SAVED = Choices("utf-8", ",", ".", True)
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     first = body[0][0] if body else 0
     kept: list[list[str]] = []
     places: list[int] = []
+    ragged: list[tuple[int, list[str]]] = []
     for line, cells in body:
         row = line - first
         while len(cells) > len(columns) and not cells[-1]:
@@ -155,23 +159,28 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
             kept.append(cells)
             places.append(row)
             continue
-        notes.append(
-            Problem(
-                "ragged-row",
-                f"{name}, row {row + 1}",
-                f"{len(cells)} cells, and {len(columns)} are expected",
-                separator.join(cells)[:80],
-                f"Check for a {detect.SEPARATORS.get(separator, 'separator')} inside a text "
-                "without quotes, or a missing cell.",
-                row=row,
-            )
-        )
+        ragged.append((row, cells))
+    notes += listed(_ragged(name, row, cells, len(columns), separator) for row, cells in ragged)
     frame = pd.DataFrame(kept, columns=columns, dtype=str)
     return TableRead(name, frame, tuple(places), encoding, separator, decimal, header, tuple(notes))
 
 
+def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -> Problem:
+    return Problem(
+        "ragged-row",
+        f"{name}, row {row + 1}",
+        f"{len(cells)} cells, and {width} are expected",
+        separator.join(cells)[:80],
+        f"Check for a {detect.SEPARATORS[separator]} inside a text without quotes, "
+        "or a missing cell.",
+        row=row,
+    )
+
+
 def _without_empty_end(first: list[str], body: list[tuple[int, Any]]) -> list[str]:
     """Return the header without columns at its end that have neither a name nor a cell."""
+    if _last_filled(first) == len(first):
+        return first
     widest = max((_last_filled(cells) for _, cells in body), default=0)
     return first[: max(1, widest, _last_filled(first))]
 
@@ -212,16 +221,3 @@ def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
                 title = f"{plain} ({copies[plain] + 1})"
         columns[title] = None
     return list(columns)
-
-
-def require(read: TableRead) -> TableRead:
-    """Return the table if nothing is wrong with it, else raise.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing all errors.
-    """
-    if read.errors:
-        raise DataError(read.errors)
-    return read

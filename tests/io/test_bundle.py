@@ -303,3 +303,12 @@ def test_a_damaged_bundle_is_read_or_plainly_refused(data):
         except HetvizError:
             return
         assert loaded.data.n_rows >= 1
+
+
+def test_a_long_list_of_bad_rows_is_cut_and_still_counted(tmp_path):
+    rows = "".join(f"drugs,x{n},targets,t1,1\n" for n in range(3000))
+    loaded = read_bundle(bundle(tmp_path, links__csv=f"{HEADER}\n{rows}"))
+    assert len(loaded.errors) < 3000
+    assert sum(problem.count for problem in loaded.errors) == 3000
+    with pytest.raises(DataError, match=r"and 2,980 more"):
+        loaded.strict()
