@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,13 +38,17 @@ class Edit:
         data = self.data
         datasets = [*data.datasets.values()]
         links, labels, comparisons = [*data.links], [*data.labels], data.comparisons
-        for part in parts:
+        given: Sequence[Any] = parts
+        for part in given:
             if isinstance(part, Dataset):
                 datasets.append(part)
             elif isinstance(part, Links):
                 links.append(part)
             elif isinstance(part, Labels):
                 labels.append(part)
+            elif not isinstance(part, Comparisons):
+                what = "only a Dataset, Links, Comparisons or Labels can be added"
+                raise DataError(Problem("bad-part", "edit", what, repr(part)[:80]))
             else:
                 comparisons = part if comparisons is None else _joined(comparisons, part)
         return HeteroData(datasets, links, comparisons, labels)
@@ -115,7 +120,7 @@ class Edit:
                         Problem("bad-order", f"dataset {name!r}", "each row must occur once")
                     )
             return self.subset(order)
-        if sorted(order) != sorted(self.data.datasets):
+        if Counter(list(order)) != Counter(list(self.data.datasets)):
             raise DataError(Problem("bad-order", "datasets", "each must occur once", str(order)))
         everything = {name: np.arange(len(self.data[name])) for name in self.data.datasets}
         return _rebuilt(self.data, [self.data[name] for name in order], everything)
@@ -132,6 +137,11 @@ def rows_of(dataset: Dataset, chosen: Sequence[Any] | NDArray[Any]) -> NDArray[n
     """Turn ids, row positions or a mask into row positions of a dataset."""
     array = np.asarray(chosen)
     if array.dtype == bool:
+        if array.shape != (len(dataset),):
+            what = f"a mask needs one entry for each of the {len(dataset)} rows"
+            raise DataError(
+                Problem("bad-shape", f"dataset {dataset.name!r}", what, str(len(array)))
+            )
         return np.flatnonzero(array)
     if array.size and np.issubdtype(array.dtype, np.integer):
         if array.min() < 0 or array.max() >= len(dataset):

@@ -205,7 +205,7 @@ class HeteroData:
         -----
         Costs O(links).
         """
-        if sign not in _SIGNS:
+        if sign not in list(_SIGNS):
             raise DataError(
                 Problem("bad-sign", "adjacency", "sign must be None, 1 or -1", str(sign))
             )
@@ -286,7 +286,7 @@ class HeteroData:
         for dataset in self.datasets.values():
             feed("dataset", dataset.name, dataset.entity, *dataset.ids)
             feed(dataset.X, dataset.kernel, dataset.distance, dataset.feature_names)
-            feed(dataset.table, json.dumps(dataset.recipe, sort_keys=True, default=str))
+            feed(dataset.table, json.dumps(_said_of(dataset), sort_keys=True, default=str))
         for links in self.links:
             feed("links", links.source, links.target, links.kind, links.role, links.complete)
             feed(links.i, links.j, links.weight, links.score, links.meta)
@@ -295,6 +295,12 @@ class HeteroData:
         for column in self.labels:
             feed("labels", column.dataset, column.name, *column.values)
         return digest.hexdigest()
+
+
+def _said_of(dataset: Dataset) -> dict[str, Any] | None:
+    """Return the recipe with its title column, so that to name the default changes nothing."""
+    title = {} if dataset.title_column is None else {"title": dataset.title_column}
+    return {**(dataset.recipe or {}), **title} or None
 
 
 def _feed(digest: Any, value: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,13 @@ def split(
     random_state: int,
 ) -> tuple[HeteroData, HeteroData]:
     """Carry out `HeteroData.holdout`."""
-    for name, share in {"links": links, "comparisons": comparisons, **objects}.items():
-        if not 0 <= share < 1:
+    shares: dict[str, Any] = {"links": links, "comparisons": comparisons, **objects}
+    for name, share in shares.items():
+        if not isinstance(share, int | float | np.number) or not 0 <= share < 1:
             raise ParameterError(f"holdout: {name} = {share!r}; a share from 0 to below 1.")
+    seed: Any = random_state
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"holdout: random_state = {seed!r}; a whole number from 0.")
     rng = np.random.default_rng(random_state)
     out = _rows_out(data, objects, rng)
     touched = _touched(data, out)

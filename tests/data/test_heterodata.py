@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,22 @@ def test_positions_and_offsets() -> None:
         data.position("c", "zzz")
     with pytest.raises(DataError, match="no such dataset"):
         data.position("d", "c2")
+
+
+def test_naming_the_default_title_leaves_the_fingerprint() -> None:
+    table = pd.DataFrame({"name": ["Anna", "Bo"], "full": ["Anna K.", "Bo L."]})
+    recipes = (None, {"title": "name"}, {"title": "full"})
+    prints = [
+        HeteroData([Dataset("d", ["a", "b"], table=table, recipe=recipe)]).fingerprint()
+        for recipe in recipes
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_a_mask_must_cover_every_row() -> None:
+    assert example().edit().subset({"b": np.arange(12) > 9}).n_rows == 27
+    with pytest.raises(DataError, match="each of the 12 rows"):
+        example().edit().subset({"b": [True, False]})
 
 
 def test_views_share_objects() -> None:
