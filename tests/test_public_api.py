@@ -1,0 +1,416 @@
+"""The public names as they are promised: called the way somebody else's program calls them."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import hetviz
+from hetviz import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    HetvizError,
+    NotApplicableError,
+    ParameterError,
+)
+from tests.data.strategies import heterodata
+
+N_PEOPLE, N_BOOKS = 30, 20
+
+
+def library() -> HeteroData:
+    """People in two views, books with a kernel, tags without features, all that can be said."""
+    rng = np.random.default_rng(11)
+    Z = rng.normal(size=(N_PEOPLE, 3))
+    people = [f"p{k:02d}" for k in range(N_PEOPLE)]
+    books = [f"b{k:02d}" for k in range(N_BOOKS)]
+    taste = Z[:N_BOOKS] + 0.1 * rng.normal(size=(N_BOOKS, 3))
+    datasets = [
+        Dataset(
+            "survey",
+            people,
+            Z @ rng.normal(size=(3, 5)),
+            feature_names=list("vwxyz"),
+            table=pd.DataFrame({"name": people, "age": np.arange(N_PEOPLE)}),
+            entity="person",
+        ),
+        Dataset("face", people[5:], sp.csr_array(Z[5:] @ rng.normal(size=(3, 4))), entity="person"),
+        Dataset("books", books, kernel=taste @ taste.T),
+        Dataset("tags", ["007", "NA", "1e5"]),
+    ]
+    links = [
+        Links("survey", "books", range(20), range(20)),
+        Links("survey", "books", [20, 21, 22, 23, 24], [0, 1, 2, 3, 4], weight=-0.5),
+        Links("survey", "tags", range(30), np.arange(30) % 3, role="relation", kind="likes"),
+        Links("books", "books", [0, 1, 2], [3, 4, 5], score=[2.0, 0.0, -4.0], complete=True),
+    ]
+    compared = Comparisons([[0, 1, 2], [3, 4, 60]], weight=[1.0, 2.0])
+    labels = [Labels("survey", "side", np.where(Z[:, 0] > 0, "left", "right"))]
+    return HeteroData(datasets, links, comparisons=compared, labels=labels)
+
+
+DATA = library()
+
+
+def quiet(call: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return call()
+
+
+def test_signatures_are_as_promised() -> None:
+    promised = {
+        Dataset: "name ids X=None *feature_names=None *kernel=None *distance=None *table=None "
+        "*media=None *entity=None *recipe=None",
+        Links: "source target i j weight=None *score=None *complete=False *kind='link' "
+        "*role='guidance' *meta=None",
+        Comparisons: "objects weight=None",
+        Labels: "dataset name values",
+        HeteroData: "datasets links=() comparisons=None labels=()",
+        HeteroData.holdout: "self links=0.2 comparisons=0.0 objects=None random_state=0",
+        HeteroData.adjacency: "self sign=None",
+        HeteroData.position: "self name id",
+        Embedding: "coordinates ids=None entity=None placed=None components=None",
+        Embedding.planar: "self how='auto'",
+        hetviz.embed: "data key *random_state=0 *progress=None **params",
+        hetviz.evaluate: "data embedding held_out=None",
+        hetviz.guidance_curve: "embedding data_or_links",
+        hetviz.run_recipe: "path out=None",
+        hetviz.get_method("pca").fit: "self data progress=None",
+        hetviz.get_method("pca").transform: "self new links=()",
+    }
+    for call, text in promised.items():
+        found = []
+        for name, parameter in inspect.signature(call).parameters.items():
+            star = {parameter.KEYWORD_ONLY: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind)
+            bare = parameter.default is parameter.empty
+            found.append(f"{star or ''}{name}" + ("" if bare else f"={parameter.default!r}"))
+        words = text.split()
+        # more may follow, as long as it has a default
+        assert found[: len(words)] == words, call
+        assert all("=" in word for word in found[len(words) :]), call
+
+
+def test_rows_objects_and_positions() -> None:
+    assert list(DATA.datasets) == ["survey", "face", "books", "tags"]
+    assert DATA.n_rows == 30 + 25 + 20 + 3
+    assert DATA.n_objects == 30 + 20 + 3
+    assert DATA.object_of.shape == (DATA.n_rows,)
+    assert DATA.offsets["books"] == slice(55, 75)
+    assert DATA.position("face", "p05") == 30
+    assert DATA.object_of[DATA.position("face", "p05")] == DATA.object_of[5]
+    assert tuple(DATA.views("person")) == ("survey", "face")
+    assert DATA.fingerprint() == library().fingerprint() != DATA.edit().drop("tags").fingerprint()
+    scored = DATA.links[3]
+    assert scored.weight.tolist() == [0.5, 0.0, -1.0]
+    assert scored.complete
+
+
+def test_adjacency_is_what_attracts_less_what_repels() -> None:
+    W, attracts, repels = DATA.adjacency(), DATA.adjacency(1), DATA.adjacency(-1)
+    assert W.shape == (DATA.n_rows, DATA.n_rows)
+    assert W.format == "csr"
+    assert attracts.data.min() > 0
+    assert repels.data.min() > 0
+    assert abs(attracts - repels - W).max() == 0
+    assert W[20, 55] == -0.5 == W[55, 20]
+    assert W[55, 58] == 0.5
+
+
+def test_edits_leave_the_original_alone() -> None:
+    before = DATA.fingerprint()
+    more = DATA.edit().add(Dataset("new", ["x"]), Links("new", "tags", [0], [1]))
+    assert more.position("new", "x") == DATA.n_rows
+    assert DATA.edit().rename("books", "novels").links[0].target == "novels"
+    assert [group.kind for group in DATA.edit().drop("books").links] == ["likes"]
+    half = DATA.edit().subset({"survey": [f"p{k:02d}" for k in range(0, 30, 2)]})
+    assert half.links[0].i.tolist() == list(range(10))
+    assert half.links[0].j.tolist() == list(range(0, 20, 2))
+    turned = DATA.edit().reorder(["tags", "books", "face", "survey"])
+    assert turned.position("tags", "007") == 0
+    assert turned.comparisons.objects[0].tolist() == [48, 49, 50]
+    assert before == library().fingerprint() == DATA.fingerprint()
+
+
+def test_holdout_of_objects_also_holds_out_links_unless_told() -> None:
+    train, held = DATA.holdout(objects={"survey": 0.2})
+    assert len(train["survey"]) == 24
+    gone = set(DATA["survey"].ids) - set(train["survey"].ids)
+    assert gone <= set(held["survey"].ids)
+    assert gone.isdisjoint(train["face"].ids)
+    # links between rows that stayed are held out too, a fifth by default
+    assert any(text not in gone for text in held["survey"].ids)
+    unsaid = HeteroData(DATA.datasets, DATA.links)
+    left, alone = unsaid.holdout(links=0.0, objects={"survey": 0.2})
+    assert set(alone["survey"].ids) == set(DATA["survey"].ids) - set(left["survey"].ids)
+    total = sum(map(len, DATA.links))
+    for part in (DATA.holdout(), DATA.holdout(objects={"survey": 0.2})):
+        assert sum(len(group) for side in part for group in side.links) == total
+
+
+def test_all_that_is_held_out_can_be_placed_and_judged() -> None:
+    train, held = DATA.holdout(objects={"survey": 0.2, "books": 0.25}, random_state=2)
+    assert held["books"].kernel.shape == (len(held["books"]), len(train["books"]))
+    model = quiet(lambda: hetviz.get_method("guided-projection")().fit(train))
+    placed = model.transform(held)
+    for name, Y in placed.coordinates.items():
+        assert set(placed.ids[name]) == set(DATA[name].ids) - set(train[name].ids)
+        assert np.isfinite(Y).all()
+    whole = model.embedding_.joined(placed)
+    scores = hetviz.evaluate(DATA, whole, held).to_dict()
+    assert scores["guidance_area_held_out"] > 0.6
+    assert hetviz.evaluate(DATA, whole).blocks["n_unplaced"].sum() == 0
+
+
+def test_a_new_tag_is_placed_by_links_that_name_fitted_rows() -> None:
+    model = quiet(lambda: hetviz.get_method("guided-projection")().fit(DATA))
+    new = model.transform(
+        Dataset("tags", ["008"]),
+        links=[("survey", "p01", "tags", "008"), ("tags", "008", "books", "b01", 0.5)],
+    )
+    assert new.placed["tags"].tolist() == [True]
+    with pytest.raises(DataError, match="p99"):
+        model.transform(Dataset("tags", ["008"]), links=[("tags", "008", "survey", "p99")])
+
+
+def test_an_embedding_says_where_everything_is() -> None:
+    embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection", n_components=3))
+    assert embedding.stacked().shape == (DATA.n_rows, 3)
+    frame = embedding.frame()
+    assert len(frame) == DATA.n_rows
+    assert frame["id"].tolist()[-3:] == ["007", "NA", "1e5"]
+    shared = embedding.per_object
+    np.testing.assert_array_equal(shared.coordinates["survey"][5], shared.coordinates["face"][0])
+    flat = embedding.planar()
+    assert flat.stacked().shape == (DATA.n_rows, 2)
+    assert "principal" in flat.note
+    bare = quiet(lambda: hetviz.embed(DATA, "pca"))
+    assert not bare.placed["tags"].any()
+    assert np.isnan(bare.coordinates["tags"]).all()
+
+
+def test_scores_have_what_applies_and_nothing_else() -> None:
+    guidance = {"guidance_area", "link_auc"}
+    neighbors = {"trustworthiness", "continuity"}
+    negative, compared = {"negative_guidance_area"}, {"comparison_accuracy"}
+    embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection"))
+    train, held = DATA.holdout(comparisons=0.5)
+    everything = guidance | negative | compared
+    assert everything | neighbors <= set(hetviz.evaluate(DATA, embedding).to_dict())
+    both = set(hetviz.evaluate(train, embedding, held).to_dict())
+    assert everything | {f"{name}_held_out" for name in everything} <= both
+    silent = set(hetviz.evaluate(HeteroData(DATA.datasets), embedding).to_dict())
+    assert silent.isdisjoint(everything)
+    bare = HeteroData([DATA["survey"], DATA["tags"]], DATA.links[2])
+    assert negative.isdisjoint(hetviz.evaluate(bare, embedding).to_dict())
+    scores = hetviz.evaluate(train, embedding, held)
+    assert isinstance(scores.blocks, pd.DataFrame)
+    assert all(type(value) is float and 0 <= value <= 1 for value in scores.to_dict().values())
+    json.dumps(scores.to_dict())
+
+
+def test_the_curve_takes_data_or_links() -> None:
+    embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection"))
+    for what in (DATA, DATA.links[0], list(DATA.links)):
+        pairs, satisfied = hetviz.guidance_curve(embedding, what)
+        assert pairs.shape == satisfied.shape
+        assert (pairs[0], pairs[-1], satisfied[-1]) == (0.0, 1.0, 1.0)
+        assert (np.diff(satisfied) >= 0).all()
+    area = hetviz.evaluate(HeteroData(DATA.datasets, DATA.links[0]), embedding).to_dict()
+    pairs, satisfied = hetviz.guidance_curve(embedding, DATA.links[0])
+    assert np.trapezoid(satisfied, pairs) == pytest.approx(area["guidance_area"], abs=2e-3)
+
+
+@pytest.mark.parametrize("key", [card.key for card in hetviz.methods()])
+def test_methods_are_scikit_learn_estimators(key: str) -> None:
+    model = hetviz.get_method(key)(n_components=1)
+    assert model.get_params()["n_components"] == 1
+    assert clone(model).set_params(n_components=2).get_params()["n_components"] == 2
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(colour="red")
+    assert quiet(lambda: clone(model).fit(DATA)).embedding_.n_components == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: Dataset("a", ["x"], [[np.nan]]), DataError),
+        (lambda: Dataset("a", ["x"], [[np.inf]]), DataError),
+        (lambda: Dataset("a", ["x", "x"]), DataError),
+        (lambda: Dataset("a", [7]), DataError),
+        (lambda: Dataset("a", ["x"], distance=[0.0, 1.0]), DataError),
+        (lambda: Links("a", "b", [0], [0], 0.0), DataError),
+        (lambda: Links("a", "b", [0], [0], 1.5), DataError),
+        (lambda: Links("a", "b", [0.5], [0]), DataError),
+        (lambda: Links("a", "b", [0], [0], role="rumour"), DataError),
+        (lambda: Links("a", "b", [0], [0], score=[np.nan]), DataError),
+        (lambda: Comparisons([[0, 1]]), DataError),
+        (lambda: HeteroData([]), DataError),
+        (lambda: HeteroData([Dataset("a", ["x"])], Links("a", "b", [0], [0])), DataError),
+        (lambda: DATA.position("books", "b99"), DataError),
+        (lambda: DATA.holdout(links=1.0), ParameterError),
+        (lambda: DATA.holdout(links=float("nan")), ParameterError),
+        (lambda: DATA.holdout(links="half"), ParameterError),
+        (lambda: DATA.holdout(random_state=-1), ParameterError),
+        (lambda: DATA.edit().reorder(["books", 3]), DataError),
+        (lambda: DATA.edit().subset({"books": [99]}), DataError),
+        (lambda: DATA.edit().subset({"books": [True]}), DataError),
+        (lambda: DATA.edit().add("books"), DataError),
+        (lambda: DATA.adjacency([1]), DataError),
+        (lambda: hetviz.embed(DATA, "pca", colour="red"), ParameterError),
+        (lambda: hetviz.embed(DATA, "PCA"), ParameterError),
+        (lambda: hetviz.embed(DATA, "guided-projection", gamma="much"), ParameterError),
+        (lambda: hetviz.embed(DATA, "guided-projection", random_state=-1), ParameterError),
+        (lambda: hetviz.embed(HeteroData([Dataset("a", ["x"])]), "pca"), NotApplicableError),
+        (lambda: hetviz.load("no such sample"), DataError),
+        (lambda: hetviz.run_recipe("no such file.toml"), DataError),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(call: Any, error: type[HetvizError]) -> None:
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value)
+
+
+def test_odd_but_valid_data_have_a_map() -> None:
+    X = np.column_stack([np.arange(6.0), np.full(6, 3.0)])
+    X[5] = X[4]
+    a = Dataset("a", ["007", "NA", "7", "é", "x,y", "z"], X)
+    b = Dataset("b", ["u", "v"], [[1.0], [2.0]])
+    data = HeteroData([a, b], Links("a", "b", range(6), [0, 0, 0, 1, 1, 1]))
+    with pytest.warns(DataWarning, match="Only 1 of 2"):
+        embedding = hetviz.embed(data, "guided-projection")
+    Y = embedding.coordinates["a"]
+    np.testing.assert_allclose(Y[4], Y[5])
+    assert hetviz.evaluate(data, embedding).to_dict()["guidance_area"] > 0.7
+    assert embedding.ids["a"].tolist() == ["007", "NA", "7", "é", "x,y", "z"]
+    apart = HeteroData([a, b], Links("a", "b", [0], [0], -1.0))
+    with pytest.raises(NotApplicableError, match="All guidance says apart"):
+        hetviz.embed(apart, "guided-projection")
+
+
+def test_save_and_load_keep_everything(tmp_path: Path) -> None:
+    for place in (tmp_path / "folder", tmp_path / "file.zip"):
+        hetviz.save(DATA, place)
+        again = hetviz.load(place)
+        assert again.fingerprint() == DATA.fingerprint()
+        first, second = (
+            quiet(lambda data=data: hetviz.embed(data, "guided-projection", kernel="rbf"))
+            for data in (DATA, again)
+        )
+        np.testing.assert_array_equal(first.stacked(), second.stacked())
+
+
+@pytest.mark.parametrize("name", hetviz.samples())
+def test_samples_load_and_have_a_suggestion(name: str) -> None:
+    data = hetviz.load(name)
+    assert isinstance(data, HeteroData)
+    assert hetviz.load(name).fingerprint() == data.fingerprint()
+    assert hetviz.suggest(data)[0].suits
+
+
+PROGRAM = """
+import hashlib, warnings, hetviz
+warnings.simplefilter("ignore")
+from tests.test_public_api import DATA, quiet
+for key, params in (("pca", {}), ("guided-projection", {"kernel": "rbf"})):
+    embedding = quiet(lambda: hetviz.embed(DATA, key, **params))
+    print(hashlib.sha256(embedding.stacked().tobytes()).hexdigest(), DATA.fingerprint())
+"""
+
+
+def test_two_processes_give_the_same_bytes() -> None:
+    root = Path(__file__).resolve().parents[1]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            cwd=root,
+            env={"PYTHONPATH": str(root), "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert len(runs[0].split()) == 4
+
+
+def test_what_the_emoji_and_digits_maps_reach() -> None:
+    emoji, digits = hetviz.load("emoji"), hetviz.load("digits")
+    bent = hetviz.embed(emoji, "guided-projection", kernel="rbf")
+    assert hetviz.evaluate(emoji, bent).to_dict()["guidance_area"] >= 0.80
+    flat = hetviz.embed(digits, "guided-projection", kernel="linear")
+    assert hetviz.evaluate(digits, flat).to_dict()["guidance_area"] >= 0.85
+
+
+def test_embed_writes_three_files_and_the_recipe_repeats_them(tmp_path: Path) -> None:
+    out, again = tmp_path / "out", tmp_path / "again"
+    words = ["embed", "digits", "--method", "guided-projection", "--out", str(out)]
+    for arguments in (words, ["run", str(out / "recipe.toml"), "--out", str(again)]):
+        subprocess.run([sys.executable, "-m", "hetviz", *arguments], check=True, timeout=300)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "coordinates.csv",
+        "recipe.toml",
+        "scores.json",
+    ]
+    digests = [
+        hashlib.sha256((folder / "coordinates.csv").read_bytes()).hexdigest()
+        for folder in (out, again)
+    ]
+    assert digests[0] == digests[1]
+    assert json.loads((out / "scores.json").read_text())["scores"]["guidance_area"] >= 0.85
+
+
+METHODS = st.sampled_from(
+    [("pca", {}), ("pca", {"standardize": True})]
+    + [
+        ("guided-projection", {"kernel": kernel, "signed": signed, "variant": variant, "gamma": g})
+        for kernel in (None, "rbf")
+        for signed in ("ratio", "similarity", "paper")
+        for variant in ("block", "anchor", "printed")
+        for g in (0.1, 0.0)
+    ]
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(heterodata(), METHODS, st.integers(0, 5))
+def test_any_data_give_a_valid_result_or_a_reason(
+    data: HeteroData, method: tuple[str, dict[str, Any]], seed: int
+) -> None:
+    key, params = method
+    before = data.fingerprint()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            share = {next(iter(data.datasets)): 0.5}
+            train, held = data.holdout(links=0.4, comparisons=0.5, objects=share, random_state=seed)
+            model = hetviz.get_method(key)(**params).fit(train)
+            whole = model.embedding_.joined(model.transform(held))
+        except HetvizError:
+            return
+        for name, Y in whole.coordinates.items():
+            assert np.isfinite(Y[whole.placed[name]]).all()
+        scores = hetviz.evaluate(data, whole, held).to_dict()
+        assert all(-1e-9 <= value <= 1 + 1e-9 for value in scores.values())
+        assert whole.planar().n_unplaced == whole.n_unplaced >= whole.per_object.n_unplaced
+    parts = data.datasets, data.links, data.comparisons, data.labels
+    assert HeteroData(*parts).fingerprint() == before
