@@ -19,7 +19,7 @@ with left:
     elif work.live() is not None:
         look.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
-        look.headline("No map yet", "Choose a method at the right and make one.")
+        map_panel.no_map(state)
 with right, st.container(key="panel"):
     chosen = charts.selected(state)
     if chosen:

@@ -241,4 +241,9 @@ def _dataset_name(file: str) -> str:
 
 
 def _nothing() -> Problem:
-    return Problem("no-datasets", "files", "there is no file", remedy="Give at least one table.")
+    return Problem(
+        "no-datasets",
+        "files",
+        "there is no dataset for links or comparisons to join",
+        remedy="Give the tables of the items too, or add this file to open data on the Data page.",
+    )

@@ -115,7 +115,10 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     kind = gate.kind_of(name, content)
     if kind != "text":
         raise gate.refusal(
-            "not-a-table", name, f"a table is needed, and this is {kind.upper()}", remedy="Use CSV."
+            "not-a-table",
+            name,
+            f"a table is needed, and this is {kind.upper()}",
+            remedy="Save a spreadsheet as CSV; upload a zip by itself.",
         )
     if choices.separator is not None and choices.separator not in detect.SEPARATORS:
         raise gate.refusal(

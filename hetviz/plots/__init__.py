@@ -5,6 +5,7 @@ from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.plots.map import MapPicture, map_figure
 from hetviz.plots.palette import GLYPHS, Theme, tokens
 from hetviz.plots.still import still_map
+from hetviz.plots.writing import hide_rules
 
 __all__ = [
     "GLYPHS",
@@ -16,6 +17,7 @@ __all__ = [
     "colouring",
     "curve_alt",
     "curve_figure",
+    "hide_rules",
     "map_figure",
     "still_map",
     "tokens",

@@ -15,6 +15,8 @@ LOOK_AT = 0.05
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)
+# Of a label, in powers of ten across and in shares up.
+_LABEL_WIDTH, _LABEL_HEIGHT = 1.0, 0.15
 
 
 def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
@@ -64,7 +66,9 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         marker={"size": 7, "color": token.bg, "line": {"color": token.accent, "width": 2}},
         hoverinfo="skip",
     )
-    for key, (x_text, y_text, side) in _label_places(heights).items():
+    places = _label_places(curves)
+    for key in curves:
+        x_text, y_text, side = places[key]
         figure.add_annotation(
             x=x_text,
             y=y_text,
@@ -120,28 +124,39 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
     return figure
 
 
-def _label_places(heights: Mapping[str, float]) -> dict[str, tuple[float, float, str]]:
-    """Return where the labels of curves go that are `heights` high where they are read off.
-
-    Curves rise to the right: the left above the upper curve is free, and the right below the lower
-    one where that is high enough.
-    """
+def _label_places(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float, str]]:
+    """Return where the labels go: beside where their curves are read off, off all lines."""
+    lines = [np.geomspace(_TICKS[0], 1.0, 121)]
+    across = np.log10(lines[0])
+    lines += [
+        np.interp(lines[0], np.asarray(curve[0]), np.asarray(curve[1])) for curve in curves.values()
+    ]
     at = float(np.log10(LOOK_AT))
-    order = sorted(heights, key=lambda key: -heights[key])
-    lowest, highest = heights[order[-1]], heights[order[0]]
-    if highest > 0.8:
-        # No room above: all of them below, one under the other.
-        return {
-            key: (at + 0.1, min(lowest - 0.22, 0.6) - 0.16 * k, "left")
-            for k, key in enumerate(order)
-        }
-    places = {order[0]: (at - 0.09, highest + 0.05, "right")}
-    if len(order) > 1:
-        if lowest > 0.35 and highest - lowest > 0.1:
-            places[order[1]] = (at + 0.12, lowest - 0.2, "left")
-        else:
-            places[order[0]] = (at - 0.09, highest + 0.21, "right")
-            places[order[1]] = (at - 0.09, highest + 0.05, "right")
+    taken: list[tuple[float, float]] = []
+    places = {}
+
+    def cost(place: tuple[float, float, str], height: float) -> tuple[int, float]:
+        x, y, side = place
+        left = x - _LABEL_WIDTH if side == "right" else x
+        under = (across >= left) & (across <= left + _LABEL_WIDTH)
+        crossed = sum(
+            int(((line > y - 0.02) & (line < y + _LABEL_HEIGHT))[under].sum()) for line in lines
+        )
+        near = sum(
+            100 for x_0, y_0 in taken if abs(x_0 - left) < _LABEL_WIDTH and abs(y_0 - y) < 0.17
+        )
+        return crossed + near, abs(y + _LABEL_HEIGHT / 2 - height)
+
+    for key in sorted(curves, key=lambda key: -kept_at(curves[key])):
+        height = kept_at(curves[key])
+        free = [
+            (at + shift, float(y), side)
+            for shift, side in ((-0.09, "right"), (0.1, "left"))
+            for y in np.arange(0.03, 0.87, 0.04)
+        ]
+        x, y, side = min(free, key=lambda place: cost(place, height))
+        taken.append((x - _LABEL_WIDTH if side == "right" else x, y))
+        places[key] = (x, y, side)
     return places
 
 

@@ -1,9 +1,9 @@
-"""The map: one trace a dataset, colours from a colouring, names and pictures where they fit."""
+"""The map: one trace a dataset, colours from a colouring."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, spoken
-from hetviz.plots.palette import Theme, Tokens, shape_of, text_colour, tokens
-from hetviz.plots.place import Board, Frame, Pixels, place_items, place_names, text_width
+from hetviz.plots.palette import Theme, Tokens, shape_of, tokens
+from hetviz.plots.place import Frame
+from hetviz.plots.text import escape, short
+from hetviz.plots.writing import WORD_FONT, PictureOf, Written, write
 
 DOT = 5.5
-NAME_FONT, WORD_FONT = 16, 12.5
-PICTURE = 23.0
-# About the smallest picture the app shows; what has room here has room in every larger one.
-WIDTH, HEIGHT = 600.0, 470.0
-WORD_AREA = 15_000.0
 # Spreads that differ by less than this are drawn as they are.
 _UNLIKE = 3.0
-_LONGEST_WORD = 18
-
-PictureOf = Callable[[str, int], str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +35,8 @@ class MapPicture:
         Items beyond the edge of the frame, and items without a place.
     notes : tuple of str
         What the picture does to the map, one sentence each.
+    written : Written
+        Which texts and pictures fit which size of the window.
     """
 
     figure: go.Figure
@@ -48,6 +44,7 @@ class MapPicture:
     outside: int
     unplaced: int
     notes: tuple[str, ...]
+    written: Written
 
 
 def map_figure(
@@ -102,13 +99,14 @@ def map_figure(
             figure.add_trace(go.Scattergl(trace) if webgl else go.Scatter(trace))
     drawn = np.flatnonzero(shown & placed)
     drawn = drawn[frame.inside(points[drawn])]
-    _write(figure, data, points, drawn, frame, colouring, theme, picture_of)
+    written = write(figure, data, points, drawn, frame, colouring, theme, picture_of)
     return MapPicture(
         figure,
         map_alt(data, colouring, hidden),
         frame.outside,
         int((shown & ~placed).sum()),
         tuple(notes),
+        written,
     )
 
 
@@ -268,135 +266,17 @@ def _hover(data: HeteroData, name: str, rows: NDArray[np.int64], colouring: Colo
     by_dataset = colouring.option.kind == "dataset"
     out = []
     for row in rows:
-        words = f"<b>{escape(_short(str(titles[row - start]), 60))}</b><br>{escape(name)}"
+        words = f"<b>{escape(short(str(titles[row - start]), 60))}</b><br>{escape(name)}"
         code = int(colouring.code[row])
         if colouring.option.kind == "numbers":
             if not np.isnan(colouring.value[row]):
                 words += f" · {colouring.value[row]:,.4g}"
         elif not by_dataset and code >= 0:
-            words += " · " + escape(_short(spoken(colouring.categories[code]), 40))
+            words += " · " + escape(short(spoken(colouring.categories[code]), 40))
         elif code == OTHER and not by_dataset:
             words += " · other"
         out.append(words)
     return out
 
 
-def _write(
-    figure: go.Figure,
-    data: HeteroData,
-    points: NDArray[np.float64],
-    drawn: NDArray[np.int64],
-    frame: Frame,
-    colouring: Colouring,
-    theme: Theme,
-    picture_of: PictureOf | None,
-) -> None:
-    """Write group names, then words, then pictures, each where it still fits."""
-    if len(drawn) == 0:
-        return
-    token = tokens(theme)
-    board = Board(WIDTH, HEIGHT)
-    pixels = frame.pixels(points[drawn], WIDTH, HEIGHT)
-    middle = (frame.low + frame.high) / 2
-    halo = ", ".join(f"0 0 {blur}px {token.bg}" for blur in (1, 2, 3, 3, 4, 4))
-
-    def note(x: float, y: float, text: str, font: dict[str, object], **more: object) -> None:
-        figure.add_annotation(
-            x=float(middle[0] + x / pixels.scale[0]),
-            y=float(middle[1] + y / pixels.scale[1]),
-            text=escape(text),
-            showarrow=False,
-            captureevents=False,
-            font={"shadow": halo, **font},
-            **more,
-        )
-
-    groups = []
-    for k, name in enumerate(colouring.categories):
-        members = pixels.at[colouring.code[drawn] == k]
-        if len(members):
-            groups.append((_short(spoken(name), 28), members, token.categories[k]))
-    colour_of = {name: text_colour(colour, theme) for name, _, colour in groups}
-    names = place_names(board, [(name, at) for name, at, _ in groups], NAME_FONT)
-    degree = data.adjacency("+").astype(bool).sum(axis=1)[drawn]
-    order = np.argsort(-degree, kind="stable")
-    illustrated = [
-        name for name, d in data.datasets.items() if picture_of is not None and d.media is not None
-    ]
-    mask = np.zeros(data.n_rows, dtype=bool)
-    for name in illustrated:
-        mask[data.offsets[name]] = True
-    has_picture = mask[drawn]
-    words = _words(board, data, drawn, order[~has_picture[order]], pixels)
-    if picture_of is not None:
-        _pictures(figure, board, data, drawn, order[has_picture[order]], points, pixels, picture_of)
-    for k, text in words:
-        font = {"size": WORD_FONT, "color": token.mute}
-        note(pixels.at[k, 0], pixels.at[k, 1], text, font, xanchor="left", xshift=3)
-    for name, (x, y) in names.items():
-        note(x, y, name, {"size": NAME_FONT, "color": colour_of[name], "weight": 600})
-
-
-def _words(
-    board: Board,
-    data: HeteroData,
-    drawn: NDArray[np.int64],
-    order: NDArray[np.int64],
-    pixels: Pixels,
-) -> list[tuple[int, str]]:
-    most = int(board.width * board.height / WORD_AREA)
-    starts = np.array([rows.start for rows in data.offsets.values()])
-    datasets = list(data.datasets.values())
-    texts: dict[int, str] = {}
-    sizes = [(0.0, 0.0)] * len(drawn)
-    shifted = pixels.at.copy()
-    for k in order[: 20 * most]:
-        owner = int(np.searchsorted(starts, drawn[k], side="right")) - 1
-        texts[int(k)] = _short(str(datasets[owner].titles[drawn[k] - starts[owner]]), _LONGEST_WORD)
-        sizes[k] = (text_width(texts[int(k)], WORD_FONT), WORD_FONT * 1.5)
-        shifted[k, 0] += sizes[k][0] / 2
-    placed = place_items(board, shifted, order, sizes, most, 20 * most)
-    return [(k, texts[k]) for k in placed]
-
-
-def _pictures(
-    figure: go.Figure,
-    board: Board,
-    data: HeteroData,
-    drawn: NDArray[np.int64],
-    order: NDArray[np.int64],
-    points: NDArray[np.float64],
-    pixels: Pixels,
-    picture_of: PictureOf,
-) -> None:
-    gap = 1.5 * PICTURE
-    for k in place_items(board, pixels.at, order, [(gap, gap)] * len(drawn), 60, 2000):
-        for name, rows in data.offsets.items():
-            if rows.start <= drawn[k] < rows.stop:
-                source = picture_of(name, int(drawn[k] - rows.start))
-                if source is not None:
-                    figure.add_layout_image(
-                        source=source,
-                        xref="x",
-                        yref="y",
-                        x=float(points[drawn[k], 0]),
-                        y=float(points[drawn[k], 1]),
-                        sizex=float(PICTURE / pixels.scale[0]),
-                        sizey=float(PICTURE / pixels.scale[1]),
-                        xanchor="center",
-                        yanchor="middle",
-                        layer="above",
-                    )
-
-
-def escape(text: str) -> str:
-    """Return text that Plotly shows as it is: no tags, no entities, no formulas."""
-    return html.escape(text, quote=False).replace("$", "&#36;")
-
-
-def _short(text: str, most: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
-
-
-__all__ = ["NO_VALUE", "MapPicture", "PictureOf", "escape", "map_alt", "map_figure"]
+__all__ = ["NO_VALUE", "MapPicture", "map_alt", "map_figure"]

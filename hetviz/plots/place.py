@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,8 +73,7 @@ class Board:
 
     def put(self, x: float, y: float, width: float, height: float) -> bool:
         """Place a box centred at (x, y) if it fits; return whether it did."""
-        left, right = x - width / 2, x + width / 2
-        bottom, top = y - height / 2, y + height / 2
+        left, bottom, right, top = _edges(x, y, width, height)
         if max(abs(left), abs(right)) > self.width / 2:
             return False
         if max(abs(bottom), abs(top)) > self.height / 2:
@@ -85,11 +84,24 @@ class Board:
         self.boxes.append((left, bottom, right, top))
         return True
 
+    def take(self, x: float, y: float, width: float, height: float) -> None:
+        """Mark a box as taken, whether it fits or not."""
+        self.boxes.append(_edges(x, y, width, height))
+
+
+def _edges(x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
+
 
 def text_width(text: str, font: float, bold: bool = False) -> float:
     """Estimate the width of a text in pixels."""
     units = sum(1.0 if unicodedata.east_asian_width(sign) in "WF" else 0.5 for sign in text)
     return units * font * (1.12 if bold else 1.04) + 6
+
+
+def name_size(text: str, font: float) -> tuple[float, float]:
+    """Estimate the extent of a group's name in pixels."""
+    return text_width(text, font, bold=True), font * 1.35
 
 
 def densest_first(at: NDArray[np.float64], reach: float) -> list[int]:
@@ -121,7 +133,7 @@ def place_names(
     for name, at in groups:
         for k in densest_first(at, reach)[:25]:
             x, y = float(at[k, 0]), float(at[k, 1])
-            if board.put(x, y, text_width(name, font, bold=True), font * 1.35):
+            if board.put(x, y, *name_size(name, font)):
                 found[name] = (x, y)
                 break
     return found
@@ -130,17 +142,15 @@ def place_names(
 def place_items(
     board: Board,
     at: NDArray[np.float64],
-    order: Sequence[int] | NDArray[np.int64],
-    sizes: Sequence[tuple[float, float]],
+    order: Iterable[int],
+    sizes: Mapping[int, tuple[float, float]],
     most: int,
-    tries: int,
 ) -> list[int]:
     """Place boxes of `sizes` at points `at`, in `order`; return the points that got one."""
     placed: list[int] = []
-    for k in order[:tries]:
-        width, height = sizes[k]
-        if board.put(float(at[k, 0]), float(at[k, 1]), width, height):
-            placed.append(int(k))
-            if len(placed) == most:
-                break
+    for k in order:
+        if len(placed) == most:
+            break
+        if board.put(float(at[k, 0]), float(at[k, 1]), *sizes[k]):
+            placed.append(k)
     return placed

@@ -14,9 +14,11 @@ from hetviz.plots import (
     colouring,
     curve_alt,
     curve_figure,
+    hide_rules,
     map_figure,
     still_map,
 )
+from hetviz.plots.curve import LOOK_AT, kept_at
 from hetviz.plots.map import DOT
 from hetviz.ui import look, pictures, session
 from hetviz.workspace import Run, State
@@ -81,6 +83,7 @@ def show_still(state: State) -> MapPicture | None:
     drawn = picture(state, webgl=not few)
     if drawn is not None:
         look.stand_in("live", _still(state))
+        look.rules(hide_rules(".st-key-live", drawn.written))
         with st.container(key="live", height=560, border=False):
             st.plotly_chart(
                 drawn.figure,
@@ -118,6 +121,7 @@ def show_map(state: State) -> MapPicture | None:
         st.session_state["map-baked"] = selected(state)
     drawn = picture(state, st.session_state["map-baked"])
     if drawn is not None:
+        look.rules(hide_rules(".st-key-map", drawn.written))
         with st.container(key="map", height=600, border=False):
             st.plotly_chart(
                 drawn.figure,
@@ -190,6 +194,17 @@ def show_curve(curves: Mapping[str, Any]) -> None:
         config={"displayModeBar": False},
         alt=curve_alt(curves),
     )
+
+
+def curve_words(curves: Mapping[str, Any]) -> str:
+    """Say in one sentence what the curves show where they are read off."""
+    kept = {key: f"{kept_at(curve):.0%}".replace("%", " %") for key, curve in curves.items()}
+    held = f" and {kept['held_out']} of those held out" if "held_out" in kept else ""
+    first = kept.get("given", "")
+    share = f"{LOOK_AT:.0%}".replace("%", " %")
+    if not first:
+        return f"The nearest {share} of all pairs hold {kept['held_out']} of the held-out links."
+    return f"The nearest {share} of all pairs hold {first} of the links{held}; by chance {share}."
 
 
 def _data(state: State) -> HeteroData:

@@ -44,8 +44,11 @@ def show() -> None:
         )
         beat = _FAST_BEAT if work.live() else _BEAT
         st.fragment(run_every=beat)(_strip)()
-    for message in session.messages():
-        st.error(look.plain(message), icon=":material/error:")
+    for kind, message in session.messages():
+        if kind == "error":
+            st.error(look.plain(message), icon=":material/error:")
+        else:
+            st.info(look.plain(message), icon=":material/info:")
 
 
 def _strip() -> None:

@@ -38,7 +38,7 @@ def style() -> None:
         for name, value in colours.items()
         if isinstance(value, str)
     )
-    st.html(f"<style>:root{{{declared}}}{CSS.read_text(encoding='utf-8')}</style>")
+    rules(f":root{{{declared}}}{CSS.read_text(encoding='utf-8')}")
 
 
 def headline(title: str, line: str = "") -> None:
@@ -63,13 +63,17 @@ def pairs(rows: list[tuple[str, str]]) -> None:
     st.html(f'<div class="hv-kv">{cells}</div>')
 
 
-def table(head: list[str], rows: list[list[str]]) -> None:
-    """Show a small table of plain text: the first column names, the others hold values."""
-    top = "".join(f"<th>{esc(cell)}</th>" for cell in head)
+def table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
+    """Show a table of plain text; its first column names, the others hold values, or `words`."""
+    top = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    st.html(f'<table class="hv-table"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
+    kind = "hv-table hv-words" if words else "hv-table"
+    inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    # What scrolls must be reached by the keyboard.
+    scrolls = ' class="hv-scroll" tabindex="0" role="region" aria-label="Table"' if words else ""
+    st.html(f"<div{scrolls}>{inner}</div>")
 
 
 def svg_image(svg: str, alt: str) -> str:
@@ -78,13 +82,18 @@ def svg_image(svg: str, alt: str) -> str:
     return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
 
 
+def rules(css: str) -> None:
+    """Put rules of our own on the page; no text of a user may be in them."""
+    st.html(f"<style>{css}</style>")
+
+
 def stand_in(key: str, svg: str) -> None:
     """Show SVG text behind the container of that key until a chart is drawn in it."""
     code = base64.b64encode(svg.encode()).decode()
-    st.html(
-        f"<style>.st-key-{key}:not(:has(.main-svg))"
+    rules(
+        f".st-key-{key}:not(:has(.main-svg))"
         f"{{background:url(data:image/svg+xml;base64,{code}) center/contain no-repeat}}"
-        f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}</style>"
+        f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}"
     )
 
 

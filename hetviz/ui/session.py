@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -50,14 +50,14 @@ def do(command: Command) -> bool:
     return True
 
 
-def tell(message: str) -> None:
-    """Keep a message that the frame shows on this and the next run."""
-    st.session_state.setdefault("messages", []).append(message)
+def tell(message: str, kind: Literal["error", "note"] = "error") -> None:
+    """Keep a message that the frame shows on the next run."""
+    st.session_state.setdefault("messages", []).append((kind, message))
 
 
-def messages() -> list[str]:
-    """Return the messages kept since the last time, and forget them."""
-    kept: list[str] = st.session_state.pop("messages", [])
+def messages() -> list[tuple[str, str]]:
+    """Return the messages kept since the last time, with their kinds, and forget them."""
+    kept: list[tuple[str, str]] = st.session_state.pop("messages", [])
     return kept
 
 

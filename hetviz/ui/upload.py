@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, Loaded
-from hetviz.ui import look, session, work
+from hetviz.ui import look, reading, session, work
 from hetviz.workspace import AddTables, OpenBundle
 from hetviz.workspace.content import read_files, read_zip
 
@@ -28,18 +28,24 @@ class Staged:
         File name to blob.
     fresh : bool
         Open them instead of what is open, or add them to it.
+    choices : mapping of str to mapping
+        How to read each file, where the user said so.
     loaded : Loaded or None
         None where nothing could be used.
     problems : tuple of Problem
     message : str
         Why nothing could be used.
+    read : bool
+        Whether they have been read.
     """
 
     files: Mapping[str, str]
     fresh: bool
-    loaded: Loaded | None
+    choices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
     message: str = ""
+    read: bool = False
 
     @property
     def is_bundle(self) -> bool:
@@ -63,8 +69,13 @@ def drop_zone(label: str, fresh: bool) -> None:
 
 
 def staged() -> Staged | None:
-    """Return the files that wait for a decision, if any."""
+    """Return the files that wait for a decision, if any; they are read by then."""
     found: Staged | None = st.session_state.get("staged")
+    if found is not None and not found.read:
+        # Here and not where the files arrive, so that the page can say what it waits for.
+        with st.spinner("Reading the files …", show_time=True):
+            found = _read(found)
+        st.session_state["staged"] = found
     return found
 
 
@@ -76,19 +87,27 @@ def _stage(key: str, fresh: bool) -> None:
     contents = {upload.name: upload.getvalue() for upload in uploads}
     files = {name: workspace.blobs.put(content) for name, content in contents.items()}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-    waiting = Staged(files, fresh, None)
+    st.session_state["staged"] = Staged(files, fresh)
+
+
+def _read(waiting: Staged) -> Staged:
+    workspace = session.workspace()
+    contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
+    loaded: Loaded | None = None
+    problems: tuple[Problem, ...] = ()
+    message = ""
     try:
-        if waiting.is_bundle and fresh:
+        if waiting.is_bundle and waiting.fresh:
             name, content = next(iter(contents.items()))
             loaded = read_zip(content, name)
         else:
-            base = None if fresh else workspace.state.data
-            loaded = read_files(contents, base=base)
-        waiting = Staged(files, fresh, loaded, loaded.problems)
+            base = None if waiting.fresh else workspace.state.data
+            loaded = read_files(contents, waiting.choices, base)
+        problems = loaded.problems
     except HetvizError as error:
         problems = tuple(getattr(error, "problems", ()))
-        waiting = Staged(files, fresh, None, problems, "" if problems else str(error))
-    st.session_state["staged"] = waiting
+        message = "" if problems else str(error)
+    return replace(waiting, loaded=loaded, problems=problems, message=message, read=True)
 
 
 def account(waiting: Staged) -> None:
@@ -108,6 +127,7 @@ def account(waiting: Staged) -> None:
                 f'<div class="hv-legend"><b>{look.esc(info.name)}</b>'
                 f"<span>{look.esc(info.words)}</span></div>"
             )
+    reading.choices_form(waiting.files, waiting.choices, _reread)
     if waiting.message:
         st.error(look.plain(waiting.message))
     if errors:
@@ -138,13 +158,13 @@ def summary(loaded: Loaded) -> str:
 
 def problem_table(problems: list[Problem]) -> None:
     """Show problems as a table: place, problem, value, what to do."""
+    head = ["Place", "Problem", "Value", "What to do"]
     rows = [
-        (problem.where, problem.what, problem.value, problem.remedy)
+        [problem.where, problem.what, str(problem.value or ""), problem.remedy]
         for problem in problems[:_SHOWN]
     ]
-    table = pd.DataFrame(rows, columns=["Place", "Problem", "Value", "What to do"])
-    height = min(34 * (len(table) + 1) + 2, 308)
-    st.dataframe(table, hide_index=True, row_height=34, height=height)
+    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
+    look.table([head[k] for k in filled], [[row[k] for k in filled] for row in rows], words=True)
     if len(problems) > _SHOWN:
         look.quiet(f"… and {len(problems) - _SHOWN:,} more")
 
@@ -172,7 +192,11 @@ def _go_on(waiting: Staged) -> None:
         name, blob = next(iter(waiting.files.items()))
         done = session.do(OpenBundle(blob, name, leave_out=True))
     else:
-        done = session.do(AddTables(dict(waiting.files), leave_out=True, fresh=waiting.fresh))
+        done = session.do(
+            AddTables(
+                dict(waiting.files), dict(waiting.choices), leave_out=True, fresh=waiting.fresh
+            )
+        )
     if not done:
         return
     _forget()
@@ -180,6 +204,12 @@ def _go_on(waiting: Staged) -> None:
         work.make_first_map()
     if waiting.fresh:
         st.session_state["go-to"] = "map"
+
+
+def _reread(choices: Mapping[str, Mapping[str, Any]]) -> None:
+    waiting = st.session_state.get("staged")
+    if waiting is not None:
+        st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices)
 
 
 def _forget() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.errors import HetvizError
+from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.jobs import Job, Runner, Task, ThreadRunner
 from hetviz.ui import session
 from hetviz.workspace import RecordRun
@@ -15,6 +15,8 @@ from hetviz.workspace.packing import pack_coordinates, pack_figures
 
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
 RUNNER: Runner = ThreadRunner()
+
+FIRST = "First map"
 
 
 def owner() -> str:
@@ -50,7 +52,7 @@ def make_first_map() -> None:
         return
     note = {"seed": 0, "hold_out": 0.0, "fingerprint": data.fingerprint()}
     task = Task("hetviz.jobs.tasks:make_first_map", {"data": data})
-    RUNNER.submit(owner(), "First map", task, note)
+    RUNNER.submit(owner(), FIRST, task, note)
 
 
 def collect() -> bool:
@@ -64,8 +66,13 @@ def collect() -> bool:
 
 
 def _keep(job: Job) -> None:
-    if job.state == "failed":
+    # That nothing suits the data is what the Map page says itself.
+    if job.state == "failed" and not (
+        job.title == FIRST and isinstance(job.error, NotApplicableError)
+    ):
         session.tell(f"{job.title}: {job.error}")
+    if job.state == "cancelled":
+        session.tell(f"{job.title}: stopped. Nothing was changed.", kind="note")
     if job.state != "done":
         return
     workspace = session.workspace()

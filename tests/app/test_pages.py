@@ -92,10 +92,10 @@ def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit)
     app = upload(
         visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS + "plants,x,birds,b1,1\n"
     )
-    table = app.dataframe[0].value
-    assert table.loc[0, "Place"].startswith("links.csv, row 21")
-    assert table.loc[0, "Value"] == "x"
-    assert table.loc[0, "What to do"]
+    table = html_of(app)
+    assert "<td>links.csv, row 21" in table
+    assert "<td>x</td>" in table
+    assert "What to do</th>" in table
     press(app, "go-on")
     data = workspace_of(app).state.data
     assert data is not None
@@ -116,7 +116,7 @@ def test_a_broken_file_is_told_and_nothing_is_lost(visit: Visit, content: bytes)
     app = upload(visit(), broken_csv=content)
     assert not app.exception
     assert "could not be read" in html_of(app)
-    assert len(app.dataframe[0].value) >= 1
+    assert "<td>broken.csv" in html_of(app)
     press(app, "leave")
     assert "1,273 emoji" in html_of(app)
 
@@ -200,7 +200,7 @@ def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> 
     assert run.hold_out == 0.2
     assert run.figures is not None
     assert set(run.figures["curves"]) == {"given", "held_out"}
-    assert "<th>held out</th>" in html_of(app)
+    assert "held out</th>" in html_of(app)
     box = next(box for box in app.selectbox if str(box.key).startswith("run-"))
     box.set_value("shipped").run()
     assert workspace_of(app).state.chosen == "shipped"
