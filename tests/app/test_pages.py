@@ -244,3 +244,23 @@ def test_a_change_made_elsewhere_is_shown(visit: Visit) -> None:
     workspace_of(app).do(RenameDataset("emoji", "pictograms"))
     app.run()
     assert "1,273 pictograms" in html_of(app)
+
+
+def test_a_file_is_read_again_as_the_user_says(visit: Visit) -> None:
+    text = "code;key\n" + "".join(f"{k};x{k}\n" for k in range(20))
+    app = upload(visit(), things_csv=text)
+    app.text_input(key="reading-0-id").set_value("key")
+    app.selectbox(key="reading-0-separator").set_value(";")
+    next(button for button in app.button if button.label == "Read again").click().run()
+    assert "ids from column &#x27;key&#x27;" in html_of(app)
+    press(app, "go-on")
+    data = workspace_of(app).state.data
+    assert data is not None
+    assert data["things"].ids[3] == "x3"
+
+
+def test_data_that_no_method_suits_are_told_in_words(visit: Visit) -> None:
+    app = press(upload(visit(), one_csv="id,x\n1,2\n"), "go-on")
+    go(app, "map")
+    assert "These data cannot be mapped yet" in html_of(app)
+    assert not app.error

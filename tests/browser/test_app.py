@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.harness import ARTIFACTS, LOOKS, ROOT, Look, serve
@@ -202,3 +203,54 @@ def test_a_box_shows_what_it_selects(page: Page, picture: Picture) -> None:
     page.get_by_role("button", name="Clear").click()
     expect(page.locator(".hv-items")).to_have_count(0)
     settled(page)
+
+
+@pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], indirect=True, ids=str)
+def test_no_text_of_the_map_lies_on_another(page: Page, look: Look) -> None:
+    page.goto("/map")
+    expect(chart(page, "map").locator(".annotation").first).to_be_visible()
+    settled(page)
+    boxes = page.evaluate(
+        """[...document.querySelectorAll('.st-key-map .annotation text')]
+        .map(text => text.getBoundingClientRect())
+        .filter(box => box.width > 0)
+        .map(box => [box.left, box.top + 2, box.right, box.bottom - 2])"""
+    )
+    assert len(boxes) >= 15
+    for k, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:k]:
+            apart = other[2] <= left or right <= other[0] or other[3] <= top or bottom <= other[1]
+            assert apart, (boxes[k], other)
+
+
+def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
+    page.goto("/map")
+    expect(page.get_by_role("button", name="Make map")).to_be_enabled()
+    settled(page)
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_role("combobox", name="Features through").click()
+    page.get_by_role("option", name="a Gaussian kernel").first.click()
+    settled(page)
+    page.get_by_role("button", name="Make map").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("stopped. Nothing was changed.")).to_be_visible()
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    expect(page.get_by_role("button", name="Make map")).to_be_enabled()
+    expect(page.get_by_role("button", name="Undo new map")).to_have_count(0)
+    settled(page)
+    picture(page, "cancelled")
+
+
+@pytest.mark.parametrize("path", ["/", "/data", "/map"])
+def test_no_serious_barrier_on_any_page(path: str, page: Page) -> None:
+    page.goto(path)
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    settled(page)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = {
+        f"{rule['id']}: {node['target']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    }
+    assert serious == set()

@@ -16,6 +16,7 @@ from hetviz.plots import (
     colouring,
     curve_alt,
     curve_figure,
+    hide_rules,
     map_figure,
     still_map,
     tokens,
@@ -232,3 +233,17 @@ def test_a_still_map_is_plain_svg_in_the_palette() -> None:
     colours = {path.get("stroke") for path in svg.iter("{http://www.w3.org/2000/svg}path")}
     assert colours <= {*tokens("dark").categories, tokens("dark").ghost}
     assert len(colours) >= 3
+
+
+def test_what_a_small_window_has_no_room_for_is_hidden_there() -> None:
+    data, embedding = example(n=400, n_groups=6)
+    drawn = map_figure(data, embedding, colouring(data))
+    texts = drawn.written.texts
+    assert texts == sorted(texts)
+    assert texts[-1] == len(drawn.figure.layout.annotations)
+    assert 0 < texts[0] < texts[-1]
+    rules = hide_rules(".here", drawn.written)
+    assert (
+        f"max-width:1279.9px),(max-height:799.9px){{.here :nth-child(n+{texts[0] + 1} of" in rules
+    )
+    assert "<" not in rules  # or Streamlit would drop the whole style
