@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 _SHOWN = 20
-_LISTED = 1_000
+MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,17 @@ class Problem:
         }
 
 
-def listed(problems: Iterable[Problem], limit: int = _LISTED) -> Iterator[Problem]:
-    """Pass on the first problems of one sort; one more stands for all the others.
+def listed(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Problem]:
+    """Pass on the first problems of one sort; the last of them stands for all the others.
 
     A file may have a bad value in each of a million rows, and nobody reads so many messages.
     """
     rest = iter(problems)
-    yield from islice(rest, limit)
+    yield from islice(rest, limit - 1)
     more = next(rest, None)
     if more is not None:
         count = 1 + sum(1 for _ in rest)
-        what = f"{more.what}; {count - 1:,} more rows below are wrong too"
+        what = f"{more.what} (one of {count:,} such rows from here on)"
         yield replace(more, what=what, count=count) if count > 1 else more
 
 

@@ -101,8 +101,8 @@ class GuidedProjection(BaseEmbedder):
         "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
         "kernel": Choice(
             None,
-            "Features through",
-            "How items of a dataset are compared.",
+            "Compare items by",
+            "How items of one dataset are compared.",
             options={
                 None: "as each dataset comes",
                 "linear": "the features themselves",
@@ -127,12 +127,12 @@ class GuidedProjection(BaseEmbedder):
             also=(None,),
         ),
         "tie_views": Flag(
-            True, "Tie views", "Pull the rows of one object in different views together."
+            True, "Join views", "Draw the rows that show one object in different datasets together."
         ),
         "signed": Choice(
             "ratio",
-            "Form of apart",
-            "What links that say apart do.",
+            "Links that say apart",
+            "How they are taken into account.",
             options={
                 "ratio": "spread them relative to all guided pairs",
                 "similarity": "count them as negative similarity",
@@ -142,8 +142,8 @@ class GuidedProjection(BaseEmbedder):
         ),
         "variant": Choice(
             "block",
-            "Constraint",
-            "Which datasets fix the scale.",
+            "Scale fixed by",
+            "Which datasets fix the scale of the map.",
             options={
                 "block": "every dataset",
                 "anchor": "the first dataset only, as in the paper",
@@ -160,8 +160,8 @@ class GuidedProjection(BaseEmbedder):
         ),
         "axis_scale": Real(
             "auto",
-            "Axis scale",
-            "0 gives all axes the same spread, 1 weighs them by agreement.",
+            "Spread of axes",
+            "0 gives all axes the same spread, 1 makes those that keep links better wider.",
             low=0.0,
             high=4.0,
             also=("auto",),

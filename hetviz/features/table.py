@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
 from hetviz.features import text as words
-from hetviz.features.columns import MAX_CATEGORIES, Column, infer
+from hetviz.features.columns import MAX_CATEGORIES, Column, infer, numbers
 
 RECIPE_FORMAT = 1
 _EXTREME = 1e100
@@ -105,7 +105,7 @@ def fit(
         if name in text and column.kind in ("category", "unique", "text"):
             column = Column(name, "text", column.values, column.n_missing, column.markers)
         looked_at.append(column)
-        notes += _notes(where, column, asked=columns is not None)
+        notes += _notes(where, column, columns is not None, decimal)
         step = _step(column, name in log, decimal, random_state)
         if step is None:
             continue
@@ -239,7 +239,7 @@ def _names(step: dict[str, Any]) -> list[str]:
     return [f"log {step['column']}" if step.get("log") else step["column"]]
 
 
-def _notes(where: str, column: Column, asked: bool) -> list[Problem]:
+def _notes(where: str, column: Column, asked: bool, decimal: str) -> list[Problem]:
     place = f"{where}, column {column.name}"
     found: list[tuple[str, str, str]] = []
     if column.kind == "constant":
@@ -253,6 +253,14 @@ def _notes(where: str, column: Column, asked: bool) -> list[Problem]:
         marks = f" (written {', '.join(column.markers)})" if column.markers else ""
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
         found.append(("missing", f"{what}; they count as {filled}", ""))
+    if column.kind in ("category", "unique", "text"):
+        present = [str(value) for value in column.values if value is not None]
+        is_number = np.isfinite(numbers(present, decimal))
+        n_others = int((~is_number).sum())
+        if 0 < n_others <= len(present) / 2:
+            other = present[int(np.argmin(is_number))]
+            what = f"it counts as text: {n_others:,} of {len(present):,} cells hold no number"
+            found.append(("mixed-column", what, other[:60]))
     if column.kind == "category":
         n_levels = len({value for value in column.values if value is not None})
         if n_levels > MAX_CATEGORIES:

@@ -86,6 +86,11 @@ def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
         return _read(files)
     tables = [(n, files.read(n)) for n in files.names() if _may_be_table(n)]
     if not tables:
+        inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
+        if inside:
+            what = f"its {MANIFEST} is not at the top"
+            remedy = "Give the folder of one bundle."
+            raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
         raise gate.refusal(
             "no-manifest",
             files.name,
@@ -220,8 +225,10 @@ def _labels(
         if entry.file is not None:
             values = _json_values(entry.file, files.read(entry.file), dataset)
         elif dataset.table is None or entry.column not in dataset.table.columns:
+            columns = [] if dataset.table is None else list(map(str, dataset.table.columns[:20]))
+            there = f"There are: {', '.join(columns)}." if columns else ""
             raise gate.refusal(
-                "unknown-column", where, "there is no such column", entry.column or "nothing"
+                "unknown-column", where, "there is no such column", entry.column or "nothing", there
             )
         else:
             values = list(dataset.table[entry.column])

@@ -180,7 +180,7 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
         if stat.S_ISLNK(info.external_attr >> 16):
             refuse("link", where, "the member is a link to another file")
         if info.filename in seen:
-            refuse("duplicate-name", where, "two members have this name")
+            refuse("duplicate-name", where, "another member has the same name")
         seen.add(info.filename)
     if problems:
         raise DataError(problems)
@@ -191,4 +191,6 @@ def _common_folder(names: list[str]) -> str:
     if MANIFEST in names or not names:
         return ""
     first = names[0].split("/")[0] + "/"
-    return first if all(name.startswith(first) for name in names) else ""
+    if not all(name.startswith(first) for name in names):
+        return ""
+    return first + _common_folder([name.removeprefix(first) for name in names])

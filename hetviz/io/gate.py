@@ -170,7 +170,9 @@ def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
         )
     array = vector(name, content)
     if array.ndim != 2:
-        raise refusal("bad-shape", name, "a matrix has rows and columns", array.shape)
+        raise refusal(
+            "bad-shape", name, "a matrix with rows and columns is needed", f"shape {array.shape}"
+        )
     if np.iscomplexobj(array) or array.dtype == np.dtype(bool) or array.dtype.kind not in "fiu":
         raise refusal("not-numbers", name, "the matrix does not hold real numbers", array.dtype)
     return array if array.dtype == np.float32 else array.astype(np.float64)
@@ -181,7 +183,12 @@ def vector(name: str, content: bytes) -> NDArray[Any]:
     try:
         shape, itemsize, offset = _npy_header(content)
     except (ValueError, SyntaxError, TypeError, KeyError, struct.error, MemoryError) as error:
-        raise refusal("bad-npy", name, "the header of the NPY file is damaged") from error
+        raise refusal(
+            "bad-npy",
+            name,
+            "the NPY file is damaged, or holds no plain numbers",
+            remedy="Save it again with numpy.save, as an array of numbers.",
+        ) from error
     cells = 1
     for side in shape:
         cells *= side

@@ -15,6 +15,7 @@ from hetviz.io import gate
 from hetviz.io.files import Files
 from hetviz.io.tables import TableRead, read_table
 
+_UNEVEN = 1e-6
 _LEFT_OUT = "The row is left out."
 
 
@@ -57,13 +58,36 @@ class Given:
             )
         return matrix
 
-    def square(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return a kernel or distances among the given rows."""
+    def square(self, name: str, rows: NDArray[np.int64], *, is_saved: bool) -> NDArray[Any]:
+        """Return a kernel or distances among the given rows.
+
+        Data in memory may hold those of new rows to old ones, which is what `is_saved` allows for.
+        """
         matrix = self.matrix(name)
-        if matrix.shape[1] == matrix.shape[0]:
-            return matrix[np.ix_(rows, rows)]
-        # Dataset says what is wrong with its shape.
-        return matrix[rows]
+        if is_saved:
+            return matrix
+        n, m = matrix.shape
+        if n != m:
+            raise gate.refusal(
+                "bad-shape",
+                name,
+                "a kernel or distances need as many columns as rows",
+                f"{n} x {m}",
+                "Give one column for each row of the table, in the same order.",
+            )
+        scale = np.abs(matrix).max(initial=0.0)
+        with np.errstate(invalid="ignore"):
+            uneven = np.argwhere(np.abs(matrix - matrix.T) > _UNEVEN * scale)
+        if len(uneven):
+            i, j = uneven[0]
+            raise gate.refusal(
+                "not-symmetric",
+                f"{name}, row {i + 1}, column {j + 1}",
+                f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
+                f"{matrix[i, j]:g} and {matrix[j, i]:g}",
+                "Save (K + K.T) / 2 if the difference means nothing.",
+            )
+        return matrix[np.ix_(rows, rows)]
 
     def features(self, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
         """Return features from an NPY matrix, or a table matched by id, which also has names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -84,7 +85,12 @@ class _Reading:
         X, names, source = self._given_features()
         rows = np.flatnonzero(self.good)
         if not len(rows):
-            no_rows = gate.refusal("no-rows", read.name, "no row of the table can be used")
+            what = (
+                "there are no rows below the names of the columns"
+                if read.frame.empty
+                else "no row of the table can be used"
+            )
+            no_rows = gate.refusal("no-rows", read.name, what)
             raise DataError([*self._errors(), *no_rows.problems])
         text = read.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
         known: dict[str, Column] = {}
@@ -114,7 +120,7 @@ class _Reading:
         squares: dict[str, NDArray[Any]] = {}
         for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
             if file is not None:
-                squares[word] = given.square(file, rows)
+                squares[word] = given.square(file, rows, is_saved=entry.columns is not None)
                 source = f"{source}, {word} from {file}".lstrip(", ")
         dataset = Dataset(
             entry.name,
@@ -173,7 +179,25 @@ class _Reading:
             )
             for row, text, (code, what, remedy) in bad
         )
+        self._tell_alike(seen)
         return good
+
+    def _tell_alike(self, ids: Collection[str]) -> None:
+        """Tell of ids that people would read as the same."""
+        first: dict[str, str] = {}
+        alike = [
+            (before, text)
+            for text in ids
+            if (before := first.setdefault(_folded(text), text)) is not text
+        ]
+        if alike:
+            pair = " and ".join(map(ascii, alike[0]))
+            what = (
+                "some ids differ only in capitals, blanks or the way accents are written, "
+                f"such as {pair}; they count as different"
+            )
+            place = f"{self.read.name}, column {self.id_column}"
+            self.problems.append(Problem("ids-alike", place, what, severity="note"))
 
     def _makes_features(self) -> bool:
         entry = self.entry
@@ -308,6 +332,11 @@ def _guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) 
         if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
             return [name]
     return []
+
+
+def _folded(text: str) -> str:
+    plain = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return plain.strip().casefold()
 
 
 def _bad_id(text: str, first: int | None) -> tuple[str, str, str] | None:

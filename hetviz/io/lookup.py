@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
-from hetviz.errors import Problem, listed
+from hetviz.errors import MAX_LISTED, Problem, listed
 from hetviz.features.columns import numbers
 from hetviz.io.tables import TableRead
 
@@ -60,20 +60,24 @@ class Lookup:
         what: str | Callable[[int], str],
         values: Texts,
         remedy: str | Mapping[str, str],
+        limit: int = MAX_LISTED,
     ) -> None:
         """List the rows of a mask; what is said may depend on the row, the remedy on the value."""
         rows = np.flatnonzero(wrong).tolist()
         self.good[rows] = False
         self._problems += listed(
-            Problem(
-                code,
-                self.read.place(row, column),
-                what if isinstance(what, str) else what(row),
-                values[row],
-                remedy if isinstance(remedy, str) else remedy[values[row]],
-                row=self.read.row[row],
-            )
-            for row in rows
+            (
+                Problem(
+                    code,
+                    self.read.place(row, column),
+                    what if isinstance(what, str) else what(row),
+                    values[row],
+                    remedy if isinstance(remedy, str) else remedy[values[row]],
+                    row=self.read.row[row],
+                )
+                for row in rows
+            ),
+            limit,
         )
 
     def note(self, code: str, what: str) -> None:
@@ -97,12 +101,13 @@ class Lookup:
         """
         prefix = f"{end}_" if end else ""
         found = np.full(len(texts), -1, dtype=np.int64)
-        unknown = set(names) - set(self.datasets)
-        if unknown:
-            wrong = np.array([name in unknown for name in names], dtype=bool)
-            what = "there is no such dataset"
-            hints = {name: self._near_name(name) for name in unknown}
-            self.refuse("unknown-dataset", wrong, f"{prefix}dataset", what, names, hints)
+        for name in dict.fromkeys(names):
+            if name not in self.datasets:
+                what = "there is no such dataset" if name else "no dataset is named"
+                hint = self._near_name(name)
+                # One message for each name: a dataset that was refused may have many links.
+                wrong = names == name
+                self.refuse("unknown-dataset", wrong, f"{prefix}dataset", what, names, hint, 1)
         for name, dataset in self.datasets.items():
             rows = np.flatnonzero(names == name)
             at = dataset.find(texts[rows])
@@ -141,17 +146,25 @@ class Lookup:
         return at
 
     def _near_name(self, name: str) -> str:
+        if not name:
+            there = ", ".join(self.datasets)
+            return f"No dataset has most of these ids: correct them, or name one of {there} here."
         near = difflib.get_close_matches(name, self.datasets, n=1)
         return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
 
     def _near_ids(self, dataset: Dataset, texts: list[str]) -> dict[str, str]:
         """Suggest the nearest id; only for the first few, as each costs a pass over all ids."""
         hints = dict.fromkeys(texts, _NO_HINT)
+        for name, other in self.datasets.items():
+            known = np.array(texts, dtype=object)[other.find(texts) >= 0]
+            hints |= dict.fromkeys(known, f"Dataset {name!r} has it: are two columns exchanged?")
         if len(dataset) > _HINT_POOL:
             return hints
         ids: list[Any] = dataset.ids.tolist()
         folded = {text.strip().casefold(): text for text in reversed(ids)}
-        for text in texts[: _MAX_HINTS - self._n_hints]:
+        for text in [text for text in texts if hints[text] is _NO_HINT][
+            : _MAX_HINTS - self._n_hints
+        ]:
             self._n_hints += 1
             near = folded.get(text.strip().casefold())
             alike = [near] if near is not None else difflib.get_close_matches(text, ids, n=1)

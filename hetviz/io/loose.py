@@ -12,7 +12,7 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
-from hetviz.io.items import read_dataset
+from hetviz.io.items import guess_id_column, read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.manifest import DatasetEntry, LinksEntry
 from hetviz.io.statements import comparison_form, is_links, read_comparisons, read_links
@@ -93,8 +93,8 @@ class _Reading:
         statements, datasets, unsure = self._sorted()
         for read in datasets:
             self._dataset(read)
-        for read in unsure:
-            ends = self._ends(read)
+        joined = [(read, self._ends(read, unsure)) for read in unsure]
+        for read, ends in joined:
             if ends is None:
                 self._dataset(read)
             else:
@@ -176,14 +176,20 @@ class _Reading:
         words += f", coloured by {', '.join(labels)}." if labels else "."
         self.files[read.name] = FileInfo(read.name, "dataset", words)
 
-    def _ends(self, read: TableRead) -> TableRead | None:
+    def _ends(self, read: TableRead, unsure: Sequence[TableRead]) -> TableRead | None:
         """Return the table with its columns named as links, if two of them hold known ids."""
         columns = list(read.frame.columns)
+        if "id" in map(str.lower, columns):
+            return None
+        known = [set(dataset.ids) for dataset in self.datasets.values()]
+        for other in unsure:
+            if other is not read and (id_column := guess_id_column(other.frame)) is not None:
+                known.append(set(other.frame[id_column]))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
-            ends = [self._owner(read.frame[columns[at]]) for at in (first, second)]
-            if ends[0] is None or ends[1] is None:
+            ends = [set(read.frame[columns[at]]) for at in (first, second)]
+            if not all(any(_mostly(end, ids) for ids in known) for end in ends):
                 continue
             rest = [at for at in range(len(columns)) if at not in (first, second)]
             names = {columns[first]: "source_id", columns[second]: "target_id"}
@@ -197,15 +203,10 @@ class _Reading:
 
     def _owner(self, cells: pd.Series) -> str | None:
         """Return the dataset that knows most of the ids in a column, if it knows half of them."""
-        distinct = list(dict.fromkeys(cells))
-        if not distinct:
-            return None
-        known = {
-            name: float((dataset.find(distinct) >= 0).mean())
-            for name, dataset in self.datasets.items()
-        }
-        best = max(known, key=lambda name: known[name], default=None)
-        return best if best is not None and known[best] >= _SHARE_OF_IDS else None
+        distinct = set(cells)
+        known = {name: distinct & set(dataset.ids) for name, dataset in self.datasets.items()}
+        best = max(known, key=lambda name: len(known[name]), default=None)
+        return best if best is not None and _mostly(distinct, known[best]) else None
 
     def _statement(self, read: TableRead, data: HeteroData) -> HeteroData:
         choice = self._choice(read)
@@ -234,6 +235,10 @@ class _Reading:
         words = f"{count:,} links" + (f": {', '.join(blocks)}." if blocks else ".")
         self.files[read.name] = FileInfo(read.name, "links", words)
         return data.edit().add(*links) if links else data
+
+
+def _mostly(cells: set[str], ids: set[str]) -> bool:
+    return bool(cells) and len(cells & ids) >= _SHARE_OF_IDS * len(cells)
 
 
 def _dataset_name(file: str) -> str:

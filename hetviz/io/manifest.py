@@ -170,7 +170,8 @@ def parse(content: bytes) -> Manifest:
         elif key in _SECTIONS:
             entries = [value] if key == "map" else value
             if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
-                refuse(f"{MANIFEST}, {key}", f"write [[{key}]]", key)
+                brackets = f"[{key}]" if key == "map" else f"[[{key}]]"
+                refuse(f"{MANIFEST}, {key}", "this must be a section", remedy=f"Write {brackets}.")
                 continue
             found[key] = [
                 entry

@@ -139,3 +139,9 @@ def test_any_table_gives_finite_features_that_repeat(rows):
         assert np.isfinite(made.X).all()
         again = features.transform(json.loads(json.dumps(made.recipe)), table)
         np.testing.assert_allclose(again, made.X, rtol=1e-9, atol=1e-9)
+
+
+def test_a_column_that_is_almost_of_numbers_is_told():
+    made = features.fit(pd.DataFrame({"x": ["1", "2", "2", "inf"]}))
+    assert [(problem.code, problem.value) for problem in made.notes] == [("mixed-column", "inf")]
+    assert not features.fit(pd.DataFrame({"x": ["a", "b", "b", "1"]})).notes

@@ -1,5 +1,6 @@
 import io
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -312,3 +313,55 @@ def test_a_long_list_of_bad_rows_is_cut_and_still_counted(tmp_path):
     assert sum(problem.count for problem in loaded.errors) == 3000
     with pytest.raises(DataError, match=r"and 2,980 more"):
         loaded.strict()
+
+
+def npy(array, **how):
+    buffer = io.BytesIO()
+    np.save(buffer, array, **how)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (npy(np.eye(2)), "2 rows, but drugs.csv has 3"),
+        (npy(np.ones((3, 2))), "as many columns as rows"),
+        (npy(np.triu(np.ones((3, 3)))), "row 1, column 2: the matrix is not symmetric"),
+        (npy(np.full((3, 3), np.nan)), "missing or infinite"),
+        (npy(np.ones(3)), "rows and columns is needed"),
+        (npy(np.array([{}, 1, 2], dtype=object), allow_pickle=True), "no plain numbers"),
+    ],
+    ids=["rows", "columns", "not symmetric", "nan", "one dimension", "pickled"],
+)
+def test_a_bad_kernel_is_told_when_it_is_read(tmp_path, content, word):
+    with_kernel = MANIFEST.replace('id = "id"', 'kernel = "k.npy"')
+    (tmp_path / "k.npy").write_bytes(content)
+    with pytest.raises(DataError, match=word):
+        hetviz.load(bundle(tmp_path, hetviz__toml=with_kernel))
+
+
+def test_links_to_a_dataset_that_was_refused_give_one_message(tmp_path):
+    rows = "".join(f"drugs,007,targets,t{n},1\n" for n in range(50))
+    loaded = read_bundle(bundle(tmp_path, targets__csv="id,note\n", links__csv=f"{HEADER}\n{rows}"))
+    told = [problem for problem in loaded.errors if problem.code == "unknown-dataset"]
+    assert [problem.count for problem in told] == [50]
+
+
+def test_exchanged_columns_are_suspected(tmp_path):
+    bundle(tmp_path, links__csv=f"{HEADER}\ndrugs,t1,targets,007,1\n")
+    with pytest.raises(DataError, match="Dataset 'targets' has it: are two columns exchanged"):
+        hetviz.load(tmp_path)
+
+
+def test_bundles_further_down_in_a_zip(tmp_path):
+    file = tmp_path / "b.zip"
+    for place in ("x/y/", ""):
+        with zipfile.ZipFile(file, "w") as archive:
+            for name, text in FILES.items():
+                archive.writestr(place + name, text)
+        assert len(hetviz.load(file).datasets) == 2
+    with zipfile.ZipFile(file, "w") as archive:
+        for folder in "ab":
+            archive.writestr(f"{folder}/hetviz.toml", MANIFEST)
+    with pytest.raises(DataError, match="not at the top"):
+        hetviz.load(file)

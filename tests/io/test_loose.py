@@ -103,3 +103,20 @@ def test_any_files_give_data_or_a_plain_error(contents, links):
         read_tables([*files, ("links.csv", b"source_id,target_id,weight\n" + links)])
     except HetvizError:
         return
+
+
+def test_small_tables_are_links_in_whatever_order_the_files_come():
+    drugs, targets = b"drug,mass\n007,1\nNA,2\n", b"target,size\nt1,3\nt2,4\n"
+    pairs = b"drug,target\n007,t1\nNA,t2\n007,t2\n"
+    files = [("d.csv", drugs), ("pairs.csv", pairs), ("t.csv", targets)]
+    for order in (files, files[::-1]):
+        data = read_tables(order).data
+        assert set(data.datasets) == {"d", "t"}
+        assert len(data.links[0]) == 3
+
+
+@pytest.mark.parametrize("other", ["A", " a", "a "])
+def test_ids_that_look_the_same_are_told_and_kept(other):
+    loaded = read_tables([("d.csv", f"id,x\na,1\n{other},2\nb,3\n".encode())])
+    assert list(loaded.data["d"].ids) == ["a", other, "b"]
+    assert [problem.code for problem in loaded.problems] == ["ids-alike"]
