@@ -105,7 +105,7 @@ def map_figure(
         map_alt(data, colouring, hidden),
         frame.outside,
         int((shown & ~placed).sum()),
-        tuple(notes),
+        (*notes, *_unjoined(embedding, hidden)),
         written,
     )
 
@@ -117,6 +117,18 @@ def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()
     if colouring.categories:
         words += ": " + ", ".join(map(spoken, colouring.categories))
     return words + "."
+
+
+def _unjoined(embedding: Embedding, hidden: Collection[str]) -> list[str]:
+    """Say which datasets share the picture only."""
+    groups: dict[int, list[str]] = {}
+    for name, group in embedding.components.items():
+        if name not in hidden and embedding.placed[name].any():
+            groups.setdefault(group, []).append(name)
+    if len(groups) < 2:
+        return []
+    parts = [" with ".join(names) for names in groups.values()]
+    return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
 
 
 def _comparable(embedding: Embedding) -> tuple[NDArray[np.float64], list[str]]:

@@ -247,3 +247,13 @@ def test_what_a_small_window_has_no_room_for_is_hidden_there() -> None:
         f"max-width:1279.9px),(max-height:799.9px){{.here :nth-child(n+{texts[0] + 1} of" in rules
     )
     assert "<" not in rules  # or Streamlit would drop the whole style
+
+
+def test_datasets_that_nothing_joins_are_told_of():
+    data = HeteroData([Dataset("a", ["x", "y"]), Dataset("b", ["z"])])
+    places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
+    apart = Embedding(places, components={"a": 0, "b": 1})
+    (note,) = map_figure(data, apart, colouring(data)).notes
+    assert "a and b" in note
+    assert map_figure(data, apart, colouring(data), hidden=["b"]).notes == ()
+    assert map_figure(data, Embedding(places), colouring(data)).notes == ()
