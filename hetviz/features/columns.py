@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
 
-_NUMBER = r"[+-]?(?:[0-9]+(?:{0}[0-9]*)?|{0}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# The possessive quantifiers (++) keep no way back, which is several times faster on a long column.
+_NUMBER = r"[+-]?+(?:[0-9]++(?:{0}[0-9]*+)?+|{0}[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
 _ONE = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
 # One look at a whole column, its cells joined by line ends, is many times faster than one a cell.
-_MANY = {sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))+") for sign, one in _ONE.items()}
+_MANY = {sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))++") for sign, one in _ONE.items()}
 _LEADING_ZERO = re.compile(r"^0[0-9]+$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _CODE = re.compile(r"[A-Za-z]{2,3}")
@@ -74,13 +75,14 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
         return _dates(name, pd.to_datetime(series, utc=True), [])
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _numbers(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
+    lacking = series.isna().tolist()
+    if not any(lacking):
+        plain = _plain_numbers(list(map(str, series.tolist())), decimal)
+        if plain is not None:
+            return _numbers(name, plain, [])
     texts = [
-        None if lacks else str(cell)
-        for cell, lacks in zip(series.tolist(), series.isna().tolist(), strict=True)
+        None if lacks else str(cell) for cell, lacks in zip(series.tolist(), lacking, strict=True)
     ]
-    plain = _plain_numbers([text for text in texts if text is not None], decimal)
-    if plain is not None and len(plain) == len(texts):
-        return _numbers(name, plain, [])
     blank = _missing(texts)
     markers = sorted({text.strip() for text in texts if text is not None and text in blank} - {""})
     known = [None if text is None or text in blank else text for text in texts]
