@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import warnings
@@ -136,7 +137,10 @@ def _app(given: argparse.Namespace) -> int:
         command += ["--server.port", str(given.port)]
     if given.headless:
         command += ["--server.headless", "true"]
-    return subprocess.call(command)  # noqa: S603 - our own interpreter and script
+    with subprocess.Popen(command) as server:  # noqa: S603 - our own interpreter and script
+        # Whoever stops this process means the server.
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+        return server.wait()
 
 
 def _samples(given: argparse.Namespace) -> int:

@@ -1,8 +1,13 @@
 """The command line, run in this process; bad input gives a message and exit code 1."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -182,11 +187,33 @@ def test_as_a_program():
     assert "pca" in done.stdout
 
 
-def test_app_starts_streamlit_on_the_shipped_script(monkeypatch):
-    called = []
-    monkeypatch.setattr(cli.subprocess, "call", lambda command: called.append(command) or 0)
-    assert cli.main(["app", "--port", "9999", "--headless"]) == 0
-    command = called[0]
-    assert command[:4] == [sys.executable, "-m", "streamlit", "run"]
-    assert command[4].endswith("app.py")
-    assert command[5:] == ["--server.port", "9999", "--server.headless", "true"]
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as reply:
+            return reply.read() == b"ok"
+    except OSError:
+        return False
+
+
+def test_app_serves_from_an_empty_folder_until_it_is_told_to_stop(tmp_path):
+    port = free_port()
+    app = subprocess.Popen(
+        [sys.executable, "-m", "hetviz", "app", "--port", str(port), "--headless"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(hetviz.__file__).parents[1])},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        while not answers(port):
+            assert app.poll() is None
+            time.sleep(0.1)
+    finally:
+        app.terminate()
+        app.wait(30)
+    assert not answers(port)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import Comparisons, Dataset, Links
 from hetviz.data.links import ROLES
-from hetviz.errors import Problem
+from hetviz.errors import DataError, Problem
 from hetviz.io import cells, gate
 from hetviz.io.lookup import Lookup
 from hetviz.io.manifest import LinksEntry
@@ -62,13 +62,7 @@ def read_links(
         If the columns themselves are missing.
     """
     if not is_links(read):
-        raise gate.refusal(
-            "columns",
-            read.name,
-            "links need the columns source_id and target_id",
-            ", ".join(read.frame.columns[:10]),
-            "Name them so in the first row.",
-        )
+        raise _lacks_columns(read, "links need the columns source_id and target_id")
     lookup = Lookup(read, datasets, problems)
     rows = _checked(lookup, entry)
     if not entry.repeated:
@@ -80,6 +74,11 @@ def read_links(
         links = [_built(lookup, entry, ends, rows)]
     lookup.close()
     return links
+
+
+def _lacks_columns(read: TableRead, what: str) -> DataError:
+    there = ", ".join(read.frame.columns[:10])
+    return gate.refusal("columns", read.name, what, there, "Name them so in the first row.")
 
 
 def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
@@ -219,12 +218,9 @@ def read_comparisons(
     """
     form = comparison_form(read)
     if form is None:
-        raise gate.refusal(
-            "columns",
-            read.name,
+        raise _lacks_columns(
+            read,
             "comparisons need the columns anchor_id, near_id, far_id (or a_id, b_id, c_id, d_id)",
-            ", ".join(read.frame.columns[:10]),
-            "Name them so in the first row.",
         )
     lookup = Lookup(read, datasets, problems)
     starts = dict(zip(datasets, np.cumsum([0, *map(len, datasets.values())]), strict=False))
