@@ -228,7 +228,7 @@ def symmetric_kernel(K: Any, where: str = "kernel") -> Floats:
         raise DataError(
             Problem(
                 "not-finite",
-                f"{where}, row {i}, column {j}",
+                f"{where}, row {i + 1}, column {j + 1}",
                 "a kernel value is missing or infinite",
                 str(K[i, j]),
                 "Fill it in or leave the row out.",
@@ -240,7 +240,7 @@ def symmetric_kernel(K: Any, where: str = "kernel") -> Floats:
         raise DataError(
             Problem(
                 "kernel-asymmetric",
-                f"{where}, row {i}, column {j}",
+                f"{where}, row {i + 1}, column {j + 1}",
                 "a kernel matrix must be symmetric, and these two entries differ",
                 f"{K[i, j]:g} and {K[j, i]:g}",
                 "Give (K + K') / 2 if that is what is meant.",

@@ -128,7 +128,7 @@ def _checked(features: Any, weights: Floats, where: str) -> Any:
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
         problem = Problem(
             "not-finite",
-            f"{where}, row {row}, feature {column}",
+            f"{where}, row {row + 1}, feature {column + 1}",
             f"a feature value is missing, infinite or beyond {LARGEST:g}",
             str(values[tuple(at)]),
             "Fill it in, rescale it, or leave the row or the feature out.",

@@ -101,7 +101,8 @@ class HeteroData:
         sizes = ", ".join(f"{name} {len(dataset):,}" for name, dataset in self.datasets.items())
         links = sum(map(len, self.links))
         compared = 0 if self.comparisons is None else len(self.comparisons)
-        return f"HeteroData({sizes}; {links:,} links, {compared:,} comparisons)"
+        parts = [_counted(links, "link"), _counted(compared, "comparison")]
+        return f"HeteroData({sizes}; {', '.join(parts)})"
 
     def __getitem__(self, name: str) -> Dataset:
         try:
@@ -315,6 +316,10 @@ def _feed(digest: Any, value: Any) -> None:
     else:
         text = repr(value).encode()
         digest.update(f"{len(text)}:".encode() + text)
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _check_links(gate: Gate, by_name: Mapping[str, Dataset], links: Links) -> None:

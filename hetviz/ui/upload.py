@@ -131,7 +131,9 @@ def account(waiting: Staged) -> None:
     if waiting.message:
         st.error(look.plain(waiting.message))
     if errors:
-        look.section("What was wrong", look.count(len(errors), "problem"))
+        look.section(
+            "What was wrong", look.count(sum(problem.count for problem in errors), "problem")
+        )
         problem_table(errors)
     if notes:
         look.section("Worth knowing", look.count(len(notes), "note"))
@@ -177,7 +179,7 @@ def feature_words(info: DatasetInfo) -> str:
 def _second_line(errors: list[Problem]) -> str:
     if not errors:
         return "Everything in these files can be used."
-    some = look.count(len(errors), "row or file", "rows or files")
+    some = look.count(sum(problem.count for problem in errors), "row or file", "rows or files")
     return f"{some} cannot be used as they are; the table says why. Nothing has been opened yet."
 
 

@@ -539,7 +539,7 @@ def test_unusable_numbers_are_named(value, sparse):
     X[1][7, 2] = value
     if sparse:
         X[1] = sp.csr_array(X[1])
-    with pytest.raises(DataError, match="words, row 7, feature 2") as caught:
+    with pytest.raises(DataError, match="words, row 8, feature 3") as caught:
         guided_projection(X, W, names=["pictures", "words"])
     assert caught.value.problems[0].code == "not-finite"
 
