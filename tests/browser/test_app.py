@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,18 +225,24 @@ def test_no_text_of_the_map_lies_on_another(page: Page, look: Look) -> None:
 
 
 def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
-    page.goto("/map")
-    expect(page.get_by_role("button", name="Make map")).to_be_enabled()
+    # As many rows as the first map takes a kernel of, so that there is time to cancel.
+    n = 3800
+    angles = [k * 0.01 for k in range(n)]
+    places = "\n".join(f"p{k},{math.cos(a)},{math.sin(3 * a)}" for k, a in enumerate(angles))
+    tags = "\n".join(f"t{k},{k % 7},{k % 3}" for k in range(100))
+    ends = "\n".join(f"places,p{k},tags,t{k % 100}" for k in range(n))
+    page.goto("/")
     settled(page)
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_role("combobox", name="Features through").click()
-    page.get_by_role("option", name="a Gaussian kernel").first.click()
-    settled(page)
-    page.get_by_role("button", name="Make map").click()
-    page.get_by_role("button", name="Cancel").click()
+    drop(
+        page,
+        places_csv=f"id,x,y\n{places}\n",
+        tags_csv=f"id,u,v\n{tags}\n",
+        links_csv=f"source_dataset,source_id,target_dataset,target_id\n{ends}\n",
+    )
+    page.get_by_role("button", name="Map them").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text("stopped. Nothing was changed.")).to_be_visible()
-    expect(page.get_by_text("Map up to date")).to_be_visible()
-    expect(page.get_by_role("button", name="Make map")).to_be_enabled()
+    expect(page.get_by_role("heading", name="No map yet")).to_be_visible()
     expect(page.get_by_role("button", name="Undo new map")).to_have_count(0)
     settled(page)
     picture(page, "cancelled")
