@@ -17,7 +17,9 @@ with left:
             "Nothing is open yet", "Drop your own files at the right, or open one of the samples."
         )
     else:
-        look.headline(gallery.found(state.data), gallery.joined_by(state.data))
+        look.headline(
+            gallery.found(state.data, state.run is not None), gallery.joined_by(state.data)
+        )
         drawn = charts.show_still(state)
         if drawn is None:
             look.quiet("These data have no map yet. The Map page makes one.")
@@ -25,7 +27,8 @@ with left:
         with words:
             gallery.legend(state, drawn.outside if drawn else 0)
         with button, st.container(key="primary_map"):
-            if st.button("Open this map", type="primary", width="stretch"):
+            label = "Open this map" if drawn else "Make a map"
+            if st.button(label, type="primary", width="stretch"):
                 st.switch_page(PAGES / "map.py")
 
 with right:

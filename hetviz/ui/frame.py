@@ -12,8 +12,8 @@ from hetviz.workspace import SetTitle
 _BEAT, _FAST_BEAT = 4.0, 0.5
 
 
-def show() -> None:
-    """Show the row, and whatever must be told."""
+def show() -> list[tuple[str, str]]:
+    """Show the row, and whatever must be told; return what was told."""
     work.collect()
     workspace = session.workspace()
     st.session_state["drawn"] = workspace.version
@@ -44,11 +44,13 @@ def show() -> None:
         )
         beat = _FAST_BEAT if work.live() else _BEAT
         st.fragment(run_every=beat)(_strip)()
-    for kind, message in session.messages():
+    told = session.messages()
+    for kind, message in told:
         if kind == "error":
             st.error(look.plain(message), icon=":material/error:")
         else:
             st.info(look.plain(message), icon=":material/info:")
+    return told
 
 
 def _strip() -> None:

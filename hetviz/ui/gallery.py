@@ -14,14 +14,17 @@ from hetviz.ui import charts, look, session
 from hetviz.workspace import OpenSample, State
 
 
-def found(data: HeteroData) -> str:
-    """Return a headline for data that have a map: "1,273 emoji and 621 keywords on one map"."""
+def found(data: HeteroData, mapped: bool) -> str:
+    """Return a headline: "1,273 emoji and 621 keywords on one map", the end where there is one."""
+    end = " on one map" if mapped else ""
     if data.n_objects < data.n_rows:
         views = len(data.datasets) - len(data.entities) + 1
         if len(data.entities) == 1:
-            return f"{data.n_objects:,} {data.entities[0]}, seen {views} ways, on one map"
+            return (
+                f"{data.n_objects:,} {data.entities[0]}, seen {views} ways,{end or ' no map yet'}"
+            )
     parts = [f"{len(dataset):,} {name}" for name, dataset in data.datasets.items()]
-    return f"{look.listed(parts)} on one map"
+    return look.listed(parts) + end
 
 
 def joined_by(data: HeteroData) -> str:

@@ -24,8 +24,13 @@ page = st.navigation(
     position="top",
 )
 look.style()
-if "go-to" in st.session_state:
-    st.switch_page(PAGES / f"{st.session_state.pop('go-to')}.py")
+target = st.session_state.get("go-to")
+if target is not None:
+    # Forgotten only on arrival: the run that was to go there may have been cut short.
+    if page.url_path != target:
+        st.switch_page(PAGES / f"{target}.py")
+    del st.session_state["go-to"]
 with st.container(key="page"):
-    frame.show()
+    shown = frame.show()
     page.run()
+session.messages_shown(shown)

@@ -56,9 +56,14 @@ def tell(message: str, kind: Literal["error", "note"] = "error") -> None:
 
 
 def messages() -> list[tuple[str, str]]:
-    """Return the messages kept since the last time, with their kinds, and forget them."""
-    kept: list[tuple[str, str]] = st.session_state.pop("messages", [])
-    return kept
+    """Return the messages kept; `messages_shown` forgets them."""
+    return list(st.session_state.get("messages", []))
+
+
+def messages_shown(shown: list[tuple[str, str]]) -> None:
+    """Forget messages that a whole run has shown; one that was cut short may have shown none."""
+    kept = st.session_state.get("messages", [])
+    st.session_state["messages"] = kept[len(shown) :]
 
 
 def theme() -> Theme:
