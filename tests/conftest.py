@@ -6,6 +6,7 @@ With HETVIZ_NO_SKIP=1 (continuous integration) a skipped test fails the run.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +23,15 @@ NO_SKIP = os.environ.get("HETVIZ_NO_SKIP") == "1"
 # The same examples every time, and no deadline: a duration on a shared machine shows nothing.
 hypothesis.settings.register_profile("tests", derandomize=True, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep what tests (and the servers that they start) save out of the user's own folder."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HETVIZ_HOME", str(folder))
+        yield folder
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

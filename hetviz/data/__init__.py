@@ -3,8 +3,18 @@
 from hetviz.data.comparisons import Comparisons
 from hetviz.data.dataset import Dataset
 from hetviz.data.embedding import Embedding
+from hetviz.data.filters import Filter, passing
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.labels import Labels
 from hetviz.data.links import Links
 
-__all__ = ["Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"]
+__all__ = [
+    "Comparisons",
+    "Dataset",
+    "Embedding",
+    "Filter",
+    "HeteroData",
+    "Labels",
+    "Links",
+    "passing",
+]

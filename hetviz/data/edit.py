@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from hetviz.data.comparisons import Comparisons
 from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.labels import Labels
-from hetviz.data.links import Links
+from hetviz.data.links import Links, kind_key
 from hetviz.errors import DataError, Problem
 
 
@@ -124,6 +125,43 @@ class Edit:
             raise DataError(Problem("bad-order", "datasets", "each must occur once", str(order)))
         everything = {name: np.arange(len(self.data[name])) for name in self.data.datasets}
         return _rebuilt(self.data, [self.data[name] for name in order], everything)
+
+    def weigh(self, factors: Mapping[str, float]) -> HeteroData:
+        """Scale the weights of kinds of links; scores stay as they are.
+
+        Parameters
+        ----------
+        factors : mapping of str to float
+            Key of a kind (see `hetviz.data.links.kind_key`) to a number from 0 to 1; 0 leaves its
+            links out, and kinds that are not named stay as they are.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            For a key that no links have, or a factor out of range; all are listed at once.
+        """
+        known = dict.fromkeys(kind_key(group) for group in self.data.links)
+        problems = []
+        for key, factor in factors.items():
+            given: Any = factor
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+                what = "there are no such links"
+                problems.append(Problem("unknown-links", "weights of links", what, str(key), hint))
+            elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
+                problems.append(Problem("bad-factor", f"weight of {key}", "no number", repr(given)))
+            elif not 0 <= given <= 1:
+                what = "it must be from 0 to 1"
+                problems.append(Problem("bad-factor", f"weight of {key}", what, f"{given:g}"))
+        if problems:
+            raise DataError(problems)
+        links = []
+        for group in self.data.links:
+            factor = factors.get(kind_key(group), 1)
+            if factor > 0:
+                links.append(group if factor == 1 else group.weighed(float(factor)))
+        return HeteroData(self.data.datasets, links, self.data.comparisons, self.data.labels)
 
     def _rows(self, rows: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
         out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}

@@ -26,8 +26,9 @@ class Links:
     i, j : array of int, shape (m,)
         Row positions: link l joins row ``i[l]`` of `source` to row ``j[l]`` of `target`.
     weight : array of shape (m,) or number, optional
-        In [-1, 1]: above 0 says together, below 0 apart. 0 (no opinion) is refused. Absent, it is
-        derived from `score` as score / max |score|, and is 1 when there is no score either.
+        In [-1, 1]: above 0 says together, below 0 apart. 0 (no opinion) is refused, but for links
+        whose score is 0. Absent, it is derived from `score` as score / max |score|, and is 1 when
+        there is no score either.
     score : array of shape (m,), optional
         Any finite number, 0 allowed: an observed strength, for methods that fit scores.
     complete : bool
@@ -99,7 +100,8 @@ class Links:
             scores = checks.frozen(checks.numbers_of(gate, f"{where}, score", score, m))
         if weight is not None:
             weights = checks.numbers_of(gate, f"{where}, weight", weight, m)
-            for row in np.flatnonzero(weights == 0):
+            silent = np.zeros(m, dtype=bool) if scores is None else scores == 0
+            for row in np.flatnonzero((weights == 0) & ~silent):
                 gate.refuse(
                     "zero-weight",
                     f"{where}, row {row + 1}",
@@ -189,6 +191,24 @@ class Links:
             meta=None if self.meta is None else self.meta.iloc[rows],
         )
 
+    def weighed(self, factor: float) -> Links:
+        """Return the links with their weights times `factor`, above 0 to 1; scores stay."""
+        weight = self.weight * factor
+        # A weight too small for a number is no opinion any more.
+        kept = np.flatnonzero((weight != 0) | (self.weight == 0))
+        return Links(
+            self.source,
+            self.target,
+            self.i[kept],
+            self.j[kept],
+            weight[kept],
+            score=None if self.score is None else self.score[kept],
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=None if self.meta is None else self.meta.iloc[kept],
+        )
+
     def between(self, source: str, target: str) -> Links:
         """Return the same links under other dataset names."""
         return Links(
@@ -203,6 +223,11 @@ class Links:
             role=self.role,
             meta=self.meta,
         )
+
+
+def kind_key(links: Links) -> str:
+    """Return the key of a kind of links: ``"<source>|<target>|<kind>"``."""
+    return f"{links.source}|{links.target}|{links.kind}"
 
 
 def weights_from_scores(score: NDArray[np.float64]) -> NDArray[np.float64]:

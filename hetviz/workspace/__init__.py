@@ -6,16 +6,23 @@ from hetviz.workspace.commands import (
     ChooseRun,
     Command,
     DropDataset,
+    DropRun,
+    EndJob,
     OpenBundle,
     OpenSample,
     RecordRun,
     RenameDataset,
+    RenameRun,
+    SetFilters,
     SetTitle,
     SetView,
+    StarRun,
+    StartJob,
     from_dict,
 )
+from hetviz.workspace.glance import Glance
 from hetviz.workspace.sessions import SESSIONS, Sessions
-from hetviz.workspace.state import SHIPPED, Run, State, View
+from hetviz.workspace.state import SHIPPED, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
 
 __all__ = [
@@ -26,14 +33,22 @@ __all__ = [
     "ChooseRun",
     "Command",
     "DropDataset",
+    "DropRun",
+    "EndJob",
+    "Glance",
     "OpenBundle",
     "OpenSample",
+    "Pending",
     "RecordRun",
     "RenameDataset",
+    "RenameRun",
     "Run",
     "Sessions",
+    "SetFilters",
     "SetTitle",
     "SetView",
+    "StarRun",
+    "StartJob",
     "State",
     "View",
     "Workspace",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 from pathlib import Path
 
 from hetviz.errors import DataError, Problem
+from hetviz.workspace.files import not_saved, replace_file
 
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -26,18 +25,20 @@ class BlobStore:
         self.folder = folder
 
     def put(self, content: bytes) -> str:
-        """Keep `content` and return its key, the SHA-256 as hex."""
+        """Keep `content` and return its key, the SHA-256 as hex.
+
+        Raises
+        ------
+        hetviz.workspace.files.NotSaved
+            If it cannot be written.
+        """
         key = hashlib.sha256(content).hexdigest()
         path = self.folder / key
-        if not path.exists():
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Written aside and renamed, so that no half-written blob ever has a valid name.
-            handle, name = tempfile.mkstemp(dir=self.folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
+        try:
+            if not path.exists():
+                replace_file(path, content)
+        except OSError as error:
+            raise not_saved(error) from None
         return key
 
     def get(self, key: str) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from hetviz.data import Filter
 from hetviz.errors import DataError, Problem
 
 _KINDS: dict[str, type[Command]] = {}
@@ -38,14 +39,14 @@ class Command:
 
 
 def from_dict(entry: Mapping[str, Any]) -> Command:
-    """Return the command that `entry` describes.
+    """Return the command that `entry` describes; its time, ``at``, is no part of that.
 
     Raises
     ------
     hetviz.errors.DataError
         If the operation is unknown or its fields do not fit.
     """
-    fields = {key: value for key, value in entry.items() if key != "op"}
+    fields = {key: value for key, value in entry.items() if key not in ("op", "at")}
     kind = _KINDS.get(str(entry.get("op")))
     if kind is None:
         raise DataError(
@@ -153,6 +154,12 @@ class RecordRun(Command):
         Of the data it was made from.
     coordinates, figures : str
         Blobs: see `hetviz.workspace.packing`.
+    weights : mapping of str to float
+        Key of a kind of links to what its weights were multiplied by.
+    only : str or None
+        Blob of the packed rows that the method saw; None if it saw all.
+    job : str or None
+        The job that made it; it is pending no longer.
     """
 
     op: ClassVar[str] = "record-run"
@@ -165,6 +172,9 @@ class RecordRun(Command):
     fingerprint: str
     coordinates: str
     figures: str
+    weights: Mapping[str, float] = field(default_factory=dict)
+    only: str | None = None
+    job: str | None = None
 
 
 @dataclass(frozen=True)
@@ -174,6 +184,92 @@ class ChooseRun(Command):
     op: ClassVar[str] = "choose-run"
     does: ClassVar[str] = "choice of map"
     run: str
+
+
+@dataclass(frozen=True)
+class RenameRun(Command):
+    """Call a run something else."""
+
+    op: ClassVar[str] = "rename-run"
+    does: ClassVar[str] = "name of map"
+    run: str
+    title: str
+
+
+@dataclass(frozen=True)
+class StarRun(Command):
+    """Mark a run as one to find again, or take the mark away."""
+
+    op: ClassVar[str] = "star-run"
+    does: ClassVar[str] = "star"
+    run: str
+    starred: bool
+
+
+@dataclass(frozen=True)
+class DropRun(Command):
+    """Remove a run; where it was shown, the newest of the others is."""
+
+    op: ClassVar[str] = "drop-run"
+    does: ClassVar[str] = "remove map"
+    run: str
+
+
+@dataclass(frozen=True)
+class SetFilters(Command):
+    """Replace the filters by these, given as `Filter` or as its dictionary."""
+
+    op: ClassVar[str] = "set-filters"
+    does: ClassVar[str] = "filter"
+    filters: Sequence[Filter | Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        plain = [
+            entry.to_dict() if isinstance(entry, Filter) else dict(entry) for entry in self.filters
+        ]
+        object.__setattr__(self, "filters", plain)
+
+
+@dataclass(frozen=True)
+class StartJob(Command):
+    """Note that a job was started, so that it is known after a restart.
+
+    Attributes
+    ----------
+    job, title : str
+        Its id, and what it is called.
+    note : mapping
+        What is needed to start it again; JSON-ready.
+    """
+
+    op: ClassVar[str] = "start-job"
+    does: ClassVar[str] = "start"
+    undoable: ClassVar[bool] = False
+    job: str
+    title: str
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EndJob(Command):
+    """Note how a job ended that gave no map.
+
+    Attributes
+    ----------
+    job : str
+        Nothing happens unless it is the pending one.
+    outcome : {"interrupted", "failed", "cancelled", None}
+        None forgets the job, once the user has seen how it ended.
+    message : str
+        In plain words.
+    """
+
+    op: ClassVar[str] = "end-job"
+    does: ClassVar[str] = "end"
+    undoable: ClassVar[bool] = False
+    job: str
+    outcome: str | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True)

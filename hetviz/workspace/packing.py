@@ -1,9 +1,10 @@
-"""A run's result as bytes: coordinates as an array file, figures as JSON; never pickled."""
+"""A run as bytes: coordinates as an array file, figures as JSON, rows; never pickled."""
 
 from __future__ import annotations
 
 import io
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,6 +58,28 @@ def embedding_of(
         else {name: int(c) for name, c in zip(data.datasets, components, strict=True)},
         note=note,
     )
+
+
+def pack_rows(rows: NDArray[np.int64]) -> bytes:
+    """Return global row numbers as bytes: little-endian 32-bit, compressed."""
+    return zlib.compress(np.asarray(rows).astype("<i4").tobytes())
+
+
+def unpack_rows(content: bytes, n_rows: int) -> NDArray[np.int64]:
+    """Return the rows that `pack_rows` packed, of data of `n_rows` rows.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are no rows of such data.
+    """
+    try:
+        rows = np.frombuffer(zlib.decompress(content), dtype="<i4").astype(np.int64)
+    except (zlib.error, ValueError):
+        raise DataError(Problem("damaged-content", "rows", "they cannot be read")) from None
+    if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
+        raise DataError(Problem("other-data", "rows", "they are rows of other data"))
+    return rows
 
 
 def pack_figures(figures: Mapping[str, Any]) -> bytes:

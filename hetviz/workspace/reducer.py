@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from hetviz.data import HeteroData
+from hetviz.data import Filter, HeteroData, passing
+from hetviz.data.links import kind_key
 from hetviz.errors import DataError, Problem
 from hetviz.io import Loaded
 from hetviz.workspace import commands as c
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.content import read_files, read_sample, read_zip
-from hetviz.workspace.packing import unpack_coordinates, unpack_figures
-from hetviz.workspace.state import SHIPPED, Run, State, View
+from hetviz.workspace.packing import unpack_coordinates, unpack_figures, unpack_rows
+from hetviz.workspace.state import OUTCOMES, SHIPPED, Pending, Run, State, View
 
 MAX_TITLE = 80
 
 
-def apply(state: State, command: c.Command, blobs: BlobStore) -> State:
+@dataclass(frozen=True)
+class Stamp:
+    """What a command's place in the log adds to it.
+
+    Attributes
+    ----------
+    when : str
+        When it was first carried out: ISO 8601, UTC.
+    run : str
+        Id of the run that it would make; no two commands of a log share one.
+    """
+
+    when: str = ""
+    run: str = "1"
+
+
+def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | None = None) -> State:
     """Return the state after `command`; the given state stays as it is.
 
     Raises
@@ -27,11 +45,11 @@ def apply(state: State, command: c.Command, blobs: BlobStore) -> State:
     """
     match command:
         case c.OpenSample():
-            return _opened(read_sample(command.name), f"sample:{command.name}")
+            return _opened(state, read_sample(command.name), f"sample:{command.name}")
         case c.OpenBundle():
             loaded = read_zip(blobs.get(command.blob), command.filename)
             _refuse_errors(loaded, command.leave_out)
-            return _opened(loaded, f"file:{command.filename}")
+            return _opened(state, loaded, f"file:{command.filename}")
         case c.AddTables():
             return _tables(state, command, blobs)
         case c.RenameDataset():
@@ -41,17 +59,28 @@ def apply(state: State, command: c.Command, blobs: BlobStore) -> State:
         case c.SetTitle():
             return replace(state, title=_title(command.title))
         case c.RecordRun():
-            return _record(state, command, blobs)
+            return _record(state, command, blobs, stamp or Stamp())
         case c.ChooseRun():
-            if all(run.id != command.run for run in state.runs):
-                raise DataError(Problem("unknown-run", "maps", "there is no such map", command.run))
-            return replace(state, chosen=command.run)
+            return replace(state, chosen=_run(state, command.run).id)
+        case c.RenameRun():
+            return _with_run(state, command.run, title=_title(command.title, "name of the map"))
+        case c.StarRun():
+            return _with_run(state, command.run, starred=bool(command.starred))
+        case c.DropRun():
+            return _without_run(state, command.run)
         case c.SetView():
             return replace(state, view=_view(state, command))
+        case c.SetFilters():
+            return _filtered(state, command)
+        case c.StartJob():
+            pending = Pending(command.job, command.title, dict(command.note))
+            return replace(state, pending=pending)
+        case c.EndJob():
+            return replace(state, pending=_ended(state.pending, command))
     raise DataError(Problem("unknown-operation", "journal", "no such operation", command.op))
 
 
-def _opened(loaded: Loaded, source: str) -> State:
+def _opened(before: State, loaded: Loaded, source: str) -> State:
     runs: tuple[Run, ...] = ()
     if loaded.map is not None:
         runs = (
@@ -75,6 +104,7 @@ def _opened(loaded: Loaded, source: str) -> State:
         understood=loaded.understood,
         runs=runs,
         chosen=SHIPPED if runs else None,
+        pending=before.pending,
     )
 
 
@@ -84,7 +114,7 @@ def _tables(state: State, command: c.AddTables, blobs: BlobStore) -> State:
     loaded = read_files(files, command.choices, base)
     _refuse_errors(loaded, command.leave_out)
     if base is None:
-        return _opened(loaded, "files")
+        return _opened(state, loaded, "files")
     return replace(
         state,
         data=loaded.data,
@@ -109,8 +139,10 @@ def _rename(state: State, command: c.RenameDataset) -> State:
     new = command.new.strip()
     after = before.edit().rename(command.old, new)
     was, now = before.fingerprint(), after.fingerprint()
+    kinds = dict(zip(map(kind_key, before.links), map(kind_key, after.links), strict=True))
     runs = tuple(
-        run.renamed(command.old, new, now if run.fingerprint == was else None) for run in state.runs
+        run.renamed(command.old, new, now if run.fingerprint == was else None, kinds)
+        for run in state.runs
     )
     hidden = tuple(new if name == command.old else name for name in state.view.hidden)
     understood = tuple(
@@ -125,6 +157,10 @@ def _rename(state: State, command: c.RenameDataset) -> State:
         runs=runs,
         understood=understood,
         view=replace(state.view, hidden=hidden, colour=_moved(state.view, command.old, new)),
+        filters=tuple(
+            replace(filter, dataset=new) if filter.dataset == command.old else filter
+            for filter in state.filters
+        ),
     )
 
 
@@ -154,39 +190,75 @@ def _drop(state: State, command: c.DropDataset) -> State:
         held_out=state.held_out and state.held_out.edit().drop(command.name),
         understood=tuple(info for info in state.understood if info.dataset != command.name),
         view=replace(state.view, hidden=hidden),
+        filters=tuple(filter for filter in state.filters if filter.dataset != command.name),
     )
 
 
-def _title(text: str) -> str:
+def _title(text: str, of: str = "project name") -> str:
     title = " ".join(text.split())
     if not 0 < len(title) <= MAX_TITLE:
-        raise DataError(
-            Problem(
-                "bad-title",
-                "project name",
-                f"it needs 1 to {MAX_TITLE} characters",
-                title[:MAX_TITLE],
-            )
-        )
+        what = f"it needs 1 to {MAX_TITLE} characters"
+        raise DataError(Problem("bad-title", of, what, title[:MAX_TITLE]))
     return title
 
 
-def _record(state: State, command: c.RecordRun, blobs: BlobStore) -> State:
+def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) -> State:
     data = _data(state)
-    embedding = unpack_coordinates(blobs.get(command.coordinates), data, command.title)
-    numbers = [int(run.id) for run in state.runs if run.id.isdigit()]
+    only = command.only
     run = Run(
-        id=str(max(numbers, default=0) + 1),
+        id=stamp.run,
         method=command.method,
         title=command.title,
         params=dict(command.params),
         seed=command.seed,
         hold_out=command.hold_out,
         fingerprint=command.fingerprint,
-        embedding=embedding,
+        embedding=unpack_coordinates(blobs.get(command.coordinates), data, command.title),
         figures=unpack_figures(blobs.get(command.figures)),
+        weights=dict(command.weights),
+        only=None if only is None else unpack_rows(blobs.get(only), data.n_rows),
+        when=stamp.when,
     )
-    return replace(state, runs=(*state.runs, run), chosen=run.id)
+    done = state.pending is not None and state.pending.job == command.job
+    pending = None if done else state.pending
+    return replace(state, runs=(*state.runs, run), chosen=run.id, pending=pending)
+
+
+def _run(state: State, id: str) -> Run:
+    for run in state.runs:
+        if run.id == id:
+            return run
+    raise DataError(Problem("unknown-run", "maps", "there is no such map", id))
+
+
+def _with_run(state: State, id: str, **fields: Any) -> State:
+    changed = replace(_run(state, id), **fields)
+    return replace(state, runs=tuple(changed if run.id == id else run for run in state.runs))
+
+
+def _without_run(state: State, id: str) -> State:
+    gone = _run(state, id)
+    runs = tuple(run for run in state.runs if run is not gone)
+    chosen = state.chosen if state.chosen != id else runs[-1].id if runs else None
+    return replace(state, runs=runs, chosen=chosen)
+
+
+def _filtered(state: State, command: c.SetFilters) -> State:
+    filters = tuple(Filter.from_dict(dict(entry)) for entry in command.to_dict()["filters"])
+    # Names what is not there, before it is kept.
+    passing(_data(state), filters)
+    return replace(state, filters=filters)
+
+
+def _ended(pending: Pending | None, command: c.EndJob) -> Pending | None:
+    if pending is None or pending.job != command.job:
+        return pending
+    if command.outcome is None:
+        return None
+    if command.outcome not in OUTCOMES:
+        what = "a job ends otherwise"
+        raise DataError(Problem("bad-outcome", "job", what, str(command.outcome)))
+    return replace(pending, outcome=command.outcome, message=command.message)
 
 
 def _view(state: State, command: c.SetView) -> View:

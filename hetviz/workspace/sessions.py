@@ -3,68 +3,125 @@
 from __future__ import annotations
 
 import atexit
-import re
-import secrets
+import logging
 import shutil
 import tempfile
 import threading
 from pathlib import Path
 
+from hetviz.errors import HetvizError
 from hetviz.workspace.blobs import BlobStore
+from hetviz.workspace.files import make_folder
+from hetviz.workspace.forgotten import prune
+from hetviz.workspace.journal import Journal
+from hetviz.workspace.places import BLOBS, GLANCE, JOURNAL, home, is_id, new_id
 from hetviz.workspace.workspace import Workspace
 
-_ID = re.compile(r"[A-Za-z0-9_-]{22}\Z")
+log = logging.getLogger(__name__)
+
+__all__ = ["SESSIONS", "Sessions", "is_id", "new_id"]
 
 
-def new_id() -> str:
-    """Return a fresh session id: 128 random bits, 22 characters that are safe in a url."""
-    return secrets.token_urlsafe(16)
+class _Slot:
+    """The place of one session; its lock is held while it is restored."""
 
-
-def is_id(text: object) -> bool:
-    """Whether `text` has the form of a session id."""
-    return isinstance(text, str) and _ID.match(text) is not None
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.workspace: Workspace | None = None
 
 
 class Sessions:
-    """Workspaces by session id, each with its own folder of blobs.
+    """Workspaces by session id, each with its own folder: journal, glance and blobs.
 
     Parameters
     ----------
     folder : Path, optional
-        Where blobs go; a temporary folder, removed when the process ends, when absent.
+        Where the sessions' folders lie; the folder ``sessions`` in `home` when absent. Where that
+        cannot be written, a temporary folder that is removed when the process ends.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+        self._wanted = folder
+        self._folder: Path | None = None
+        self._durable = True
         self._lock = threading.Lock()
-        self._open: dict[str, Workspace] = {}
+        self._slots: dict[str, _Slot] = {}
+
+    @property
+    def durable(self) -> bool:
+        """Whether sessions outlive this process."""
+        self._root()
+        return self._durable
 
     def get(self, id: str) -> Workspace:
-        """Return the workspace of a session, made on first use.
+        """Return the workspace of a session, restored or made on first use.
 
         Raises
         ------
         ValueError
             If `id` is not a session id.
+        hetviz.workspace.journal.InUse
+            If another process has it open.
+        hetviz.errors.HetvizError
+            If its folder cannot be read, or a later version of hetviz wrote it.
         """
         if not is_id(id):
             raise ValueError("not a session id")
+        folder = self._root() / id
         with self._lock:
-            if id not in self._open:
-                self._open[id] = Workspace(BlobStore(self._root() / id))
-            return self._open[id]
+            slot = self._slots.setdefault(id, _Slot())
+        # Reading one session holds up nobody else's.
+        with slot.lock:
+            if slot.workspace is None:
+                journal = Journal(folder / JOURNAL)
+                slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / GLANCE)
+            return slot.workspace
 
     def find(self, id: str) -> Workspace | None:
-        """Return the workspace of a session that is open, or None."""
+        """Return the workspace of a session that is open or was saved, or None."""
+        if not is_id(id):
+            return None
         with self._lock:
-            return self._open.get(id)
+            slot = self._slots.get(id)
+        if slot is not None and slot.workspace is not None:
+            return slot.workspace
+        if not (self._root() / id / JOURNAL).exists():
+            return None
+        try:
+            return self.get(id)
+        except HetvizError:
+            return None
+
+    def close(self) -> None:
+        """Give up all sessions, so that another process may open them."""
+        with self._lock:
+            slots = list(self._slots.values())
+            self._slots.clear()
+        for slot in slots:
+            with slot.lock:
+                if slot.workspace is not None:
+                    slot.workspace.close()
 
     def _root(self) -> Path:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="hetviz-"))
-            atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
-        return self._folder
+        with self._lock:
+            if self._folder is None:
+                self._folder = self._chosen()
+            return self._folder
+
+    def _chosen(self) -> Path:
+        folder = home() / "sessions" if self._wanted is None else self._wanted
+        try:
+            make_folder(folder)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            self._durable = False
+            log.warning("Projects cannot be saved in %s: %s", folder, error.strerror)
+            spare = Path(tempfile.mkdtemp(prefix="hetviz-"))
+            atexit.register(shutil.rmtree, spare, ignore_errors=True)
+            return spare
+        prune(folder)
+        return folder
 
 
 SESSIONS = Sessions()

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.errors import Problem
 from hetviz.io import DatasetInfo
 
 SHIPPED = "shipped"
+OUTCOMES = ("interrupted", "failed", "cancelled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,13 @@ class Run:
     embedding : Embedding
     figures : mapping or None
         Measures and curves, JSON-ready; None where they were never taken.
+    weights : mapping of str to float
+        Key of a kind of links to what its weights were multiplied by.
+    only : array of int or None
+        Rows of `embedding` that the method saw; None if it saw all.
+    starred : bool
+    when : str
+        When it was kept: ISO 8601, UTC; empty for a map that came with the data.
     """
 
     id: str
@@ -42,9 +51,16 @@ class Run:
     seed: int = 0
     hold_out: float = 0.0
     figures: Mapping[str, Any] | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    only: NDArray[np.int64] | None = None
+    starred: bool = False
+    when: str = ""
 
-    def renamed(self, old: str, new: str, fingerprint: str | None) -> Run:
-        """Return the run with a dataset renamed; `fingerprint` replaces its own if given."""
+    def renamed(self, old: str, new: str, fingerprint: str | None, kinds: Mapping[str, str]) -> Run:
+        """Return the run with a dataset renamed.
+
+        `fingerprint` replaces its own if given; `kinds` leads from old keys of kinds to new ones.
+        """
 
         def moved(mapping: Mapping[str, Any]) -> dict[str, Any]:
             return {(new if name == old else name): value for name, value in mapping.items()}
@@ -57,7 +73,12 @@ class Run:
             placed=moved(self.embedding.placed),
             components=moved(self.embedding.components),
         )
-        return replace(self, embedding=embedding, fingerprint=fingerprint or self.fingerprint)
+        return replace(
+            self,
+            embedding=embedding,
+            fingerprint=fingerprint or self.fingerprint,
+            weights={kinds.get(key, key): factor for key, factor in self.weights.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,27 @@ class View:
 
     colour: str | None = None
     hidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A job that was started and has not given its map.
+
+    Attributes
+    ----------
+    job, title : str
+    note : mapping
+        What is needed to start it again.
+    outcome : {"interrupted", "failed", "cancelled", None}
+        None while it may still give one.
+    message : str
+    """
+
+    job: str
+    title: str
+    note: Mapping[str, Any] = field(default_factory=dict)
+    outcome: str | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +138,10 @@ class State:
     chosen : str or None
         Id of the run on the map.
     view : View
+    filters : tuple of Filter
+        Rows that do not pass all of them are not drawn.
+    pending : Pending or None
+        The job last started, until its map is kept.
     """
 
     title: str = ""
@@ -108,6 +154,8 @@ class State:
     runs: tuple[Run, ...] = ()
     chosen: str | None = None
     view: View = View()
+    filters: tuple[Filter, ...] = ()
+    pending: Pending | None = None
 
     @property
     def run(self) -> Run | None:

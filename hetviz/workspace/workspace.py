@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
 
 from hetviz.errors import HetvizError
 from hetviz.workspace.blobs import BlobStore
-from hetviz.workspace.commands import Command, from_dict
-from hetviz.workspace.reducer import apply
+from hetviz.workspace.commands import Command, EndJob, RecordRun, from_dict
+from hetviz.workspace.glance import (
+    Glance,
+    checked_camera,
+    checked_rows,
+    fingerprint_of,
+    read_glance,
+    write_glance,
+)
+from hetviz.workspace.journal import Journal
+from hetviz.workspace.reducer import Stamp, apply
 from hetviz.workspace.state import State
 
 UNDO, REDO = "undo", "redo"
+INTERRUPTED = "hetviz was stopped while this was being made."
+
+_MOST_NOTES = 5
+
+
+@dataclass(frozen=True)
+class _Lost(Command):
+    """Stands in for an entry that cannot be replayed, so that later undos still fit."""
+
+    op: ClassVar[str] = "lost"
+    does: ClassVar[str] = "a step that was lost"
 
 
 class Workspace:
@@ -23,34 +49,56 @@ class Workspace:
     ----------
     blobs : BlobStore
         Where commands find the bytes they name.
+    journal : Journal, optional
+        Where the log is kept; what it holds is replayed. In memory only when absent.
+    glance_file : Path, optional
+        Where selection and camera are kept.
 
     Attributes
     ----------
     log : list of dict
         JSON-ready entries, oldest first; undo and redo are entries too, so the log only grows.
-        Replaying it gives the same state.
+        Replaying it gives the same state. ``at`` is when an entry was made.
     state : State
+    selection_version : int
+        Grows when the selection changes otherwise than in the browser.
+    notes : list of str
+        What could not be restored; for the user, see `take_notes`.
     """
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(
+        self, blobs: BlobStore, journal: Journal | None = None, glance_file: Path | None = None
+    ) -> None:
         self.blobs = blobs
         self.log: list[dict[str, Any]] = []
         self.state = State()
+        self.notes: list[str] = []
         self._past: list[tuple[Command, State]] = []
         self._future: list[tuple[Command, State]] = []
+        self._n_runs = 0
         self._lock = threading.RLock()
+        self._glance, self._glance_file = Glance(), glance_file
+        self._fingerprint = ""
+        self.selection_version = 0
+        # Replay must not write what it reads.
+        self._journal: Journal | None = None
+        if journal is not None:
+            self._restore(journal)
+        self._journal = journal
+        self._interrupt()
 
     @classmethod
     def replay(cls, log: Iterable[Mapping[str, Any]], blobs: BlobStore) -> Workspace:
-        """Return the workspace that `log` leads to."""
+        """Return the workspace that `log` leads to.
+
+        Raises
+        ------
+        hetviz.errors.HetvizError
+            If an entry cannot be carried out.
+        """
         workspace = cls(blobs)
         for entry in log:
-            if entry["op"] == UNDO:
-                workspace.undo()
-            elif entry["op"] == REDO:
-                workspace.redo()
-            else:
-                workspace.do(from_dict(entry))
+            workspace._again(entry)
         return workspace
 
     @property
@@ -64,15 +112,9 @@ class Workspace:
         Raises
         ------
         hetviz.errors.HetvizError
-            If it cannot be carried out; state and log are as before.
+            If it cannot be carried out or saved; state and log are as before.
         """
-        with self._lock:
-            after = apply(self.state, command, self.blobs)
-            if command.undoable:
-                self._past.append((command, self.state))
-                self._future.clear()
-            self._commit(command.to_dict(), after)
-            return after
+        return self._do(command, _now())
 
     @property
     def steps(self) -> int:
@@ -95,9 +137,9 @@ class Workspace:
         Raises
         ------
         hetviz.errors.HetvizError
-            If there is none.
+            If there is none, or it cannot be saved.
         """
-        return self._step(self._past, self._future, UNDO)
+        return self._step(self._past, self._future, UNDO, _now())
 
     def redo(self) -> State:
         """Do the last undone step again.
@@ -105,31 +147,182 @@ class Workspace:
         Raises
         ------
         hetviz.errors.HetvizError
-            If there is none.
+            If there is none, or it cannot be saved.
         """
-        return self._step(self._future, self._past, REDO)
+        return self._step(self._future, self._past, REDO, _now())
+
+    @property
+    def glance(self) -> Glance:
+        """Selection and camera; empty once the rows are others than they were made for."""
+        with self._lock:
+            if self._glance.fingerprint == self._fingerprint:
+                return self._glance
+            return Glance(fingerprint=self._fingerprint)
+
+    def set_glance(
+        self,
+        *,
+        selection: ArrayLike | None = None,
+        camera: Mapping[str, Any] | None = None,
+        from_browser: bool = False,
+    ) -> None:
+        """Keep what is looked at; what is None stays.
+
+        Parameters
+        ----------
+        selection : array of int, optional
+            Global rows; an empty one clears the selection.
+        camera : mapping, optional
+            See `Glance`; an empty one shows all.
+        from_browser : bool
+            Whether the browser knows already; `selection_version` grows if not.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If there are no such rows, or it is no camera.
+        """
+        with self._lock:
+            glance = self.glance
+            if selection is not None:
+                n_rows = 0 if self.state.data is None else self.state.data.n_rows
+                glance = replace(glance, selection=checked_rows(selection, n_rows))
+            if camera is not None:
+                glance = replace(glance, camera=checked_camera(camera))
+            if selection is not None and not from_browser:
+                self.selection_version += 1
+            self._glance = glance
+            if self._glance_file is not None:
+                write_glance(self._glance_file, glance, self.selection_version)
+
+    def take_notes(self) -> list[str]:
+        """Return what could not be restored, and forget it."""
+        with self._lock:
+            taken, self.notes = self.notes, []
+            return taken
+
+    def close(self) -> None:
+        """Give up the journal, so that another process may open it."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def _do(self, command: Command, at: str) -> State:
+        with self._lock:
+            after = apply(self.state, command, self.blobs, Stamp(at, str(self._n_runs + 1)))
+            before = self.state
+            self._commit({**command.to_dict(), "at": at}, after)
+            self._count(command)
+            if command.undoable:
+                self._past.append((command, before))
+                self._future.clear()
+            return after
 
     def _step(
         self,
         source: list[tuple[Command, State]],
         target: list[tuple[Command, State]],
         op: str,
+        at: str,
     ) -> State:
         with self._lock:
             if not source:
                 raise HetvizError(f"There is nothing to {op}.")
-            command, other = source.pop()
-            target.append((command, self.state))
-            self._commit({"op": op}, _with_view(other, self.state))
+            command, other = source[-1]
+            before = self.state
+            self._commit({"op": op, "at": at}, _stepped(other, before))
+            source.pop()
+            target.append((command, before))
             return self.state
 
     def _commit(self, entry: dict[str, Any], after: State) -> None:
+        # First on the disk: what is seen to be done has been kept.
+        if self._journal is not None:
+            self._journal.append(entry)
         self.log.append(entry)
+        if after.data is not self.state.data or after.source != self.state.source:
+            fingerprint = fingerprint_of(after)
+            if fingerprint != self._fingerprint:
+                self._fingerprint = fingerprint
+                self.selection_version += 1
         self.state = after
 
+    def _count(self, command: Command) -> None:
+        # Undone and lost runs count as well, so that an id never comes to mean another run.
+        self._n_runs += isinstance(command, RecordRun)
 
-def _with_view(state: State, now: State) -> State:
-    """Keep how the map is shown, as far as it means something for the data stepped to."""
-    if state.data is None or now.data is None or set(state.data.datasets) != set(now.data.datasets):
-        return state
-    return replace(state, view=now.view)
+    def _again(self, entry: Mapping[str, Any]) -> None:
+        at = str(entry.get("at", ""))
+        if entry["op"] == UNDO:
+            self._step(self._past, self._future, UNDO, at)
+        elif entry["op"] == REDO:
+            self._step(self._future, self._past, REDO, at)
+        else:
+            self._do(from_dict(entry), at)
+
+    def _restore(self, journal: Journal) -> None:
+        lost = 0
+        for line in journal.lines:
+            entry: Any = None
+            try:
+                entry = json.loads(line)
+                self._again(entry)
+            except (HetvizError, ValueError, TypeError, LookupError) as error:
+                lost += 1
+                if lost <= _MOST_NOTES:
+                    self.notes.append(_told(entry, error))
+                self._pass_over(entry)
+        if lost > _MOST_NOTES:
+            self.notes.append(f"Another {lost - _MOST_NOTES:,} steps could not be repeated.")
+        if self._glance_file is not None and journal.lines:
+            self._glance, version = read_glance(self._glance_file)
+            # More than any browser has heard of, even from a run whose last number was not kept.
+            self.selection_version = max(version + 1, int(time.time()))
+
+    def _pass_over(self, entry: Any) -> None:
+        """Keep the place of an entry that cannot be replayed; the state stays as it is."""
+        plain = dict(entry) if isinstance(entry, Mapping) else {"op": _Lost.op}
+        self.log.append(plain)
+        command: Command
+        try:
+            command = from_dict(plain)
+        except HetvizError:
+            command = _Lost()
+        self._count(command)
+        if command.undoable and plain.get("op") not in (UNDO, REDO):
+            self._past.append((_Lost(), self.state))
+            self._future.clear()
+
+    def _interrupt(self) -> None:
+        """Say of a job that did not survive the last process that it was interrupted."""
+        pending = self.state.pending
+        if pending is not None and pending.outcome is None:
+            ended = replace(pending, outcome="interrupted", message=INTERRUPTED)
+            try:
+                self.do(EndJob(pending.job, ended.outcome, ended.message))
+            except HetvizError:
+                # It cannot be written down now; the next start finds the same.
+                self.state = replace(self.state, pending=ended)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _told(entry: Any, error: Exception) -> str:
+    op = entry.get("op") if isinstance(entry, Mapping) else None
+    step = str(op).replace("-", " ") if op else "a step that cannot be read"
+    reason = str(error) if isinstance(error, HetvizError) else "Its line in the journal is damaged."
+    return f"A step of this project could not be repeated ({step}), so it is left out. {reason}"
+
+
+def _stepped(state: State, now: State) -> State:
+    """Return the state to step to; jobs are no part of it, nor is how the map is shown.
+
+    The view stays as far as it means something for the data stepped to.
+    """
+    same = (
+        state.data is not None
+        and now.data is not None
+        and set(state.data.datasets) == set(now.data.datasets)
+    )
+    return replace(state, view=now.view if same else state.view, pending=now.pending)

@@ -1,0 +1,73 @@
+"""Files that are still there, and whole, after a crash or a power cut."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+from hetviz.errors import HetvizError
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your share of the disk is used up",
+    errno.EFBIG: "the file would become larger than is allowed",
+    errno.EROFS: "the disk can only be read",
+    errno.EACCES: "the folder may not be written to",
+}
+
+
+class NotSaved(HetvizError):
+    """An entry could not be kept, so nothing was changed."""
+
+
+def not_saved(error: OSError) -> NotSaved:
+    """Return what to tell of a write that failed; no path is named, as it holds a session's id."""
+    reason = _REASONS.get(error.errno or 0, (error.strerror or "the disk refused").lower())
+    return NotSaved(
+        f"This could not be saved: {reason}. Nothing was changed, and what was saved before is "
+        "safe. Make room on the disk, or see that it can be written to, and try again."
+    )
+
+
+def sync_folder(folder: Path) -> None:
+    """See to it that files made or renamed in a folder are still there after a power cut."""
+    if os.name == "nt":  # pragma: no cover - folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and what is above it, for its owner only."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file in one step: it is the old one or the new one, never a part of it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; nothing is left behind.
+    """
+    make_folder(path.parent)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    sync_folder(path.parent)

@@ -1,0 +1,122 @@
+"""What the user looks at: selection and camera. They change too often for the log."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data.checks import frozen
+from hetviz.errors import DataError, Problem
+from hetviz.workspace.files import replace_file
+from hetviz.workspace.packing import pack_rows, unpack_rows
+from hetviz.workspace.state import State
+
+log = logging.getLogger(__name__)
+
+_MOST_ROWS = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """Selection and camera, as long as the rows are the same.
+
+    Attributes
+    ----------
+    selection : array of int
+        Global rows, ascending.
+    camera : dict or None
+        ``{"x": [low, high], "y": [low, high]}`` in the map's coordinates; None shows all.
+    fingerprint : str
+        Of the rows that it is about, see `fingerprint_of`.
+    """
+
+    selection: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    camera: dict[str, Any] | None = None
+    fingerprint: str = ""
+
+
+def fingerprint_of(state: State) -> str:
+    """Return what a glance is bound to: the source and each dataset's ids, but not its name."""
+    if state.data is None:
+        return ""
+    digest = hashlib.sha256(repr(state.source).encode())
+    for dataset in state.data.datasets.values():
+        digest.update(repr((len(dataset), *dataset.ids)).encode())
+    return digest.hexdigest()
+
+
+def checked_rows(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Return global rows in order, each once.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are not whole numbers from 0 to below `n_rows`.
+    """
+    array = np.asarray(rows)
+    if array.size == 0:
+        return frozen(np.empty(0, dtype=np.int64))
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DataError(Problem("bad-rows", "selection", "row numbers are needed", repr(rows)[:40]))
+    unique = np.unique(array).astype(np.int64)
+    for row in (unique[0], unique[-1]):
+        if not 0 <= row < n_rows:
+            raise DataError(Problem("unknown-row", "selection", "there is no such row", str(row)))
+    return frozen(unique)
+
+
+def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a camera in its plain form; an empty mapping is None, which shows all.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is not two ranges of finite numbers.
+    """
+    if not camera:
+        return None
+    try:
+        out = {axis: [float(end) for end in camera[axis]] for axis in ("x", "y")}
+        fits = all(len(ends) == 2 and all(map(math.isfinite, ends)) for ends in out.values())
+    except (KeyError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        what = "it needs a range of numbers for x and for y"
+        raise DataError(Problem("bad-camera", "camera", what, repr(camera)[:80]))
+    return out
+
+
+def write_glance(path: Path, glance: Glance, version: int) -> None:
+    """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
+    record = {
+        "fingerprint": glance.fingerprint,
+        "selection": base64.b64encode(pack_rows(glance.selection)).decode(),
+        "camera": glance.camera,
+        "version": version,
+    }
+    try:
+        replace_file(path, json.dumps(record).encode())
+    except OSError as error:
+        log.warning("A selection could not be kept for later: %s", error.strerror)
+
+
+def read_glance(path: Path) -> tuple[Glance, int]:
+    """Return the glance in a file and its version; an empty one where there is none to read."""
+    try:
+        record = json.loads(path.read_bytes())
+        rows = unpack_rows(base64.b64decode(record["selection"]), _MOST_ROWS)
+        camera = checked_camera(record["camera"] or {})
+        glance = Glance(checked_rows(rows, _MOST_ROWS), camera, str(record["fingerprint"]))
+        return glance, int(record["version"])
+    except (OSError, ValueError, KeyError, TypeError, DataError):
+        return Glance(), 0
