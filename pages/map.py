@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import charts, look, map_panel, map_tools, session, work
+from hetviz.ui import charts, look, maker, map_panel, map_tools, session, work
 
 state = session.workspace().state
 
@@ -19,11 +19,6 @@ with left:
     elif work.live() is not None:
         look.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
-        map_panel.no_map(state)
+        maker.no_map(state)
 with right, st.container(key="panel"):
-    chosen = charts.selected(state)
-    if chosen:
-        map_panel.selection(state, chosen)
-    if state.run is not None:
-        map_panel.quality(state, state.run)
-    map_panel.maker(state)
+    map_panel.show(state)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.part import part_of
 from hetviz.errors import ConvergenceWarning, DataWarning
 from hetviz.metrics import evaluate, guidance_curve
 from hetviz.progress import Part, Progress
@@ -38,6 +40,8 @@ def make_map(
     seed: int,
     hold_out: float,
     progress: Progress,
+    weights: Mapping[str, float] | None = None,
+    only: NDArray[np.int64] | None = None,
 ) -> MadeMap:
     """Fit a method and measure the map.
 
@@ -51,19 +55,30 @@ def make_map(
     hold_out : float
         Share of the links to keep from the method and judge the map by; 0 shows it all of them.
     progress : callable
+    weights : mapping of str to float, optional
+        Key of a kind of links (see `hetviz.data.links.kind_key`) to what its weights are
+        multiplied by for the method; the map is judged by all links as they are.
+    only : array of int, optional
+        Global rows to map; the others get no place.
 
     Raises
     ------
     hetviz.errors.HetvizError
     """
-    train, held_out = data, None
-    if hold_out > 0:
-        train, held_out = data.holdout(links=hold_out, random_state=seed)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        fitted = fit_run(train, method, params, seed, Part(progress, 0.0, 0.8))
+        fitted = fit_run(
+            data,
+            method,
+            params,
+            seed,
+            Part(progress, 0.0, 0.8),
+            weights=weights,
+            only=only,
+            hold_out=hold_out,
+        )
     progress(0.8, "Measuring the map")
-    figures = figures_of(train, fitted.embedding, held_out)
+    figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
     ours = (DataWarning, ConvergenceWarning)
     figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
     progress(1.0, "Done")

@@ -1,4 +1,4 @@
-"""The row above the map: which datasets are drawn, what the colour is, which map is shown."""
+"""The row above the map: datasets drawn, colour, filters, maps; below it what it does not show."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import streamlit as st
 
 from hetviz.plots import MapPicture, colour_options
 from hetviz.plots.palette import shape_of
-from hetviz.ui import gallery, look, session
-from hetviz.workspace import ChooseRun, SetView, State
+from hetviz.ui import filters, gallery, history, look, session
+from hetviz.workspace import SetView, State
 
 
 def tools(state: State) -> None:
@@ -46,21 +46,9 @@ def tools(state: State) -> None:
             on_change=_colour,
             args=(f"colour-{data.fingerprint()[:12]}-{now}",),
         )
-        if len(state.runs) > 1:
-            ids = [run.id for run in state.runs]
-            titles = {run.id: _run_title(run.id, run.title) for run in state.runs}
-            key = f"run-{state.chosen}-{len(ids)}"
-            st.selectbox(
-                "Map",
-                ids,
-                index=ids.index(str(state.chosen)),
-                format_func=lambda id: titles[id],
-                key=key,
-                label_visibility="collapsed",
-                width=230,
-                on_change=_choose,
-                args=(key,),
-            )
+        filters.popover(state)
+        history.show(state)
+    filters.chips(state)
 
 
 def below(state: State, drawn: MapPicture) -> None:
@@ -73,10 +61,6 @@ def below(state: State, drawn: MapPicture) -> None:
     look.quiet(" ".join(words))
 
 
-def _run_title(id: str, title: str) -> str:
-    return f"{id}. {title}" if id.isdigit() else title
-
-
 def _layers(key: str, names: list[str]) -> None:
     shown = st.session_state[key]
     session.do(SetView(hidden=tuple(name for name in names if name not in shown)))
@@ -84,7 +68,3 @@ def _layers(key: str, names: list[str]) -> None:
 
 def _colour(key: str) -> None:
     session.do(SetView(colour=str(st.session_state[key])))
-
-
-def _choose(key: str) -> None:
-    session.do(ChooseRun(str(st.session_state[key])))

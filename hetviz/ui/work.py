@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.jobs import Job, Runner, Task, ThreadRunner
 from hetviz.ui import session
 from hetviz.workspace import RecordRun
-from hetviz.workspace.packing import pack_coordinates, pack_figures
+from hetviz.workspace.packing import pack_coordinates, pack_figures, pack_rows
 
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
 RUNNER: Runner = ThreadRunner()
@@ -29,8 +31,16 @@ def live() -> Job | None:
     return next((job for job in RUNNER.jobs(owner()) if job.live), None)
 
 
-def make_map(method: str, title: str, params: Mapping[str, Any], seed: int, hold: float) -> None:
-    """Start making a map of the open data."""
+def make_map(
+    method: str,
+    title: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold: float,
+    weights: Mapping[str, float] | None = None,
+    only: NDArray[np.int64] | None = None,
+) -> None:
+    """Start making a map of the open data, or of some of its global rows."""
     data = session.workspace().state.data
     if data is None or live() is not None:
         return
@@ -40,6 +50,8 @@ def make_map(method: str, title: str, params: Mapping[str, Any], seed: int, hold
         "params": dict(params),
         "seed": seed,
         "hold_out": hold,
+        "weights": dict(weights or {}),
+        "only": only,
     }
     note = {**arguments, "data": None, "title": title, "fingerprint": data.fingerprint()}
     RUNNER.submit(owner(), title, Task("hetviz.jobs.tasks:make_map", arguments), note)
@@ -77,6 +89,7 @@ def _keep(job: Job) -> None:
         return
     workspace = session.workspace()
     made = job.result
+    only = job.note.get("only")
     command = RecordRun(
         method=made.method,
         title=made.title,
@@ -86,6 +99,8 @@ def _keep(job: Job) -> None:
         fingerprint=str(job.note["fingerprint"]),
         coordinates=workspace.blobs.put(pack_coordinates(made.embedding)),
         figures=workspace.blobs.put(pack_figures(made.figures)),
+        weights=job.note.get("weights", {}),
+        only=None if only is None else workspace.blobs.put(pack_rows(only)),
     )
     try:
         workspace.do(command)

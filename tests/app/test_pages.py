@@ -201,8 +201,7 @@ def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> 
     assert run.figures is not None
     assert set(run.figures["curves"]) == {"given", "held_out"}
     assert "held out</th>" in html_of(app)
-    box = next(box for box in app.selectbox if str(box.key).startswith("run-"))
-    box.set_value("shipped").run()
+    press(app, "show-shipped")
     assert workspace_of(app).state.chosen == "shipped"
 
 

@@ -1,0 +1,65 @@
+"""How much each dataset and each kind of links counts, as sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.data.links import kind_key
+from hetviz.params import Param, PerDataset, Real
+from hetviz.ui import look
+
+PARAMETER = "weights"
+"""The name under which a method declares the weight of each dataset."""
+
+
+def of_datasets(method: str, declared: Mapping[str, Param], data: HeteroData) -> dict[str, Any]:
+    """Ask for the weight of each dataset; return it as the parameter, empty where there is none."""
+    param = declared.get(PARAMETER)
+    if not isinstance(param, PerDataset) or not isinstance(param.inner, Real):
+        if len(data.datasets) > 1:
+            look.quiet("This method weighs all datasets alike.")
+        return {}
+    if len(data.datasets) == 1:
+        return {}
+    low, high = param.inner.low, param.inner.high
+    low, high = max(low, 0.0), min(high, 1.0 if high <= 1 else 5.0)
+    start = param.default if isinstance(param.default, (int, float)) else 1.0
+    st.html(f'<p class="hv-quiet">{look.esc(param.label or "Weight of each dataset")}</p>')
+    values = {
+        name: st.slider(
+            look.plain(name), low, high, float(start), key=f"weigh-{method}-{place}-{name}"
+        )
+        for place, name in enumerate(data.datasets)
+    }
+    # All alike is what the method does by itself.
+    return {} if len(set(values.values())) == 1 else {PARAMETER: values}
+
+
+def of_links(data: HeteroData) -> dict[str, float]:
+    """Ask for the weight of each kind of links; return those that are not 1, by kind."""
+    if not data.links:
+        return {}
+    counts: dict[str, int] = {}
+    for group in data.links:
+        counts[kind_key(group)] = counts.get(kind_key(group), 0) + len(group)
+    look.quiet("Weight of each kind of links: 0 leaves it out, 1 counts it as given.")
+    out = {}
+    for key, number in counts.items():
+        label = look.plain(f"{kind_words(data, key)} ({number:,})")
+        value = st.slider(label, 0.0, 1.0, 1.0, 0.05, key=f"weigh-{key}")
+        if value != 1.0:
+            out[key] = float(value)
+    return out
+
+
+def kind_words(data: HeteroData, key: str) -> str:
+    """Return a kind of links in words: "tagged, emoji – keywords"."""
+    for group in data.links:
+        if kind_key(group) == key:
+            ends = f"{group.source} – {group.target}"
+            return f"{group.kind}, {f'within {group.source}' if group.within else ends}"
+    return key
