@@ -58,6 +58,10 @@ class Need(StrEnum):
     SOME_FEATURES = "some features"
     JOINED_DATASETS = "joined datasets"
     POSITIVE_LINKS = "positive links"
+    LINKED_DATASETS = "positive links between datasets"
+    SEVERAL_SOURCES = "several descriptions of the same items"
+    TWO_WITH_FEATURES = "two datasets with features"
+    DESCRIBED = "features, or links within a dataset"
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,8 @@ class Fit:
         Anything a user may want to look at, JSON-ready.
     components : mapping of str to int, optional
         Component of the dataset graph of each dataset.
+    note : str
+        What must be said with every picture of the result; empty when nothing must.
     """
 
     coordinates: Mapping[str, NDArray[np.float64]]
@@ -127,6 +133,7 @@ class Fit:
     stopping_reason: str = "closed form"
     diagnostics: dict[str, Any] = field(default_factory=dict)
     components: Mapping[str, int] | None = None
+    note: str = ""
 
 
 class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
@@ -179,7 +186,7 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
             {name: dataset.ids for name, dataset in data.datasets.items()},
             {name: dataset.entity for name, dataset in data.datasets.items()},
             components=fit.components,
-            note=self.card.title,
+            note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
         )
         for name, dataset in data.datasets.items():
             if len(self.embedding_.ids[name]) != len(dataset):
@@ -331,9 +338,51 @@ def _no_positive_links(data: HeteroData) -> str | None:
     return "It needs links that say what belongs together; there are none."
 
 
+def _not_linked(data: HeteroData) -> str | None:
+    if len(data.datasets) == 1:
+        return "It relates datasets to each other; there is only one."
+    if any((group.weight > 0).any() for group in data.links if not group.within):
+        return None
+    if identity_links(data):
+        return None
+    return "It needs links that say which items of different datasets belong together."
+
+
+def _one_source(data: HeteroData) -> str | None:
+    for entity in data.entities:
+        names = data.views(entity)
+        graphs = {
+            group.kind
+            for group in data.links
+            if group.source in names and group.target in names and (group.weight > 0).any()
+        }
+        if sum(not data[name].is_featureless for name in names) + len(graphs) > 1:
+            return None
+    return (
+        "It combines several descriptions of the same items, such as two sets of features with "
+        "the same ids, or features and links within one dataset; here each item has only one."
+    )
+
+
+def _fewer_than_two_featured(data: HeteroData) -> str | None:
+    featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
+    if len(featured) > 1:
+        return None
+    return f"It compares two datasets by their features; {len(featured) or 'none'} has any."
+
+
+def _undescribed(data: HeteroData) -> str | None:
+    within = any(group.within and (group.weight > 0).any() for group in data.links)
+    return None if within else _no_features_at_all(data)
+
+
 _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.FEATURES: _no_features,
     Need.SOME_FEATURES: _no_features_at_all,
     Need.JOINED_DATASETS: _not_joined,
     Need.POSITIVE_LINKS: _no_positive_links,
+    Need.LINKED_DATASETS: _not_linked,
+    Need.SEVERAL_SOURCES: _one_source,
+    Need.TWO_WITH_FEATURES: _fewer_than_two_featured,
+    Need.DESCRIBED: _undescribed,
 }

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.guided import axis_scale, guided_projection
-from hetviz.data import Dataset, HeteroData
+from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
-from hetviz.features.basis import KINDS, Basis, fit_basis
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.features.projection import SHARED, fit_bases, guidance_of, project
+from hetviz.params import Choice, Param, Real
 from hetviz.progress import Progress
 
 
@@ -40,6 +38,8 @@ class GuidedProjection(BaseEmbedder):
     axis_scale : "auto" or float
         Axis c is multiplied by agreement_c ** axis_scale; "auto" is 0 for up to three axes
         and 1 above.
+    weights : float or mapping of str to float
+        Links of datasets u and v count sqrt(weight_u weight_v) times; 0 leaves a dataset out.
     tie_views : bool
         Add a link of weight 1 between the rows of one object in different views.
     random_state : int
@@ -98,7 +98,7 @@ class GuidedProjection(BaseEmbedder):
         cost="Seconds to 5,000 items with kernels; grows with items times features squared.",
     )
     params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "n_components": SHARED["n_components"],
         "kernel": Choice(
             None,
             "Compare items by",
@@ -126,9 +126,7 @@ class GuidedProjection(BaseEmbedder):
             high=100.0,
             also=(None,),
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
-        ),
+        "tie_views": SHARED["tie_views"],
         "signed": Choice(
             "ratio",
             "Links that say apart",
@@ -151,23 +149,10 @@ class GuidedProjection(BaseEmbedder):
             },
             advanced=True,
         ),
-        "features": PerDataset(
-            "auto",
-            "Features",
-            "What to use of each dataset.",
-            inner=Choice("auto", options=KINDS),
-            advanced=True,
-        ),
-        "axis_scale": Real(
-            "auto",
-            "Spread of axes",
-            "0 gives all axes the same spread, 1 makes those that keep links better wider.",
-            low=0.0,
-            high=4.0,
-            also=("auto",),
-            advanced=True,
-        ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+        "weights": SHARED["weights"],
+        "features": SHARED["features"],
+        "axis_scale": SHARED["axis_scale"],
+        "random_state": SHARED["random_state"],
     }
 
     agreement_: NDArray[np.float64]
@@ -181,6 +166,7 @@ class GuidedProjection(BaseEmbedder):
         tie_views: bool = True,
         signed: str = "ratio",
         variant: str = "block",
+        weights: float | Mapping[str, float] = 1.0,
         features: str | Mapping[str, str] = "auto",
         axis_scale: float | str = "auto",
         random_state: int = 0,
@@ -192,99 +178,36 @@ class GuidedProjection(BaseEmbedder):
         self.tie_views = tie_views
         self.signed = signed
         self.variant = variant
+        self.weights = weights
         self.features = features
         self.axis_scale = axis_scale
         self.random_state = random_state
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        bases: dict[str, Basis] = {}
-        for step, (name, dataset) in enumerate(data.datasets.items()):
-            progress(0.6 * step / len(data.datasets), f"Preparing {name}")
-            bases[name] = fit_basis(dataset, self._kind(dataset), self.random_state)
+        W = guidance_of(data, tie_views=self.tie_views, weights=self.weights)
+        bases = fit_bases(data, progress, self.features, self.kernel, self.random_state)
         progress(0.6, "Solving for the shared axes")
-        names = list(data.datasets)
-        guided = guided_projection(
-            [basis.features for basis in bases.values()],
-            (tied(data) if self.tie_views else data).adjacency(),
+        self._projection = project(
+            bases,
+            W,
+            title=self.card.title,
             n_components=self.n_components,
+            gamma=self.gamma,
+            spread=self.axis_scale,
+            random_state=self.random_state,
             signed=self.signed,
             nu=self.nu,
             variant=self.variant,
-            gamma=self.gamma,
-            nominal=[basis.nominal for basis in bases.values()],
-            names=names,
-            random_state=self.random_state,
         )
-        exponent = self._exponent()
-        coordinates = dict(zip(names, guided.scaled(exponent), strict=True))
-        unguided = [name for name, placed in zip(names, guided.placed, strict=True) if not placed]
-        for name in unguided:
-            coordinates[name] = np.full_like(coordinates[name], np.nan)
+        unguided = self._projection.unguided
         if unguided:
             note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
-        self.agreement_ = guided.mu
-        self._bases, self._guided = bases, guided
-        self._scale = dict(zip(names, axis_scale(guided.mu, exponent), strict=True))
+        self.agreement_ = self._projection.guided.mu
         return Fit(
-            coordinates,
-            diagnostics={
-                "agreement": dict(zip(names, guided.mu.tolist(), strict=True)),
-                "ridge": dict(zip(names, (fitted.ridge for fitted in guided.maps), strict=True)),
-                "features": {name: basis.kind for name, basis in bases.items()},
-                "unguided": unguided,
-            },
-            components=dict(zip(names, guided.component.tolist(), strict=True)),
+            self._projection.coordinates,
+            diagnostics=self._projection.diagnostics,
+            components=self._projection.components,
         )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
-        out = {}
-        for name, rows in new.items():
-            v = list(self._fitted).index(name)
-            features = self._bases[name].of_new(rows.dataset)
-            if not self._guided.placed[v]:
-                placed = np.full((len(rows.dataset), self._guided.mu.shape[1]), np.nan)
-            elif features is None:
-                placed = self._by_links(v, rows)
-            else:
-                placed = self._guided.maps[v](features)
-            out[name] = placed * self._scale[name]
-        return out
-
-    def _by_links(self, v: int, new: NewRows) -> NDArray[np.float64]:
-        """Place featureless rows where their own line of the eigenproblem puts them.
-
-        mu (sum_j w_ij + gamma) y_i = sum_j w_ij y_j over linked rows j; links that say apart are
-        not used.
-        """
-        mu = self._guided.mu[v]
-        total = np.zeros((len(new.dataset), len(mu)))
-        degree = np.zeros(len(new.dataset))
-        for u, name in enumerate(self._fitted):
-            ends = np.flatnonzero((new.to == name) & (new.weight > 0))
-            targets = self._guided.embeddings[u][new.to_row[ends]]
-            there = np.isfinite(targets).all(axis=1)
-            ends, targets = ends[there], targets[there]
-            np.add.at(total, new.row[ends], new.weight[ends, None] * targets)
-            np.add.at(degree, new.row[ends], new.weight[ends])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            placed = total / (np.outer(degree + self._guided.maps[v].ridge, mu))
-        placed[:, mu == 0] = 0.0
-        placed[degree == 0] = np.nan
-        return placed
-
-    def _kind(self, dataset: Dataset) -> str:
-        chosen = self.features
-        kind = chosen.get(dataset.name, "auto") if isinstance(chosen, Mapping) else chosen
-        if kind != "auto" or self.kernel is None:
-            return kind
-        has: dict[str, Any] = {
-            "linear": dataset.X,
-            "rbf": dataset.X if dataset.X is not None else dataset.distance,
-            "precomputed": dataset.kernel if dataset.kernel is not None else dataset.distance,
-        }
-        return "auto" if has[self.kernel] is None else self.kernel
-
-    def _exponent(self) -> float:
-        if isinstance(self.axis_scale, str):
-            return 0.0 if self.n_components <= 3 else 1.0
-        return self.axis_scale
+        return self._projection.place(new)

@@ -82,6 +82,7 @@ def guided_projection(
     keep: float | None = KEEP,
     path: str = "auto",
     names: Sequence[str] | None = None,
+    title: str = "Guided projection",
     random_state: int = 0,
 ) -> Guided:
     """Fit one linear map per dataset so that signed guidance is satisfied.
@@ -115,6 +116,8 @@ def guided_projection(
         See `hetviz.core.eigen.solve`.
     names : sequence of str, optional
         Dataset names for messages.
+    title : str
+        What to call the method in messages.
 
     Raises
     ------
@@ -134,7 +137,7 @@ def guided_projection(
     _check_options(signed, variant, nu)
     graph = _checked_graph(W)
     form = signed if variant == "block" else "paper"
-    _check_guidance(graph, form)
+    _check_guidance(graph, form, title)
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     if sum(sizes) != graph.positive.shape[0]:
         wanted = f"one row per object is needed, {sum(sizes):,} in all"
@@ -191,7 +194,7 @@ def guided_projection(
             "Nothing tells the linked rows apart, so there is no axis to place them on.",
             "Link more rows, or rows whose features differ.",
         ]
-        raise NotApplicableError("Guided projection", reasons)
+        raise NotApplicableError(title, reasons)
     for members, found in fitted:
         if found is not None and len(found.mu) < n_components:
             _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
@@ -240,16 +243,16 @@ def _warn_few_axes(found: int, wanted: int, names: Sequence[str]) -> None:
     )
 
 
-def _check_guidance(graph: SignedGraph, form: str) -> None:
+def _check_guidance(graph: SignedGraph, form: str, title: str) -> None:
     if not (graph.positive.nnz or graph.negative.nnz):
         reasons = ["There is no guidance.", "Add links between rows."]
-        raise NotApplicableError("Guided projection", reasons)
+        raise NotApplicableError(title, reasons)
     if form == "ratio" and not graph.positive.nnz:
         reasons = [
             "All guidance says 'apart', which leaves every direction equally good.",
             "Add links that say 'together', or choose signed='similarity'.",
         ]
-        raise NotApplicableError("Guided projection with signed='ratio'", reasons)
+        raise NotApplicableError(f"{title} with signed='ratio'", reasons)
 
 
 def _check_options(signed: str, variant: str, nu: float | None) -> None:

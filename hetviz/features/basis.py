@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,38 @@ class Basis:
         return None if self._new is None else self._new(rows)
 
 
-def fit_basis(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Basis:
+def chosen_kind(
+    dataset: Dataset, features: str | Mapping[str, str] = "auto", kernel: str | None = None
+) -> str:
+    """Return the kind of basis asked for: `features` by dataset, else `kernel` where it can be had.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    features : str or mapping of str to str
+        One of `KINDS`, for all datasets or by name.
+    kernel : {None, "linear", "rbf", "precomputed"}
+        For datasets that `features` leaves on "auto" and that have what it needs.
+    """
+    kind = features.get(dataset.name, "auto") if isinstance(features, Mapping) else features
+    if kind != "auto" or kernel is None:
+        return kind
+    has: dict[str, Any] = {
+        "linear": dataset.X,
+        "rbf": dataset.X if dataset.X is not None else dataset.distance,
+        "precomputed": dataset.kernel if dataset.kernel is not None else dataset.distance,
+    }
+    return "auto" if has[kernel] is None else kernel
+
+
+def fit_basis(
+    dataset: Dataset,
+    kind: str = "auto",
+    random_state: int = 0,
+    *,
+    penalty: str = "rkhs",
+    weights: NDArray[np.float64] | None = None,
+) -> Basis:
     """Choose and compute the features of a dataset.
 
     Parameters
@@ -68,6 +99,9 @@ def fit_basis(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Ba
         taken as precomputed become inner products by double centring (classical scaling).
     random_state : int
         Seeds the landmarks that stand for a kernel above 5,000 rows.
+    penalty, weights
+        How a kernel's coefficients are penalised, see `hetviz.core.kernels.kernel_map`; landmarks
+        always carry the kernel's own penalty.
 
     Raises
     ------
@@ -88,8 +122,8 @@ def fit_basis(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Ba
             raise _lacking(dataset, kind, "features")
         return Basis(kind, dataset.X, None, lambda rows: rows.X)
     if kind == "rbf":
-        return _gaussian(dataset, random_state)
-    return _precomputed(dataset)
+        return _gaussian(dataset, random_state, penalty, weights)
+    return _precomputed(dataset, penalty, weights)
 
 
 def _natural(dataset: Dataset) -> str:
@@ -98,23 +132,26 @@ def _natural(dataset: Dataset) -> str:
     return "featureless" if dataset.is_featureless else "precomputed"
 
 
-def _gaussian(dataset: Dataset, random_state: int) -> Basis:
+def _gaussian(
+    dataset: Dataset, random_state: int, penalty: str, weights: NDArray[np.float64] | None
+) -> Basis:
     if dataset.X is None:
         if dataset.distance is None:
             raise _lacking(dataset, "rbf", "features or distances")
-        return _from_distances(dataset)
+        return _from_distances(dataset, penalty, weights)
     X = dataset.X
     kernel = RbfKernel(median_bandwidth(X, random_state))
     if len(dataset) > LANDMARKS_ABOVE:
         fitted = landmark_map(kernel, X, N_LANDMARKS, random_state)
     else:
-        fitted = kernel_map(kernel(X, X), where=f"dataset {dataset.name!r}")
+        where = f"dataset {dataset.name!r}"
+        fitted = kernel_map(kernel(X, X), penalty=penalty, weights=weights, where=where)
     landmarks = X[fitted.landmarks]
     features = fitted(kernel(X, landmarks))
     return Basis("rbf", features, len(dataset), lambda rows: fitted(kernel(rows.X, landmarks)))
 
 
-def _from_distances(dataset: Dataset) -> Basis:
+def _from_distances(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
     D = _distances(dataset)
     away = D[np.triu_indices(len(D), 1)]
     width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
@@ -122,20 +159,24 @@ def _from_distances(dataset: Dataset) -> Basis:
     def kernel(distances: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
 
-    fitted = kernel_map(symmetric_kernel(kernel(D)), where=f"dataset {dataset.name!r}, distance")
+    where = f"dataset {dataset.name!r}, distance"
+    K = symmetric_kernel(kernel(D))
+    fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
     return _mapped("rbf", fitted, kernel(D), lambda rows: kernel(_distances(rows)))
 
 
-def _precomputed(dataset: Dataset) -> Basis:
+def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
     where = f"dataset {dataset.name!r}, kernel"
     if dataset.kernel is not None:
         K = symmetric_kernel(dataset.kernel, where)
-        return _mapped("precomputed", kernel_map(K, where=where), K, lambda rows: rows.kernel)
+        fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
+        return _mapped("precomputed", fitted, K, lambda rows: rows.kernel)
     if dataset.distance is None:
         raise _lacking(dataset, "precomputed", "a kernel or distances")
     half = -0.5 * _distances(dataset) ** 2
     K = symmetric_kernel(center_kernel(half), f"dataset {dataset.name!r}, distance")
-    fitted = kernel_map(K, where=f"dataset {dataset.name!r}, distance")
+    where = f"dataset {dataset.name!r}, distance"
+    fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
     return _mapped(
         "precomputed",
         fitted,
