@@ -83,6 +83,22 @@ def _parser() -> argparse.ArgumentParser:
     _add_data(embed)
     embed.add_argument("--method", metavar="KEY", required=True, help="see `methods`")
     _add_parameters(embed)
+    embed.add_argument(
+        "--weigh",
+        action="append",
+        default=[],
+        metavar="KEY=F",
+        type=_weight,
+        help="weigh a kind of links by F, 0 to 1; KEY is 'source|target|kind'; may be repeated",
+    )
+    embed.add_argument("--only", metavar="FILE", help="CSV of the rows to place: dataset, id")
+    embed.add_argument(
+        "--hold-out",
+        type=float,
+        default=0.0,
+        metavar="F",
+        help="share of the links to keep from the method and judge the map by (0)",
+    )
     embed.add_argument("--out", required=True, metavar="DIR", help="folder to write into")
 
     evaluate = add(
@@ -124,6 +140,15 @@ def _assignment(text: str) -> tuple[str, str]:
     if not sign or not name:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
     return name.strip(), value
+
+
+def _weight(text: str) -> tuple[str, float]:
+    # The name of a dataset may hold the sign as well, so the last one counts.
+    key, _, factor = text.rpartition("=")
+    try:
+        return key, float(factor)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=number") from None
 
 
 def _app(given: argparse.Namespace) -> int:
@@ -176,14 +201,28 @@ def _methods(given: argparse.Namespace) -> int:
 def _embed(given: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
     from hetviz.runs import fit_run, write_run
+    from hetviz.runs.rows import read_rows_file
 
     params = _params(given)
     loaded = read_bundle(given.data).strict()
-    fitted = fit_run(loaded.data, given.method, params, given.seed, _progress())
+    weights = dict(given.weigh)
+    if len(weights) < len(given.weigh):
+        raise ParameterError("--weigh names one kind of links twice.")
+    fitted = fit_run(
+        loaded.data,
+        given.method,
+        params,
+        given.seed,
+        _progress(),
+        weights=weights,
+        only=None if given.only is None else read_rows_file(Path(given.only), loaded.data),
+        hold_out=given.hold_out,
+    )
     source = given.data if given.data in hetviz.samples() else str(Path(given.data).resolve())
     record = write_run(given.out, source, loaded.data, fitted, loaded.held_out)
+    placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
     lines = [
-        f"{given.method}: {loaded.data.n_rows:,} rows placed in {fitted.run.seconds:.2f} s",
+        f"{given.method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *_score_lines(record["scores"]),
         f"Written to {given.out}",
     ]

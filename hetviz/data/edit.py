@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data.comparisons import Comparisons
 from hetviz.data.dataset import Dataset
@@ -196,6 +196,26 @@ def rows_of(dataset: Dataset, chosen: Sequence[Any] | NDArray[Any]) -> NDArray[n
     if unknown:
         raise DataError(unknown)
     return found
+
+
+def global_rows(rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+    """Return global rows in order, each once.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are not whole numbers from 0 to below `n_rows`.
+    """
+    array = np.asarray(rows)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DataError(Problem("bad-rows", "rows", "row numbers are needed", repr(rows)[:40]))
+    unique = np.unique(array).astype(np.int64)
+    for row in (unique[0], unique[-1]):
+        if not 0 <= row < n_rows:
+            raise DataError(Problem("unknown-row", "rows", "there is no such row", str(row)))
+    return unique
 
 
 def _joined(first: Comparisons, second: Comparisons) -> Comparisons:

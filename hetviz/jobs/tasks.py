@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.part import part_of
 from hetviz.errors import ConvergenceWarning, DataWarning
 from hetviz.metrics import evaluate, guidance_curve
 from hetviz.progress import Part, Progress

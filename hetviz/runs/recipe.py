@@ -9,24 +9,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hetviz import params as parameters
 from hetviz.data import HeteroData
+from hetviz.data.part import part_of
 from hetviz.errors import DataWarning
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, samples, toml
 from hetviz.metrics import evaluate
 from hetviz.progress import Progress
 from hetviz.registry import get_method
+from hetviz.runs.rows import read_rows_file, rows_table
 from hetviz.runs.run import FittedRun, Run, fit_run
 
 FORMAT = 1
 RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"
-_KEYS: dict[str, type] = {
+ONLY = "only.csv"
+_KEYS: dict[str, type | tuple[type, ...]] = {
     "format": int,
     "data": str,
     "fingerprint": str,
     "method": str,
     "seed": int,
+    "hold_out": (int, float),
+    "only": str,
     "params": dict,
+    "weights": dict,
     "unset": list,
     "versions": dict,
 }
@@ -41,13 +50,17 @@ class Recipe:
     data : str
         A sample name, or a path (relative to the recipe).
     run : Run
+        Without rows, which only the data tell; see `rows`.
     folder : Path
         Where the recipe lies.
+    only : str or None
+        A table of the rows that the method sees (relative to the recipe).
     """
 
     data: str
     run: Run
     folder: Path = field(default_factory=Path)
+    only: str | None = None
 
     @property
     def source(self) -> str:
@@ -58,17 +71,33 @@ class Recipe:
         """Load the data that the recipe names."""
         return read_bundle(self.source).strict()
 
+    def rows(self, data: HeteroData) -> NDArray[np.int64] | None:
+        """Return the global rows that the method sees, or None for all.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If the table names what is not there.
+        """
+        return None if self.only is None else read_rows_file(self.folder / self.only, data)
+
 
 def recipe_text(data: str, run: Run) -> str:
-    """Write a recipe; parameters that are None are listed under ``unset``."""
+    """Write a recipe; parameters that are None are listed under ``unset``.
+
+    The rows of a run that saw only some lie in ``only.csv`` beside it.
+    """
     document = {
         "format": FORMAT,
         "data": data,
         "fingerprint": run.fingerprint,
         "method": run.method,
         "seed": run.seed,
+        "hold_out": run.hold_out or None,
+        "only": None if run.only is None else ONLY,
         "unset": [name for name, value in run.params.items() if value is None],
         "params": {name: value for name, value in run.params.items() if value is not None},
+        **({"weights": dict(run.weights)} if run.weights else {}),
         "versions": dict(run.versions),
     }
     return toml.dumps(document)
@@ -106,8 +135,10 @@ def read_recipe(path: str | Path) -> Recipe:
         {name: checked[name] for name in given},
         document.get("seed", 0),
         document.get("versions", {}),
+        weights=document.get("weights", {}),
+        hold_out=float(document.get("hold_out", 0.0)),
     )
-    return Recipe(document["data"], run, file.parent)
+    return Recipe(document["data"], run, file.parent, document.get("only"))
 
 
 def run_recipe(
@@ -142,7 +173,17 @@ def run_recipe(
             DataWarning,
             stacklevel=2,
         )
-    fitted = fit_run(data, recipe.run.method, recipe.run.params, recipe.run.seed, progress)
+    run = recipe.run
+    fitted = fit_run(
+        data,
+        run.method,
+        run.params,
+        run.seed,
+        progress,
+        weights=run.weights,
+        only=recipe.rows(data),
+        hold_out=run.hold_out,
+    )
     target = recipe.folder / "run" if out is None else Path(out)
     write_run(target, recipe.source, data, fitted, loaded.held_out)
     return target
@@ -155,8 +196,16 @@ def write_run(
     fitted: FittedRun,
     held_out: HeteroData | None = None,
 ) -> Mapping[str, Any]:
-    """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds."""
-    scores = evaluate(data, fitted.embedding, held_out).to_dict()
+    """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds.
+
+    A run that saw only some rows is measured on those, and only.csv lists them. What the run held
+    out itself is judged by before `held_out`, which came with the data.
+    """
+    scope = fitted.scope
+    judged = scope.held_out
+    if judged is None and held_out is not None:
+        judged = held_out if scope.rows is None else part_of(held_out, scope.rows)
+    scores = evaluate(scope.shown, fitted.model.embedding_, judged).to_dict()
     record = {
         "method": fitted.run.method,
         "seed": fitted.run.seed,
@@ -171,6 +220,8 @@ def write_run(
         _write(target / COORDINATES, coordinates_csv(fitted.embedding))
         _write(target / SCORES, json.dumps(record, indent=2) + "\n")
         _write(target / RECIPE, recipe_text(source, fitted.run))
+        if scope.rows is not None:
+            _write(target / ONLY, rows_table(data, scope.rows))
     except OSError as error:
         raise gate.refusal(
             "not-written", str(folder), f"cannot be written: {error.strerror}"

@@ -10,12 +10,16 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from hetviz import __version__
 from hetviz import params as parameters
 from hetviz.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
-from hetviz.progress import Progress
+from hetviz.progress import Progress, silent
 from hetviz.registry import get_method
+from hetviz.runs.scope import Scope, scope_of
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
@@ -37,6 +41,12 @@ class Run:
         Of Python, hetviz and the numeric packages.
     seconds : float
         Wall-clock time of the fit.
+    weights : mapping of str to float
+        Key of a kind of links to what its weights were multiplied by.
+    only : array of int or None
+        Global rows that the method saw; None for all.
+    hold_out : float
+        Share of the links that the method did not see.
     """
 
     fingerprint: str
@@ -45,6 +55,9 @@ class Run:
     seed: int
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    only: NDArray[np.int64] | None = None
+    hold_out: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +70,15 @@ class FittedRun:
     model : BaseEmbedder
         Fitted; ``model.transform`` places new rows where the card says so.
     embedding : Embedding
+        Of all rows of the data; those that the method did not see have no place.
+    scope : Scope
+        What the method saw, and what the map is measured by.
     """
 
     run: Run
     model: BaseEmbedder
     embedding: Embedding
+    scope: Scope
 
 
 def fit_run(
@@ -70,6 +87,10 @@ def fit_run(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    only: ArrayLike | None = None,
+    hold_out: float = 0.0,
 ) -> FittedRun:
     """Fit a method and keep the record of it.
 
@@ -81,8 +102,15 @@ def fit_run(
     params : mapping of str to object, optional
         Where absent, the defaults.
     seed : int
-        Passed as ``random_state`` to methods that declare it.
+        Passed as ``random_state`` to methods that declare it; also of what is held out.
     progress : callable, optional
+        Partial layouts are told as layouts of all rows.
+    weights : mapping of str to float, optional
+        Key of a kind of links (`hetviz.data.links.kind_key`) to a factor from 0 to 1.
+    only : array of int, optional
+        Global rows that the method sees; the others get no place.
+    hold_out : float
+        Share of the links between those rows to keep from the method.
 
     Raises
     ------
@@ -91,15 +119,29 @@ def fit_run(
     method = get_method(key)
     checked = parameters.check(key, method.params, dict(params or {}))
     if "random_state" in method.params and "random_state" not in (params or {}):
-        checked["random_state"] = parameters.check(key, method.params, {"random_state": seed})[
-            "random_state"
-        ]
-    started = time.perf_counter()
-    model = method(**checked).fit(data, progress)
-    seconds = time.perf_counter() - started
+        given = {"random_state": seed}
+        checked["random_state"] = parameters.check(key, method.params, given)["random_state"]
     seed = int(checked.pop("random_state", seed))
-    run = Run(data.fingerprint(), key, checked, seed, versions(), seconds)
-    return FittedRun(run, model, model.embedding_)
+    scope = scope_of(data, weights, only, hold_out, seed)
+    settings = scope.params(checked)
+    if "random_state" in method.params:
+        settings["random_state"] = seed
+    report = silent if progress is None else progress
+    started = time.perf_counter()
+    model = method(**settings).fit(scope.seen, scope.progress(report))
+    seconds = time.perf_counter() - started
+    run = Run(
+        data.fingerprint(),
+        key,
+        checked,
+        seed,
+        versions(),
+        seconds,
+        dict(weights or {}),
+        scope.rows,
+        hold_out,
+    )
+    return FittedRun(run, model, scope.of_all(model.embedding_), scope)
 
 
 def embed(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data.checks import frozen
+from hetviz.data.edit import global_rows
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.files import replace_file
 from hetviz.workspace.packing import pack_rows, unpack_rows
@@ -53,26 +54,6 @@ def fingerprint_of(state: State) -> str:
     for dataset in state.data.datasets.values():
         digest.update(repr((len(dataset), *dataset.ids)).encode())
     return digest.hexdigest()
-
-
-def checked_rows(rows: Any, n_rows: int) -> NDArray[np.int64]:
-    """Return global rows in order, each once.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are not whole numbers from 0 to below `n_rows`.
-    """
-    array = np.asarray(rows)
-    if array.size == 0:
-        return frozen(np.empty(0, dtype=np.int64))
-    if not np.issubdtype(array.dtype, np.integer):
-        raise DataError(Problem("bad-rows", "selection", "row numbers are needed", repr(rows)[:40]))
-    unique = np.unique(array).astype(np.int64)
-    for row in (unique[0], unique[-1]):
-        if not 0 <= row < n_rows:
-            raise DataError(Problem("unknown-row", "selection", "there is no such row", str(row)))
-    return frozen(unique)
 
 
 def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -116,7 +97,7 @@ def read_glance(path: Path) -> tuple[Glance, int]:
         record = json.loads(path.read_bytes())
         rows = unpack_rows(base64.b64decode(record["selection"]), _MOST_ROWS)
         camera = checked_camera(record["camera"] or {})
-        glance = Glance(checked_rows(rows, _MOST_ROWS), camera, str(record["fingerprint"]))
+        glance = Glance(frozen(global_rows(rows, _MOST_ROWS)), camera, str(record["fingerprint"]))
         return glance, int(record["version"])
     except (OSError, ValueError, KeyError, TypeError, DataError):
         return Glance(), 0

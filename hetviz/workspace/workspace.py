@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from hetviz.data.checks import frozen
+from hetviz.data.edit import global_rows
 from hetviz.errors import HetvizError
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.commands import Command, EndJob, RecordRun, from_dict
 from hetviz.workspace.glance import (
     Glance,
     checked_camera,
-    checked_rows,
     fingerprint_of,
     read_glance,
     write_glance,
@@ -186,7 +187,7 @@ class Workspace:
             glance = self.glance
             if selection is not None:
                 n_rows = 0 if self.state.data is None else self.state.data.n_rows
-                glance = replace(glance, selection=checked_rows(selection, n_rows))
+                glance = replace(glance, selection=frozen(global_rows(selection, n_rows)))
             if camera is not None:
                 glance = replace(glance, camera=checked_camera(camera))
             if selection is not None and not from_browser:
