@@ -158,3 +158,78 @@ def _excess_ranks(D: Floats, neighbors: Ints, k: int) -> Floats:
 def _standard_error(values: Floats, n: int) -> float:
     q = len(values)
     return float(values.std(ddof=1) * np.sqrt((1.0 - q / n) / q)) if q < n else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The nearest rows of each row, itself left out.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n, k)
+        Nearest first.
+    squared : ndarray of shape (n, k)
+        Squared distances, 0 or more.
+    """
+
+    index: Ints
+    squared: Floats
+
+
+def nearest_neighbors(
+    squared: Rows, n: int, k: int, progress: Callable[[float], object] = lambda share: None
+) -> Neighbors:
+    """Find the k nearest of n rows for each of them, exactly.
+
+    Parameters
+    ----------
+    squared : callable
+        Squared distances of some rows to all, as from `euclidean_rows` or `kernel_rows`.
+    n, k : int
+        1 <= k < n.
+    progress : callable
+        Gets the share done after each block.
+
+    Notes
+    -----
+    O(n^2 d) time in row blocks of bounded memory. For features of more than 60,000 rows
+    `approximate_neighbors` takes over.
+    """
+    index = np.empty((n, k), dtype=np.int64)
+    found = np.empty((n, k))
+    step = max(1, _BLOCK_ENTRIES // n)
+    for start in range(0, n, step):
+        queries = np.arange(start, min(start + step, n))
+        D = squared(queries)
+        D[np.arange(len(queries)), queries] = np.inf
+        index[queries] = _nearest(D, k)
+        found[queries] = np.take_along_axis(D, index[queries], axis=1)
+        progress(float(queries[-1] + 1) / n)
+    return Neighbors(index, np.maximum(found, 0.0))
+
+
+def approximate_neighbors(X: Any, k: int, random_state: int = 0) -> Neighbors:
+    """Find about the k nearest of each row of features, by nearest-neighbour descent.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+    k : int
+    random_state : int
+
+    Notes
+    -----
+    Of Dong, Moses and Li (2011), by pynndescent. About O(n^1.2 d) time.
+    """
+    from pynndescent import NNDescent
+
+    search = NNDescent(X, n_neighbors=k + 1, metric="euclidean", random_state=random_state)
+    index, distance = search.neighbor_graph
+    n = index.shape[0]
+    # a row is most often its own nearest, but not where others are equal to it
+    itself = index == np.arange(n)[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return Neighbors(
+        index[~itself].reshape(n, k).astype(np.int64),
+        distance[~itself].reshape(n, k).astype(np.float64) ** 2,
+    )
