@@ -91,6 +91,18 @@ class Edit:
         ]
         return HeteroData(datasets, links, self.data.comparisons, labels)
 
+    def set_entity(self, name: str, entity: str) -> HeteroData:
+        """Say what the rows of a dataset are; datasets of one entity are views of the same things.
+
+        Ids, links and comparisons stay as they are.
+        """
+        self.data[name]
+        datasets = [
+            replace(part, entity=entity) if part.name == name else part
+            for part in self.data.datasets.values()
+        ]
+        return HeteroData(datasets, self.data.links, self.data.comparisons, self.data.labels)
+
     def subset(self, rows: Mapping[str, Sequence[Any] | NDArray[Any]]) -> HeteroData:
         """Keep some rows of some datasets, given as ids, row positions or a mask.
 

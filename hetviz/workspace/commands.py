@@ -130,6 +130,38 @@ class DropDataset(Command):
 
 
 @dataclass(frozen=True)
+class SetEntity(Command):
+    """Say what the rows of a dataset are: datasets of one entity show the same things."""
+
+    op: ClassVar[str] = "set-entity"
+    does: ClassVar[str] = "same things"
+    dataset: str
+    entity: str
+
+
+@dataclass(frozen=True)
+class LinkByKey(Command):
+    """Link the items of two datasets that share a key.
+
+    Attributes
+    ----------
+    source, target : str
+    source_column, target_column : str
+        Columns of their tables; empty for the ids.
+    kind : str
+        What to call the links.
+    """
+
+    op: ClassVar[str] = "link-by-key"
+    does: ClassVar[str] = "links by key"
+    source: str
+    source_column: str
+    target: str
+    target_column: str
+    kind: str
+
+
+@dataclass(frozen=True)
 class SetTitle(Command):
     """Name the project."""
 

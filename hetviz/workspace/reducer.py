@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hetviz.data import Filter, HeteroData, passing
+from hetviz.data import Filter, passing
 from hetviz.data.links import kind_key
 from hetviz.errors import DataError, Problem
 from hetviz.io import Loaded
 from hetviz.workspace import commands as c
+from hetviz.workspace import joining
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.content import read_files, read_sample, read_zip
 from hetviz.workspace.packing import unpack_coordinates, unpack_figures, unpack_rows
@@ -56,6 +57,10 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
             return _rename(state, command)
         case c.DropDataset():
             return _drop(state, command)
+        case c.SetEntity():
+            return joining.set_entity(state, command)
+        case c.LinkByKey():
+            return joining.link_by_key(state, command)
         case c.SetTitle():
             return replace(state, title=_title(command.title))
         case c.RecordRun():
@@ -128,14 +133,8 @@ def _refuse_errors(loaded: Loaded, leave_out: bool) -> None:
         raise DataError(loaded.errors)
 
 
-def _data(state: State) -> HeteroData:
-    if state.data is None:
-        raise DataError(Problem("no-data", "project", "nothing is open", remedy="Open data first."))
-    return state.data
-
-
 def _rename(state: State, command: c.RenameDataset) -> State:
-    before = _data(state)
+    before = state.opened()
     new = command.new.strip()
     after = before.edit().rename(command.old, new)
     was, now = before.fingerprint(), after.fingerprint()
@@ -173,7 +172,7 @@ def _moved(view: View, old: str, new: str) -> str | None:
 
 
 def _drop(state: State, command: c.DropDataset) -> State:
-    data = _data(state)
+    data = state.opened()
     if len(data.datasets) == 1:
         raise DataError(
             Problem(
@@ -203,7 +202,7 @@ def _title(text: str, of: str = "project name") -> str:
 
 
 def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) -> State:
-    data = _data(state)
+    data = state.opened()
     only = command.only
     run = Run(
         id=stamp.run,
@@ -246,7 +245,7 @@ def _without_run(state: State, id: str) -> State:
 def _filtered(state: State, command: c.SetFilters) -> State:
     filters = tuple(Filter.from_dict(dict(entry)) for entry in command.to_dict()["filters"])
     # Names what is not there, before it is kept.
-    passing(_data(state), filters)
+    passing(state.opened(), filters)
     return replace(state, filters=filters)
 
 
@@ -266,6 +265,6 @@ def _view(state: State, command: c.SetView) -> View:
     if command.colour is not None:
         view = replace(view, colour=command.colour)
     if command.hidden is not None:
-        known = _data(state).datasets
+        known = state.opened().datasets
         view = replace(view, hidden=tuple(name for name in command.hidden if name in known))
     return view

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, Filter, HeteroData
-from hetviz.errors import Problem
+from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 
 SHIPPED = "shipped"
@@ -161,6 +161,20 @@ class State:
     def run(self) -> Run | None:
         """The run on the map, if any."""
         return next((run for run in self.runs if run.id == self.chosen), None)
+
+    def opened(self) -> HeteroData:
+        """Return the data.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If nothing is open.
+        """
+        if self.data is None:
+            raise DataError(
+                Problem("no-data", "project", "nothing is open", remedy="Open data first.")
+            )
+        return self.data
 
     def is_current(self, run: Run) -> bool:
         """Whether a run was made from the data as they are now."""

@@ -1,0 +1,74 @@
+"""What joins datasets, as commands: the same things, and links by a shared key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.workspace import (
+    BlobStore,
+    LinkByKey,
+    OpenSample,
+    SetEntity,
+    Workspace,
+    from_dict,
+)
+from tests.workspace.helpers import opened
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobStore:
+    return BlobStore(tmp_path / "blobs")
+
+
+def test_datasets_become_views_of_the_same_things_and_undo_parts_them(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    workspace.do(OpenSample("digit-views"))
+    tied = workspace.state.opened()
+    alone = workspace.do(from_dict(SetEntity("fourier", "fourier").to_dict())).opened()
+    assert (tied.n_objects, alone.n_objects) == (700, 1400)
+    again = workspace.do(SetEntity("fourier", "digit")).opened()
+    assert again.views("digit") == ("pixels", "fourier", "shape")
+    assert again.fingerprint() == tied.fingerprint()
+    assert workspace.undo().opened().fingerprint() == alone.fingerprint()
+
+
+def test_links_to_judge_by_follow(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    workspace.do(OpenSample("digits"))
+    held_out = workspace.do(SetEntity("fourier", "pixels")).held_out
+    assert held_out is not None
+    assert held_out.views("pixels") == ("pixels", "fourier")
+
+
+def test_links_by_key_are_added_and_survive_replay(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    workspace.do(OpenSample("digits"))
+    workspace.do(LinkByKey("pixels", "digit", "shape", "digit", "same digit"))
+    links = workspace.state.opened().links[-1]
+    assert (len(links), links.kind, links.role) == (10 * 70 * 70, "same digit", "relation")
+    again = Workspace.replay(workspace.log, blobs)
+    assert again.state.opened().fingerprint() == workspace.state.opened().fingerprint()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        LinkByKey("plants", "", "birds", "", "same id"),
+        LinkByKey("plants", "no column", "birds", "", "x"),
+        LinkByKey("plants", "", "plants", "", "x"),
+        LinkByKey("plants", "", "birds", "", " "),
+        SetEntity("nothing", "plants"),
+        SetEntity("plants", " "),
+    ],
+)
+def test_what_cannot_be_joined_is_refused_and_changes_nothing(
+    blobs: BlobStore, command: LinkByKey | SetEntity
+) -> None:
+    workspace = opened(blobs)
+    before = workspace.state
+    with pytest.raises(DataError):
+        workspace.do(command)
+    assert workspace.state is before
