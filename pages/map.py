@@ -20,5 +20,5 @@ with left:
         look.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
         maker.no_map(state)
-with right, st.container(key="panel"):
+with right, st.container(key="panel", gap="small"):
     map_panel.show(state)

@@ -33,9 +33,8 @@ def show(state: State) -> None:
 
 
 def _entry(state: State, run: Run) -> None:
-    shown = run.id == state.chosen
-    with st.container(border=True, key=f"map-{run.id}", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(border=True, key=f"map-{run.id}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             key = f"map-name-{run.id}-{run.title}"
             st.text_input(
                 "Name of this map",
@@ -46,29 +45,25 @@ def _entry(state: State, run: Run) -> None:
                 on_change=_rename,
                 args=(run.id, key),
             )
-            st.button(
-                "★" if run.starred else "☆",
-                key=f"star-{run.id}",
-                type="tertiary",
-                help="Take the star away" if run.starred else "Keep at the top of the list",
-                on_click=_do,
-                args=(StarRun(run.id, not run.starred),),
-            )
+            now = run.id == state.chosen
+            _button("Shown" if now else "Show", f"show-{run.id}", ChooseRun(run.id), disabled=now)
+            star = ("★", "Take the star away") if run.starred else ("☆", "Keep at the top")
+            _button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
+            _button("×", f"drop-{run.id}", DropRun(run.id), "Remove this map; undo brings it back")
         look.quiet(" · ".join(facts(state, run)))
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            if shown:
-                st.html('<p class="hv-now">On the map now</p>', width="content")
-            else:
-                st.button("Show", key=f"show-{run.id}", on_click=_do, args=(ChooseRun(run.id),))
-            st.space("stretch")
-            st.button(
-                "Remove",
-                key=f"drop-{run.id}",
-                type="tertiary",
-                help="Undo brings it back.",
-                on_click=_do,
-                args=(DropRun(run.id),),
-            )
+
+
+def _button(
+    label: str,
+    key: str,
+    command: ChooseRun | StarRun | DropRun,
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    kind: Literal["secondary", "tertiary"] = "secondary" if help is None else "tertiary"
+    st.button(
+        label, key=key, type=kind, help=help, disabled=disabled, on_click=_do, args=(command,)
+    )
 
 
 def facts(state: State, run: Run) -> list[str]:

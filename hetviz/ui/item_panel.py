@@ -36,8 +36,8 @@ def show(state: State, row: int) -> None:
     neighbours = [int(other) for found in near.values() for other in found.rows]
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
-        _button("Select its neighbours", "pick-near", [row, *neighbours], bool(neighbours))
-        _button("Select what it is linked to", "pick-linked", [row, *linked], bool(linked))
+        _button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
+        _button("Select linked", "pick-linked", [row, *linked], bool(linked))
         st.button("Clear", type="tertiary", key="clear", on_click=selecting.clear)
 
 

@@ -47,8 +47,10 @@ def number_words(value: float, kind: str) -> str:
     if float(value).is_integer() and abs(value) < 1e15:
         # A year is written without a separator, and so is every other number of four digits.
         return f"{value:.0f}" if abs(value) < 10_000 else f"{value:,.0f}"
-    digits = max(0, 3 - int(np.floor(np.log10(abs(value))))) if value else 0
-    return f"{value:,.{min(digits, 6)}f}" if abs(value) >= 1e-4 else f"{value:.2g}"
+    if not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.3g}"
+    digits = max(1, 3 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
 
 
 def share_words(share: float) -> str:

@@ -8,12 +8,12 @@ from hetviz.ui import group_panel, item_panel, maker, quality, selecting
 from hetviz.workspace import State
 
 _HINTS = (
-    "Click an item to see what lies near it and what it is linked to.",
-    "Draw around items with lasso or box to see what sets them apart.",
-    "Scroll to zoom, drag to move, double-click to see all.",
+    "Click an item to see what is near and linked.",
+    "Draw around several to see what sets them apart.",
+    "Scroll to zoom, double-click to see all.",
 )
 KEYS = (
-    ("Shift + click", "add to the selection, or take away"),
+    ("Shift + click", "add to the selection"),
     ("Esc", "select nothing"),
 )
 
