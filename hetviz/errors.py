@@ -79,7 +79,17 @@ def listed(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Pro
 
 
 class HetvizError(Exception):
-    """Base of every error that hetviz raises on purpose."""
+    """Base of every error that hetviz raises on purpose; a copy of one has all its fields."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Subclasses make their message of other arguments, so their __init__ cannot take it back.
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[HetvizError], args: tuple[Any, ...], fields: dict[str, Any]) -> HetvizError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class DataError(HetvizError):
@@ -128,7 +138,16 @@ class MissingExtraError(HetvizError, ImportError):
 
 
 class Cancelled(HetvizError):
-    """The user stopped the work; raised out of a progress callback."""
+    """The user stopped the work; raised out of a progress callback.
+
+    Attributes
+    ----------
+    partial : object
+        What there was so far, where that is of use: the embedding, once it leaves
+        `hetviz.base.BaseEmbedder.fit`. None otherwise.
+    """
+
+    partial: Any = None
 
 
 class ConvergenceWarning(UserWarning):

@@ -1,6 +1,8 @@
 """Long work outside the request: submit a task, watch it, stop it, fetch its result."""
 
+from hetviz.jobs.frames import Frame
+from hetviz.jobs.process import ProcessRunner
 from hetviz.jobs.runner import Job, Runner, Task
 from hetviz.jobs.runners import InlineRunner, ThreadRunner
 
-__all__ = ["InlineRunner", "Job", "Runner", "Task", "ThreadRunner"]
+__all__ = ["Frame", "InlineRunner", "Job", "ProcessRunner", "Runner", "Task", "ThreadRunner"]

@@ -12,15 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from hetviz.errors import HetvizError
+from hetviz.jobs.frames import Frame
 from hetviz.progress import Progress
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
-
-UNEXPECTED = (
-    "Something went wrong inside this method, which is a fault of hetviz and not of your data. "
-    "Your data and earlier maps are untouched; try other settings or another method."
-)
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,8 @@ class Job:
         Why it failed; an unexpected failure is wrapped in a plain sentence.
     note : mapping
         What the submitter wanted to find again beside the result.
+    seq : int
+        Partial layouts so far.
     """
 
     id: str
@@ -80,6 +78,7 @@ class Job:
     result: Any = None
     error: HetvizError | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
+    seq: int = 0
 
     @property
     def live(self) -> bool:
@@ -90,18 +89,31 @@ class Job:
 class Runner(Protocol):
     """Runs tasks one at a time, in the order in which they came."""
 
+    def warm(self) -> None:
+        """Get ready for the first task; returns at once."""
+        ...
+
     def submit(
-        self, owner: str, title: str, task: Task, note: Mapping[str, Any] | None = None
+        self,
+        owner: str,
+        title: str,
+        task: Task,
+        note: Mapping[str, Any] | None = None,
+        id: str | None = None,
     ) -> str:
-        """Queue a task and return the job's id."""
+        """Queue a task and return the job's id, which the caller may choose (a new one)."""
         ...
 
     def get(self, id: str, owner: str) -> Job | None:
         """Return a job of this owner, or None."""
         ...
 
+    def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
+        """Return the newest partial layout of a job of this owner if it is later than `after`."""
+        ...
+
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop; a waiting one stops at once."""
+        """Ask a job of this owner to stop; a waiting one does not start any more."""
         ...
 
     def jobs(self, owner: str) -> list[Job]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import threading
 import time
 from collections import deque
@@ -11,91 +10,64 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hetviz.errors import Cancelled, HetvizError
-from hetviz.jobs.runner import UNEXPECTED, Job, Task, seconds_left
+from hetviz.errors import Cancelled
+from hetviz.jobs.book import Book
+from hetviz.jobs.failures import is_fault, plain
+from hetviz.jobs.frames import packed
+from hetviz.jobs.runner import Task, seconds_left
 
 log = logging.getLogger(__name__)
 
 
-class _Jobs:
-    """The book of jobs: snapshots by id, replaced under a lock, seen by their owner only."""
+class _Here(Book):
+    """Runs tasks in this process."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._book: dict[str, Job] = {}
-        self._stop: dict[str, threading.Event] = {}
-
-    def get(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner, or None."""
-        with self._lock:
-            job = self._book.get(id)
-        return job if job is not None and job.owner == owner else None
-
-    def jobs(self, owner: str) -> list[Job]:
-        """Return the owner's jobs, oldest first."""
-        with self._lock:
-            return [job for job in self._book.values() if job.owner == owner]
-
-    def take(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner that is over, once: it is forgotten then."""
-        with self._lock:
-            job = self._book.get(id)
-            if job is None or job.owner != owner or job.live:
-                return None
-            del self._stop[id]
-            return self._book.pop(id)
-
-    def _new(self, owner: str, title: str, note: Mapping[str, Any] | None) -> str:
-        id = secrets.token_hex(8)
-        with self._lock:
-            self._book[id] = Job(id, owner, title, note=dict(note or {}))
-            self._stop[id] = threading.Event()
-        return id
-
-    def _change(self, id: str, **fields: Any) -> None:
-        with self._lock:
-            self._book[id] = replace(self._book[id], **fields)
+    def warm(self) -> None:
+        """Do nothing: this process is running already."""
 
     def _run(self, id: str, task: Task) -> None:
         began = time.monotonic()
         self._change(id, state="running", ahead=0)
 
         def progress(fraction: float, message: str = "", **figures: Any) -> None:
-            if self._stop[id].is_set():
+            if id in self._stopped:
                 raise Cancelled("Stopped.")
             left = seconds_left(fraction, time.monotonic() - began)
             self._change(id, fraction=fraction, message=message, seconds_left=left)
+            if (layout := figures.get("layout")) is not None:
+                self._keep_frame(id, packed(layout))
 
         try:
             progress(0.0, "Starting")
             result = task.run(progress)
         except Cancelled:
-            self._change(id, state="cancelled", seconds_left=None)
-        except HetvizError as error:
-            self._change(id, state="failed", error=error, seconds_left=None)
-        except Exception:
-            log.exception("A task failed: %s", task.function)
-            self._change(id, state="failed", error=HetvizError(UNEXPECTED), seconds_left=None)
+            self._end(id, state="cancelled")
+        except Exception as error:
+            if is_fault(error):
+                log.exception("A task failed: %s", task.function)
+            self._end(id, state="failed", error=plain(error))
         else:
-            self._change(id, state="done", fraction=1.0, result=result, seconds_left=None)
+            self._end(id, state="done", fraction=1.0, result=result)
 
 
-class InlineRunner(_Jobs):
+class InlineRunner(_Here):
     """Runs each task inside `submit`; it can be stopped only from within the task."""
 
     def submit(
-        self, owner: str, title: str, task: Task, note: Mapping[str, Any] | None = None
+        self,
+        owner: str,
+        title: str,
+        task: Task,
+        note: Mapping[str, Any] | None = None,
+        id: str | None = None,
     ) -> str:
         """Run the task and return the job's id; the job is over by then."""
-        id = self._new(owner, title, note)
+        id = self._new(owner, title, note, id)
         self._run(id, task)
         return id
 
-    def cancel(self, id: str, owner: str) -> None:
-        """Do nothing: a job is over before its id is known."""
 
-
-class ThreadRunner(_Jobs):
+class ThreadRunner(_Here):
     """Runs tasks on one daemon thread, in order; cancel works at the next progress report."""
 
     def __init__(self) -> None:
@@ -105,10 +77,15 @@ class ThreadRunner(_Jobs):
         self._thread: threading.Thread | None = None
 
     def submit(
-        self, owner: str, title: str, task: Task, note: Mapping[str, Any] | None = None
+        self,
+        owner: str,
+        title: str,
+        task: Task,
+        note: Mapping[str, Any] | None = None,
+        id: str | None = None,
     ) -> str:
         """Queue a task and return the job's id."""
-        id = self._new(owner, title, note)
+        id = self._new(owner, title, note, id)
         with self._work:
             self._queue.append((id, task))
             if self._thread is None:
@@ -121,13 +98,11 @@ class ThreadRunner(_Jobs):
     def cancel(self, id: str, owner: str) -> None:
         """Ask a job of this owner to stop; a waiting one stops at once."""
         with self._work:
-            job = self._book.get(id)
-            if job is None or job.owner != owner or not job.live:
-                return
-            self._stop[id].set()
-            if job.state == "waiting":
+            super().cancel(id, owner)
+            job = self.get(id, owner)
+            if job is not None and job.state == "waiting":
                 self._queue = deque(entry for entry in self._queue if entry[0] != id)
-                self._book[id] = replace(job, state="cancelled", ahead=0)
+                self._end(id, state="cancelled")
                 self._tell_places()
 
     def _loop(self) -> None:

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hetviz.errors import ParameterError
-from hetviz.jobs import InlineRunner, Runner, Task, ThreadRunner
-from hetviz.jobs.runner import UNEXPECTED, seconds_left
+from hetviz.jobs import InlineRunner, Job, Runner, Task, ThreadRunner
+from hetviz.jobs.failures import NO_MEMORY, UNEXPECTED
+from hetviz.jobs.runner import seconds_left
 from hetviz.progress import Progress
 
 HERE = __name__
@@ -28,6 +30,20 @@ def refuse(progress: Progress) -> None:
 
 def crash(progress: Progress) -> None:
     raise ZeroDivisionError("secret detail")
+
+
+def hoard(progress: Progress) -> None:
+    raise MemoryError("512 GiB")
+
+
+def show(progress: Progress) -> None:
+    progress(0.2, "first", layout=np.zeros((3, 2)))
+    progress(0.4, "no layout")
+    progress(0.6, "last", layout=lambda: np.arange(9).reshape(3, 3))
+
+
+def show_badly(progress: Progress) -> None:
+    progress(0.2, layout=np.zeros(3))
 
 
 def until_stopped(started: str, progress: Progress) -> None:
@@ -105,6 +121,48 @@ def test_an_unexpected_failure_shows_no_internals(runner: Runner) -> None:
     assert job is not None
     assert job.state == "failed"
     assert str(job.error) == UNEXPECTED
+
+
+def test_too_little_memory_is_said_plainly(runner: Runner) -> None:
+    id = runner.submit("me", "Hoarding", task("hoard"))
+    wait_for(lambda: over(runner, id))
+    job = runner.get(id, "me")
+    assert job is not None
+    assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
+
+
+def test_the_newest_layout_is_kept(runner: Runner) -> None:
+    id = runner.submit("me", "Showing", task("show"))
+    wait_for(lambda: over(runner, id))
+    job, frame = runner.get(id, "me"), runner.frame(id, "me", after=1)
+    assert job is not None and frame is not None
+    assert (job.seq, frame.seq) == (2, 2)
+    layout = np.frombuffer(frame.layout, dtype="<f4").reshape(3, 2)
+    assert layout.tolist() == [[0, 1], [3, 4], [6, 7]]
+    assert runner.frame(id, "me", after=2) is None
+    assert runner.frame(id, "you") is None
+
+
+def test_a_layout_of_another_shape_is_a_fault_of_the_method(runner: Runner) -> None:
+    id = runner.submit("me", "Showing", task("show_badly"))
+    wait_for(lambda: over(runner, id))
+    job = runner.get(id, "me")
+    assert job is not None
+    assert (job.state, str(job.error)) == ("failed", UNEXPECTED)
+
+
+def test_the_end_of_an_inline_job_is_told_before_it_is_seen() -> None:
+    ends: list[Job] = []
+
+    def on_end(job: Job) -> None:
+        seen = runner.get(job.id, "me")
+        assert seen is not None and seen.live
+        ends.append(job)
+
+    runner = InlineRunner(on_end)
+    runner.warm()
+    runner.submit("me", "Doubling", task("double", value=2), id="mine")
+    assert [(job.id, job.state, job.result) for job in ends] == [("mine", "done", 4)]
 
 
 def test_only_the_owner_sees_a_job(runner: Runner) -> None:

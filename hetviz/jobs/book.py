@@ -1,0 +1,107 @@
+"""The book of jobs: snapshots by id, replaced under a lock, seen by their owner only."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hetviz.jobs.frames import Frame
+from hetviz.jobs.runner import Job
+
+log = logging.getLogger(__name__)
+
+# Jobs that are over and that nobody took are forgotten beyond this many, oldest first.
+_KEPT = 100
+
+
+class Book:
+    """What every runner keeps of its jobs.
+
+    Parameters
+    ----------
+    on_end : callable, optional
+        Called once with each job that ends, before anybody sees it as over.
+    """
+
+    def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:
+        self._on_end = on_end
+        self._lock = threading.RLock()
+        self._book: dict[str, Job] = {}
+        self._frames: dict[str, Frame] = {}
+        # Jobs that were asked to stop.
+        self._stopped: set[str] = set()
+
+    def get(self, id: str, owner: str) -> Job | None:
+        """Return a job of this owner, or None."""
+        with self._lock:
+            job = self._book.get(id)
+        return job if job is not None and job.owner == owner else None
+
+    def jobs(self, owner: str) -> list[Job]:
+        """Return the owner's jobs, oldest first."""
+        with self._lock:
+            return [job for job in self._book.values() if job.owner == owner]
+
+    def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
+        """Return the newest partial layout of a job of this owner if it is later than `after`."""
+        with self._lock:
+            frame = self._frames.get(id) if self.get(id, owner) is not None else None
+        return frame if frame is not None and frame.seq > after else None
+
+    def take(self, id: str, owner: str) -> Job | None:
+        """Return a job of this owner that is over, once: it is forgotten then."""
+        with self._lock:
+            job = self.get(id, owner)
+            if job is None or job.live:
+                return None
+            self._forget(id)
+            return job
+
+    def cancel(self, id: str, owner: str) -> None:
+        """Ask a job of this owner to stop; a waiting one does not start any more."""
+        with self._lock:
+            job = self.get(id, owner)
+            if job is not None and job.live:
+                self._stopped.add(id)
+
+    def _new(self, owner: str, title: str, note: Mapping[str, Any] | None, id: str | None) -> str:
+        id = id or secrets.token_hex(8)
+        with self._lock:
+            if id in self._book:
+                raise ValueError(f"There is a job {id!r} already.")
+            self._book[id] = Job(id, owner, title, note=dict(note or {}))
+        return id
+
+    def _forget(self, id: str) -> None:
+        del self._book[id]
+        self._frames.pop(id, None)
+        self._stopped.discard(id)
+
+    def _change(self, id: str, **fields: Any) -> None:
+        with self._lock:
+            self._book[id] = replace(self._book[id], **fields)
+
+    def _keep_frame(self, id: str, layout: bytes) -> None:
+        with self._lock:
+            seq = self._book[id].seq + 1
+            self._frames[id] = Frame(seq, layout)
+            self._change(id, seq=seq)
+
+    def _end(self, id: str, **fields: Any) -> None:
+        """Tell `on_end` of the job as it will be, then let everybody see it."""
+        with self._lock:
+            job = replace(self._book[id], ahead=0, seconds_left=None, **fields)
+        if self._on_end is not None:
+            try:
+                self._on_end(job)
+            except Exception:
+                log.exception("What is to be done at the end of a job failed: %s", job.title)
+        with self._lock:
+            self._book[id] = job
+            over = [id for id, job in self._book.items() if not job.live]
+            for old in over[: max(0, len(over) - _KEPT)]:
+                self._forget(old)

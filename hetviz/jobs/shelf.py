@@ -1,0 +1,77 @@
+"""Data that the worker has already are not sent again.
+
+The server gives each `HeteroData` a number for as long as it lives, and the worker keeps the last
+few that it got. It is the object that is numbered, not its fingerprint: finding that one takes a
+pass over all of the data, and it does not tell pictures apart. The worker says after each job
+what it holds, so that the two never disagree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_HELD = 2
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Data with their number; without a value where the worker holds them."""
+
+    number: int
+    value: Any = None
+
+
+class Numbers:
+    """The server's side: which data have which number."""
+
+    def __init__(self) -> None:
+        self._next = itertools.count(1)
+        self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+    def wrap(self, arguments: Mapping[str, Any], held: Collection[int]) -> dict[str, Any]:
+        """Return arguments of a task with every data among them as `Sent`."""
+        return {name: self._wrap(value, held) for name, value in arguments.items()}
+
+    def _wrap(self, value: Any, held: Collection[int]) -> Any:
+        # Known by what it can do, because the server need not import the data model to run jobs.
+        if not callable(getattr(type(value), "fingerprint", None)):
+            return value
+        number = self._known.get(value)
+        if number is None:
+            number = self._known[value] = next(self._next)
+        return Sent(number, None if number in held else value)
+
+
+class Shelf:
+    """The worker's side: the last few data that it got."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, Any] = {}
+
+    @property
+    def held(self) -> list[int]:
+        """Numbers of the data that are here."""
+        return list(self._held)
+
+    def unwrap(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arguments as the task wants them."""
+        return {
+            name: self._unwrap(value) if isinstance(value, Sent) else value
+            for name, value in arguments.items()
+        }
+
+    def clear(self) -> None:
+        """Let go of all of it."""
+        self._held.clear()
+
+    def _unwrap(self, sent: Sent) -> Any:
+        known = self._held.pop(sent.number, None)
+        value = sent.value if known is None else known
+        self._held[sent.number] = value
+        for oldest in list(self._held)[:-_HELD]:
+            del self._held[oldest]
+        return value

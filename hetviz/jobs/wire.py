@@ -1,0 +1,202 @@
+"""Messages between the server and its worker, over a socket that only the two of them hold.
+
+A message is the length of its head (4 bytes), the head (JSON: kind, fields, sizes of the parts),
+and the parts. Values travel pickled, with their arrays beside them, so that an array of any size
+is neither copied when it is sent nor parsed when it arrives. To unpickle is to trust the sender:
+this is safe here only because the server started the worker itself and handed it the socket.
+No other module may pickle.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import socket
+import struct
+import sys
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, is_dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+Buffer = bytes | bytearray | memoryview
+
+_LENGTH = struct.Struct("<I")
+# Steps that one look at a socket may take, each at most what the socket holds at once, so that a
+# sender that never stops cannot keep its reader from anything else.
+_STEPS = 1_000
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message as it arrived."""
+
+    kind: str
+    fields: dict[str, Any]
+    parts: Sequence[Buffer]
+
+    def value(self) -> Any:
+        """Return the value that `pickled` made the parts of."""
+        head, *buffers = self.parts
+        return pickle.loads(head, buffers=buffers)  # noqa: S301 - see above
+
+
+def message(kind: str, parts: Sequence[Buffer] = (), /, **fields: Any) -> list[Buffer]:
+    """Return a message as the buffers to send."""
+    head = {"kind": kind, "fields": fields, "sizes": [len(part) for part in parts]}
+    text = json.dumps(head).encode()
+    return [_LENGTH.pack(len(text)) + text, *parts]
+
+
+def pickled(value: Any) -> list[Buffer]:
+    """Return a value as parts of a message; arrays in it are shared with it, not copied.
+
+    Raises
+    ------
+    Exception
+        Of any kind, if something in it cannot be pickled.
+    """
+    file = io.BytesIO()
+    arrays: list[pickle.PickleBuffer] = []
+    _Pickler(file, protocol=5, buffer_callback=arrays.append).dump(value)
+    return [file.getvalue(), *(array.raw() for array in arrays)]
+
+
+class _Pickler(pickle.Pickler):
+    """Takes read-only mappings too, leaves cached values at home, and keeps arrays read-only."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        kind = type(obj)
+        if kind is MappingProxyType:
+            return _read_only, (dict(obj),)
+        if (numpy := sys.modules.get("numpy")) is not None and kind is numpy.ndarray:
+            flags = obj.flags
+            # A buffer that is sent beside the pickle stays read-only by itself.
+            beside = (flags.c_contiguous or flags.f_contiguous) and not obj.dtype.hasobject
+            return NotImplemented if flags.writeable or beside else (_frozen, (obj.copy(),))
+        ours = kind.__module__.startswith("hetviz.") and is_dataclass(obj)
+        if ours and hasattr(obj, "__dict__"):
+            # Of a copy: another thread may fill in a cached value meanwhile.
+            state = {
+                name: value
+                for name, value in dict(vars(obj)).items()
+                if not isinstance(getattr(kind, name, None), cached_property)
+            }
+            return _blank, (kind,), state
+        return NotImplemented
+
+
+def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+def _blank(kind: type) -> Any:
+    return object.__new__(kind)
+
+
+def _frozen(array: Any) -> Any:
+    array.setflags(write=False)
+    return array
+
+
+class Reader:
+    """Puts messages together from the pieces in which they arrive."""
+
+    def __init__(self) -> None:
+        self._expect_length()
+
+    def read(self, sock: socket.socket) -> Message:
+        """Wait for a message and return it.
+
+        Raises
+        ------
+        EOFError, OSError
+            If the other end is gone.
+        """
+        while (arrived := self._step(sock)) is None:
+            pass
+        return arrived
+
+    def ready(self, sock: socket.socket) -> tuple[list[Message], bool]:
+        """Return the messages that are there already, and whether the other end is still there."""
+        arrived = []
+        try:
+            for _ in range(_STEPS):
+                if (one := self._step(sock)) is not None:
+                    arrived.append(one)
+        except BlockingIOError:
+            pass
+        except (EOFError, OSError):
+            return arrived, False
+        return arrived, True
+
+    def _step(self, sock: socket.socket) -> Message | None:
+        got = sock.recv_into(self._open[self._filled :])
+        if not got:
+            raise EOFError
+        self._filled += got
+        while self._filled == len(self._open):
+            if (whole := self._advance()) is not None:
+                return whole
+        return None
+
+    def _expect(self, target: bytearray) -> None:
+        self._open, self._filled = memoryview(target), 0
+
+    def _expect_length(self) -> None:
+        self._head: dict[str, Any] | None = None
+        self._parts: deque[bytearray] = deque()
+        self._done: list[Buffer] = []
+        self._length = True
+        self._expect(bytearray(_LENGTH.size))
+
+    def _advance(self) -> Message | None:
+        """Go on to what follows a piece that is complete."""
+        if self._length:
+            self._length = False
+            self._expect(bytearray(_LENGTH.unpack(self._open)[0]))
+            return None
+        if self._head is None:
+            self._head = json.loads(bytes(self._open))
+            self._parts.extend(bytearray(size) for size in self._head["sizes"])
+        else:
+            self._done.append(self._open)
+        if self._parts:
+            self._expect(self._parts.popleft())
+            return None
+        whole = Message(self._head["kind"], self._head["fields"], self._done)
+        self._expect_length()
+        return whole
+
+
+class Outbox:
+    """Sends messages as fast as the other end takes them, and never waits for it."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[memoryview] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def put(self, buffers: Sequence[Buffer]) -> None:
+        """Add a message from `message`."""
+        self._waiting.extend(memoryview(buffer) for buffer in buffers if len(buffer))
+
+    def flush(self, sock: socket.socket) -> None:
+        """Send what the socket takes; all the rest is dropped if the other end is gone."""
+        try:
+            for _ in range(_STEPS):
+                if not self._waiting:
+                    return
+                first = self._waiting[0]
+                sent = sock.send(first)
+                self._waiting.popleft()
+                if sent < len(first):
+                    self._waiting.appendleft(first[sent:])
+        except BlockingIOError:
+            return
+        except OSError:
+            self._waiting.clear()

@@ -1,0 +1,166 @@
+"""Tasks for the tests of the worker: it imports them by name, as it does the app's."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from hetviz.data import HeteroData
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.progress import Progress
+
+LONG_S = 120.0
+
+
+def double(value: Any, progress: Progress) -> Any:
+    progress(0.5, "half way")
+    return 2 * value
+
+
+def pid(progress: Progress) -> int:
+    return os.getpid()
+
+
+def surroundings(progress: Progress) -> dict[str, Any]:
+    return {
+        "threads": os.environ["OPENBLAS_NUM_THREADS"],
+        "nice": os.nice(0),
+        "interrupt": signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+        "streamlit": "streamlit" in sys.modules,
+    }
+
+
+def until_stopped(progress: Progress, started: str = "") -> None:
+    """Turn until it is stopped; makes the file `started` first."""
+    if started:
+        Path(started).touch()
+    end = time.monotonic() + LONG_S
+    while time.monotonic() < end:
+        progress(0.3, "turning")
+        time.sleep(0.01)
+
+
+def until_there(path: str, progress: Progress) -> str:
+    end = time.monotonic() + LONG_S
+    while not Path(path).exists() and time.monotonic() < end:
+        progress(0.1, "waiting")
+        time.sleep(0.01)
+    return "there"
+
+
+def deaf(started: str, progress: Progress) -> None:
+    """Make one long native call that keeps the interpreter: no other thread runs meanwhile."""
+    Path(started).touch()
+    ctypes.PyDLL(None).sleep(int(LONG_S) * 3)
+
+
+def factor(started: str, progress: Progress) -> None:
+    """Report nothing between calls of a library."""
+    A = np.random.default_rng(0).normal(size=(2000, 2000))
+    A += A.T
+    end = time.monotonic() + LONG_S
+    Path(started).touch()
+    while time.monotonic() < end:
+        scipy.linalg.eigh(A)
+
+
+def stubborn(started: str, progress: Progress) -> None:
+    """Swallow the cancel."""
+    Path(started).touch()
+    end = time.monotonic() + LONG_S
+    while time.monotonic() < end:
+        try:
+            progress(0.5, "on")
+        except HetvizError:
+            time.sleep(0.05)
+
+
+def refuse(kind: str, progress: Progress) -> None:
+    raise {
+        "parameter": ParameterError("gamma must be positive"),
+        "data": DataError([Problem("duplicate-id", "a.csv, row 7", "twice", "x", row=6)] * 2),
+        "method": NotApplicableError("PCA", ["Too few items.", "No features."]),
+    }[kind]
+
+
+def exists(path: str, progress: Progress) -> bool:
+    return Path(path).exists()
+
+
+def crash(progress: Progress) -> None:
+    raise ZeroDivisionError("secret detail")
+
+
+def leave(progress: Progress) -> None:
+    raise SystemExit(3)
+
+
+def hoard(progress: Progress) -> None:
+    np.ones(2**50)
+
+
+class Untellable(HetvizError):
+    """An error with a field that cannot travel."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.lock = lambda: None
+
+
+def refuse_untellably(progress: Progress) -> None:
+    raise Untellable("No.")
+
+
+def unpicklable(progress: Progress) -> Any:
+    return lambda: None
+
+
+def fault(progress: Progress) -> None:
+    """Read address 0: a segmentation fault."""
+    ctypes.string_at(0)
+
+
+def exit_at_once(progress: Progress) -> None:
+    os._exit(7)
+
+
+def layouts(number: int, n: int, progress: Progress) -> int:
+    """Report `number` layouts of n rows, the first column counting them, with waits between."""
+    for k in range(1, number + 1):
+        Y = np.full((n, 3), float(k))
+        Y[0] = np.nan
+        progress(k / number, f"step {k}", layout=Y if k % 2 else lambda Y=Y: Y)
+        time.sleep(0.15)
+    return number
+
+
+def storm(progress: Progress) -> None:
+    """Report far more often than anybody can look."""
+    for k in range(20_000):
+        progress(k / 20_000, f"step {k}", layout=lambda: np.zeros((10, 2)))
+
+
+def large(n: int, progress: Progress) -> np.ndarray:
+    return np.arange(n, dtype=np.float64)
+
+
+def total(X: np.ndarray, progress: Progress) -> float:
+    return float(X.sum())
+
+
+def describe(data: HeteroData, progress: Progress) -> dict[str, Any]:
+    dataset = next(iter(data.datasets.values()))
+    return {
+        "object": id(data),
+        "fingerprint": data.fingerprint(),
+        "writeable": dataset.X.flags.writeable or dataset.ids.flags.writeable,
+        "media": dataset.media,
+    }
