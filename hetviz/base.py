@@ -22,6 +22,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.new_rows import NewLink, NewRows, new_rows
 from hetviz.data.views import identity_links
 from hetviz.errors import (
+    Cancelled,
     DataError,
     DataWarning,
     HetvizError,
@@ -49,6 +50,7 @@ class Capability(StrEnum):
     SPARSE = "sparse features"
     OUT_OF_SAMPLE = "new items"
     ITERATIVE = "partial layouts"
+    WARM_START = "going on from an earlier map"
 
 
 class Need(StrEnum):
@@ -56,6 +58,7 @@ class Need(StrEnum):
 
     FEATURES = "features"
     SOME_FEATURES = "some features"
+    FEATURES_OR_LINKS = "features or links"
     JOINED_DATASETS = "joined datasets"
     POSITIVE_LINKS = "positive links"
     LINKED_DATASETS = "positive links between datasets"
@@ -158,7 +161,9 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
     diagnostics_: dict[str, Any]
     _fitted: dict[str, Dataset]
 
-    def fit(self, data: HeteroData, progress: Progress | None = None) -> Self:
+    def fit(
+        self, data: HeteroData, progress: Progress | None = None, start: Embedding | None = None
+    ) -> Self:
         """Fit the method and keep the embedding.
 
         Parameters
@@ -166,10 +171,16 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         data : HeteroData
         progress : callable, optional
             See `hetviz.progress.Progress`.
+        start : Embedding, optional
+            An earlier map to go on from, rows matched by dataset and id. Methods without
+            WARM_START take no notice of it.
 
         Raises
         ------
         hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
+        hetviz.errors.Cancelled
+            When `progress` raises it. Methods with partial layouts are then fitted as far as they
+            got, and the embedding is the error's ``partial``.
         """
         parameters.check(self.card.key, self.params, self.get_params(deep=False))
         self._check_per_dataset(data)
@@ -180,7 +191,18 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         rng = np.random.default_rng(getattr(self, "random_state", 0))
         report = silent if progress is None else progress
         report(0.0, "Starting")
-        fit = self._fit(data, rng, report)
+        try:
+            fit = self._fit_from(data, rng, report, start)
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Fit):
+                self._keep(data, stopped.partial)
+                stopped.partial = self.embedding_
+            raise
+        self._keep(data, fit)
+        report(1.0, "Done")
+        return self
+
+    def _keep(self, data: HeteroData, fit: Fit) -> None:
         self.embedding_ = Embedding(
             {name: fit.coordinates[name] for name in data.datasets},
             {name: dataset.ids for name, dataset in data.datasets.items()},
@@ -196,8 +218,6 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         self.stopping_reason_ = fit.stopping_reason
         self.diagnostics_ = dict(fit.diagnostics)
         self._fitted = dict(data.datasets)
-        report(1.0, "Done")
-        return self
 
     def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
         """Place new rows of fitted datasets; rows already placed do not move.
@@ -248,6 +268,16 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         raise NotImplementedError
+
+    def _fit_from(
+        self,
+        data: HeteroData,
+        rng: np.random.Generator,
+        progress: Progress,
+        start: Embedding | None,
+    ) -> Fit:
+        """Fit from an earlier map; a method with WARM_START overrides it instead of `_fit`."""
+        return self._fit(data, rng, progress)
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
         raise NotImplementedError
@@ -321,6 +351,14 @@ def _no_features_at_all(data: HeteroData) -> str | None:
     return None
 
 
+def _no_features_or_links(data: HeteroData) -> str | None:
+    if _no_features_at_all(data) is None:
+        return None
+    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
+        return None
+    return "It needs features in some dataset, or links that say what belongs together."
+
+
 def _not_joined(data: HeteroData) -> str | None:
     if len(data.datasets) == 1 or any(not group.within for group in data.links):
         return None
@@ -379,6 +417,7 @@ def _undescribed(data: HeteroData) -> str | None:
 _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.FEATURES: _no_features,
     Need.SOME_FEATURES: _no_features_at_all,
+    Need.FEATURES_OR_LINKS: _no_features_or_links,
     Need.JOINED_DATASETS: _not_joined,
     Need.POSITIVE_LINKS: _no_positive_links,
     Need.LINKED_DATASETS: _not_linked,
