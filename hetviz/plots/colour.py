@@ -132,6 +132,13 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     return _with_borrowed(data, dataset, result)
 
 
+def number_range(colours: Colouring) -> tuple[float, float]:
+    """Return the numbers at both ends of the scale: the 2 and 98 % quantiles, never equal."""
+    known = colours.value[np.isfinite(colours.value)]
+    low, high = map(float, np.quantile(known, [0.02, 0.98])) if len(known) else (0.0, 1.0)
+    return low, high if high > low else low + 1.0
+
+
 def spoken(text: str) -> str:
     """Return a slug such as ``smileys-emotion`` as words; leave other text as it is."""
     plain = text.replace("-", "").replace("_", "")

@@ -11,15 +11,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, spoken
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
+from hetviz.plots.drawn import drawn, unjoined
 from hetviz.plots.palette import Theme, Tokens, shape_of, tokens
 from hetviz.plots.place import Frame
 from hetviz.plots.text import escape, short
 from hetviz.plots.writing import WORD_FONT, PictureOf, Written, write
 
 DOT = 5.5
-# Spreads that differ by less than this are drawn as they are.
-_UNLIKE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,26 +85,26 @@ def map_figure(
     Costs O(n) plus at most 800 x 800 distances for each name.
     """
     token = tokens(theme)
-    points, notes = _comparable(embedding.planar())
+    form = drawn(embedding)
+    points, placed = form.points, form.placed
     shown = np.zeros(data.n_rows, dtype=bool)
     for name, rows in data.offsets.items():
         shown[rows] = name not in hidden
-    placed = embedding.stacked_placed()
     frame = Frame.around(points[shown & placed])
     figure = go.Figure(layout=_layout(frame, token))
     for place, name in enumerate(data.datasets):
         if name not in hidden:
             trace = _trace(data, name, place, points, placed, colouring, theme, selected)
             figure.add_trace(go.Scattergl(trace) if webgl else go.Scatter(trace))
-    drawn = np.flatnonzero(shown & placed)
-    drawn = drawn[frame.inside(points[drawn])]
-    written = write(figure, data, points, drawn, frame, colouring, theme, picture_of)
+    seen = np.flatnonzero(shown & placed)
+    seen = seen[frame.inside(points[seen])]
+    written = write(figure, data, points, seen, frame, colouring, theme, picture_of)
     return MapPicture(
         figure,
         map_alt(data, colouring, hidden),
         frame.outside,
         int((shown & ~placed).sum()),
-        (*notes, *_unjoined(embedding, hidden)),
+        (*form.notes, *unjoined(embedding, hidden)),
         written,
     )
 
@@ -117,39 +116,6 @@ def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()
     if colouring.categories:
         words += ": " + ", ".join(map(spoken, colouring.categories))
     return words + "."
-
-
-def _unjoined(embedding: Embedding, hidden: Collection[str]) -> list[str]:
-    """Say which datasets share the picture only."""
-    groups: dict[int, list[str]] = {}
-    for name, group in embedding.components.items():
-        if name not in hidden and embedding.placed[name].any():
-            groups.setdefault(group, []).append(name)
-    if len(groups) < 2:
-        return []
-    parts = [" with ".join(names) for names in groups.values()]
-    return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
-
-
-def _comparable(embedding: Embedding) -> tuple[NDArray[np.float64], list[str]]:
-    """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
-    radius: dict[str, float] = {}
-    for name, Y in embedding.coordinates.items():
-        there = Y[embedding.placed[name]]
-        if len(there) > 1:
-            centre = np.median(there, axis=0)
-            radius[name] = float(np.median(np.linalg.norm(there - centre, axis=1)))
-    largest = max(radius.values(), default=0.0)
-    parts, notes = [], []
-    for name, Y in embedding.coordinates.items():
-        r = radius.get(name, 0.0)
-        if r > 0 and largest / r > _UNLIKE:
-            centre = np.nanmedian(Y, axis=0)
-            parts.append(centre + (Y - centre) * (largest / r))
-            notes.append(f"{name} is drawn {largest / r:,.0f} times larger, to be seen at all.")
-        else:
-            parts.append(Y)
-    return np.vstack(parts), notes
 
 
 def _layout(frame: Frame, token: Tokens) -> go.Layout:
@@ -231,8 +197,7 @@ def _marker_colours(
     token = tokens(theme)
     if colouring.option.kind == "numbers":
         value = colouring.value[rows]
-        known = colouring.value[~np.isnan(colouring.value)]
-        low, high = np.quantile(known, [0.02, 0.98]) if len(known) else (0.0, 1.0)
+        low, high = number_range(colouring)
         bar = {
             "thickness": 8,
             "len": 0.32,
@@ -251,8 +216,8 @@ def _marker_colours(
         return {
             "color": value.astype(np.float32),
             "colorscale": "Viridis",
-            "cmin": float(low),
-            "cmax": float(high) if high > low else float(low) + 1.0,
+            "cmin": low,
+            "cmax": high,
             "colorbar": bar,
             "showscale": with_bar,
         }

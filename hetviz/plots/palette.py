@@ -20,6 +20,8 @@ class Tokens:
         Text, second lines, thin curves only.
     accent, on_accent, ok, bad : str
         Controls and the main curve, text on them, the state dot, errors.
+    plus, minus : str
+        Together and apart, always beside the word or sign.
     ghost : str
         Points without a value.
     categories : tuple of str
@@ -37,6 +39,8 @@ class Tokens:
     on_accent: str
     ok: str
     bad: str
+    plus: str
+    minus: str
     ghost: str
     categories: tuple[str, ...]
 
@@ -53,6 +57,8 @@ _LIGHT = Tokens(
     on_accent="#ffffff",
     ok="#1d7a5f",
     bad="#a3231f",
+    plus="#2f4cc4",
+    minus="#b5560d",
     ghost="#c3c1bb",
     categories=(
         "#2f4cc4",
@@ -77,6 +83,8 @@ _DARK = Tokens(
     on_accent="#0d1f1e",
     ok="#7fd1ae",
     bad="#f08a80",
+    plus="#7aaeff",
+    minus="#ff9a55",
     ghost="#4a4d53",
     categories=(
         "#3f8dff",
@@ -88,6 +96,20 @@ _DARK = Tokens(
         "#9a70c4",
         "#bd655a",
     ),
+)
+
+# Viridis, from low to high: even in lightness, and read alike by colour-blind readers.
+NUMBERS = (
+    "#440154",
+    "#482878",
+    "#3e4989",
+    "#31688e",
+    "#26828e",
+    "#1f9e89",
+    "#35b779",
+    "#6ece58",
+    "#b5de2b",
+    "#fde725",
 )
 
 SHAPES = (

@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 
 _SAMPLE = 800
 _CELL = 0.06
+_CANDIDATES = 25
+# On a map of up to this many points a name stands beside its group: it would cover what it names.
+_FEW, _BESIDE = 150, 8
+_DOT_RADIUS = 7.0
+_PICTURE = (900.0, 620.0)
 
 
 @dataclass(frozen=True)
@@ -121,22 +126,74 @@ def densest_first(at: NDArray[np.float64], reach: float) -> list[int]:
     return [int(rows[k]) for k in chosen]
 
 
+def name_places(
+    at: NDArray[np.float64],
+    dots: NDArray[np.float64],
+    size: tuple[float, float],
+    reach: float,
+) -> NDArray[np.float64]:
+    """Return where the middle of a group's name may go, best first, in pixels.
+
+    Parameters
+    ----------
+    at : array of shape (m, 2)
+        Points of the group.
+    dots : array of shape (n, 2)
+        All points that are seen.
+    size : (float, float)
+        Width and height of the name.
+    reach : float
+        How far around a point its density counts.
+
+    Returns
+    -------
+    array of shape (k, 2)
+        The densest places of the group, k <= 25; on a map of few points, places beside those,
+        the ones that cover the fewest points first.
+    """
+    best = at[densest_first(at, reach)[:_CANDIDATES]]
+    if len(dots) > _FEW:
+        return best
+    width, height = size[0] / 2 + _DOT_RADIUS, size[1] / 2 + _DOT_RADIUS
+    aside = np.array([[0, height], [0, -height], [width, 0], [-width, 0]])
+    places = (best[:_BESIDE, None, :] + aside).reshape(-1, 2)
+    away = np.abs(dots[None, :, :] - places[:, None, :])
+    # The point that the name stands beside touches its box and is not covered.
+    covered = (away < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
+    nearest: NDArray[np.float64] = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
+    return nearest
+
+
 def place_names(
-    board: Board, groups: Iterable[tuple[str, NDArray[np.float64]]], font: float
+    board: Board,
+    groups: Iterable[tuple[str, NDArray[np.float64]]],
+    dots: NDArray[np.float64],
+    font: float,
 ) -> dict[str, tuple[float, float]]:
-    """Place a name at the densest free place of each group; return the places, in pixels.
+    """Place each group's name at the first of its `name_places` that is free, in pixels.
 
     A name whose group has no free place near its dense part is left out.
     """
     reach = _CELL * max(board.width, board.height)
     found: dict[str, tuple[float, float]] = {}
     for name, at in groups:
-        for k in densest_first(at, reach)[:25]:
-            x, y = float(at[k, 0]), float(at[k, 1])
-            if board.put(x, y, *name_size(name, font)):
+        size = name_size(name, font)
+        for x, y in name_places(at, dots, size, reach).tolist():
+            if board.put(x, y, *size):
                 found[name] = (x, y)
                 break
     return found
+
+
+def name_anchors(
+    frame: Frame, at: NDArray[np.float64], dots: NDArray[np.float64], name: str, font: float
+) -> NDArray[np.float64]:
+    """Return `name_places` on a picture of middle size, as points of the plane, shape (k, 2)."""
+    picture = _PICTURE
+    group, seen = frame.pixels(at, *picture), frame.pixels(dots, *picture)
+    places = name_places(group.at, seen.at, name_size(name, font), _CELL * max(picture))
+    anchors: NDArray[np.float64] = places / group.scale + (frame.low + frame.high) / 2
+    return anchors
 
 
 def place_items(

@@ -34,7 +34,7 @@ NAME_FONT, WORD_FONT = 16, 12.5
 PICTURE = 18.0
 WORD_AREA, PICTURE_AREA = 14_000.0, 7_000.0
 _PICTURE_GAP = 1.5
-_LONGEST_WORD, _LONGEST_NAME = 18, 28
+_LONGEST_WORD, LONGEST_NAME = 18, 28
 _TRIES, _PICTURE_TRIES = 20, 2000
 
 PictureOf = Callable[[str, int], str | None]
@@ -150,7 +150,7 @@ class _Writer:
             members = np.flatnonzero(colouring.code[drawn] == k)
             if len(members):
                 colour = text_colour(token.categories[k], theme)
-                self.names[short(spoken(name), _LONGEST_NAME)] = (members, colour)
+                self.names[short(spoken(name), LONGEST_NAME)] = (members, colour)
         self._rank()
 
     def _rank(self) -> None:
@@ -206,7 +206,7 @@ class _Writer:
 
     def _write_names(self, board: Board, pixels: Pixels) -> None:
         groups = [(name, pixels.at[members]) for name, (members, _) in self.names.items()]
-        for name, (x, y) in place_names(board, groups, NAME_FONT).items():
+        for name, (x, y) in place_names(board, groups, pixels.at, NAME_FONT).items():
             at = self._middle + np.array([x, y]) / pixels.scale
             self.boxes.append(_Box(at, name_size(name, NAME_FONT)))
             _, colour = self.names.pop(name)

@@ -189,7 +189,7 @@ def test_names_never_overlap_and_keep_to_the_picture() -> None:
     rng = np.random.default_rng(1)
     board = Board(560, 440)
     groups = [(f"Group number {k}", rng.normal(size=(50, 2)) * 60) for k in range(12)]
-    placed = place_names(board, groups, 16)
+    placed = place_names(board, groups, np.vstack([at for _, at in groups]), 16)
     assert len(placed) >= 8
     for a, b in combinations(board.boxes, 2):
         assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]

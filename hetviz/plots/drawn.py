@@ -1,0 +1,96 @@
+"""What a picture does to a map before it is drawn: two axes, and spreads that can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding
+
+# Spreads that differ by less than this are drawn as they are.
+_UNLIKE = 3.0
+# Browsers draw in single precision: what is further off, or finer, than this would be lost.
+_FAR, _FINEST, _LARGEST = 1e4, 1e-12, 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A map as it is drawn.
+
+    Attributes
+    ----------
+    points : array of shape (n_rows, 2)
+        Of all datasets in order; NaN where a row has no place.
+    placed : array of bool, shape (n_rows,)
+    notes : tuple of str
+        What the picture does to the map, one sentence each.
+    """
+
+    points: NDArray[np.float64]
+    placed: NDArray[np.bool_]
+    notes: tuple[str, ...]
+
+
+def drawn(embedding: Embedding) -> Drawn:
+    """Return how an embedding is drawn.
+
+    Notes
+    -----
+    Its `planar` form, a dataset of far smaller spread than the widest enlarged about its own
+    middle; moved to the origin, or scaled, where single precision could not tell its points apart.
+    """
+    planar = embedding.planar()
+    points, notes = _comparable(planar)
+    return Drawn(_representable(points), planar.stacked_placed(), tuple(notes))
+
+
+def unjoined(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
+    """Say which datasets share the picture only."""
+    groups: dict[int, list[str]] = {}
+    for name, group in embedding.components.items():
+        if name not in hidden and name in embedding.placed and embedding.placed[name].any():
+            groups.setdefault(group, []).append(name)
+    if len(groups) < 2:
+        return []
+    parts = [" with ".join(names) for names in groups.values()]
+    return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
+
+
+def _comparable(embedding: Embedding) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
+    radius: dict[str, float] = {}
+    for name, Y in embedding.coordinates.items():
+        there = Y[embedding.placed[name]]
+        if len(there) > 1:
+            centre = np.median(there, axis=0)
+            radius[name] = float(np.median(np.linalg.norm(there - centre, axis=1)))
+    largest = max(radius.values(), default=0.0)
+    parts, notes = [], []
+    for name, Y in embedding.coordinates.items():
+        r = radius.get(name, 0.0)
+        if r > 0 and largest / r > _UNLIKE:
+            centre = np.nanmedian(Y, axis=0)
+            parts.append(centre + (Y - centre) * (largest / r))
+            notes.append(f"{name} is drawn {largest / r:,.0f} times larger, to be seen at all.")
+        else:
+            parts.append(Y)
+    return np.vstack(parts), notes
+
+
+def _representable(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    there = points[~np.isnan(points).any(axis=1)]
+    if not len(there):
+        return points
+    low, high = np.quantile(there, [0.006, 0.994], axis=0)
+    span = float((high / 2 - low / 2).max() * 2)
+    middle = low / 2 + high / 2
+    if span == 0 and not middle.any():
+        return points
+    if span == 0 or np.abs(middle).max() > _FAR * span:
+        points = points - middle
+    if span > 0 and not _FINEST < span < _LARGEST:
+        points = np.clip(points / span, -_LARGEST, _LARGEST)
+    return points

@@ -1,0 +1,405 @@
+"""What the map in the browser is told: a small JSON object that names arrays by their hashes.
+
+Everything that depends on the data alone is kept as long as they live, so that a rerun of the page
+only looks things up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import HeteroData
+from hetviz.data.filters import passing
+from hetviz.jobs import Job
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, colouring, number_range, spoken
+from hetviz.plots.drawn import Drawn, drawn, unjoined
+from hetviz.plots.map import map_alt
+from hetviz.plots.palette import NUMBERS, Theme, shape_of, text_colour, tokens
+from hetviz.plots.place import Frame, name_anchors
+from hetviz.plots.text import is_word, short
+from hetviz.plots.writing import LONGEST_NAME, NAME_FONT
+from hetviz.ui import map_rank, map_selection
+from hetviz.ui.map_shelf import SHELVES, Packed, kept
+from hetviz.workspace import Run, State
+
+Mode = Literal["work", "look"]
+
+# Above so many rows the browser draws a picture of their density and a sample.
+DENSITY_LIMIT = 100_000
+_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """A map as it is drawn, and as the browser gets it.
+
+    Attributes
+    ----------
+    points : float32 array of shape (n_rows, 2)
+        The very numbers that the browser draws.
+    placed : array of bool, shape (n_rows,)
+    notes : tuple of str
+    packed : Packed
+    """
+
+    points: NDArray[np.float32]
+    placed: NDArray[np.bool_]
+    notes: tuple[str, ...]
+    packed: Packed
+
+
+def spec(
+    state: State,
+    run: Run | None,
+    *,
+    session: str,
+    theme: Theme = "light",
+    mode: Mode = "work",
+    selection: ArrayLike = (),
+    camera: Mapping[str, Any] | None = None,
+    version: int = 0,
+    live: Job | None = None,
+) -> dict[str, Any]:
+    """Return what the map component draws, JSON-ready.
+
+    Parameters
+    ----------
+    state : State
+        With data; its view says colour and layers, its filters which rows are seen.
+    run : Run or None
+        The map; None where there is none yet, for the partial maps of `live`.
+    session : str
+        Whose browser may ask for the arrays.
+    theme : {"light", "dark"}
+    mode : {"work", "look"}
+    selection : array of int
+        Global rows.
+    camera : mapping, optional
+        ``{"x": [low, high], "y": [low, high]}``.
+    version : int
+        Of the selection; the browser takes it over where it is higher than its own.
+    live : Job, optional
+        Whose partial maps to draw.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a filter names what is not there.
+    """
+    data = data_of(state)
+    colours = colours_of(data, state.view.colour)
+    form = geometry(state, run)
+    frame = frame_of(state, run)
+    selected = np.asarray(selection, dtype=np.int64)
+    hidden = tuple(name for name in state.view.hidden if name in data.datasets)
+    passes = passing_rows(state)
+    unplaced = _seen(state) & ~form.placed
+
+    def shelf(packed: Packed) -> str:
+        return SHELVES.put(session, packed)
+
+    return {
+        "session": session,
+        "n": data.n_rows,
+        "fingerprint": data.fingerprint(),
+        "mode": mode,
+        "geometry": shelf(form.packed),
+        "title": "" if run is None else run.title,
+        "alt": map_alt(data, colours, hidden),
+        "frame": {
+            "x": [float(frame.low[0]), float(frame.high[0])],
+            "y": [float(frame.low[1]), float(frame.high[1])],
+            "stretch": frame.stretch,
+        },
+        "outside": frame.outside,
+        "unplaced": int(unplaced.sum()),
+        "notes": [*form.notes, *_unjoined(data, run, hidden)],
+        "datasets": kept(data, "datasets", lambda: _datasets(data)),
+        "colour": _colour(data, colours, theme, session),
+        "mask": None if passes is None else shelf(_packed_mask(state)),
+        "hidden": list(hidden),
+        "names": _names(state, run, colours, theme),
+        "order": shelf(_order(state, run)),
+        "selection": {
+            "key": shelf(Packed.of(map_selection.pack_rows(selected, data.n_rows), "|u1"))
+            if len(selected)
+            else None,
+            "count": len(selected),
+            "version": version,
+        },
+        "camera": _camera(camera),
+        "live": None if live is None else {"job": live.id, "title": live.title},
+        "density": {"limit": DENSITY_LIMIT, "sample": shelf(Packed.of(sample(state, run), "<i4"))}
+        if data.n_rows > DENSITY_LIMIT
+        else None,
+        "tokens": asdict(tokens(theme)),
+        "theme": theme,
+        "urls": urls(session),
+    }
+
+
+def unpack_selection(
+    value: object, state: State, run: Run | None, previous: ArrayLike = ()
+) -> NDArray[np.int64]:
+    """Return the rows that a selection of the browser means, in order.
+
+    Parameters
+    ----------
+    value : mapping
+        ``{"packed": base64 of the rows' bits}``, or ``{"polygon": [[x, y], ...]}`` for all rows
+        inside it that are shown and pass the filters, with ``"add"`` or ``"subtract"`` true to
+        change the selection before. ``"fingerprint"``, where given, is of the data it was made on.
+    state : State
+    run : Run or None
+    previous : array of int
+        Rows selected before.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no selection, or one on other data.
+    """
+    data = data_of(state)
+    if not isinstance(value, Mapping):
+        raise map_selection.refusal("this is no selection")
+    if value.get("fingerprint") not in (None, data.fingerprint()):
+        raise map_selection.refusal("it was made before the data changed")
+    if "packed" in value:
+        return map_selection.rows_of_bits(value["packed"], data.n_rows)
+    form = geometry(state, run)
+    found = map_selection.rows_in_polygon(value.get("polygon"), form.points, _seen(state))
+    return map_selection.combined(found, previous, value)
+
+
+def geometry(state: State, run: Run | None) -> Geometry:
+    """Return the map of a run as it is drawn; no row has a place without a run."""
+    data = data_of(state)
+
+    def make() -> Geometry:
+        embedding = None if run is None else state.embedding(run)
+        if embedding is None:
+            nowhere = np.full((data.n_rows, 2), np.nan)
+            form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
+        else:
+            form = drawn(embedding)
+        points = form.points.astype(np.float32)
+        return Geometry(points, form.placed, form.notes, Packed.of(points, "<f4"))
+
+    return kept(data, ("geometry", id(run)), make, run)
+
+
+def frame_of(state: State, run: Run | None) -> Frame:
+    """Return the part of the plane to begin with: around what is placed on shown layers."""
+    data = data_of(state)
+    form = geometry(state, run)
+
+    def make() -> Frame:
+        return Frame.around(form.points[_layers(state) & form.placed].astype(np.float64))
+
+    return kept(data, ("frame", id(run), _hidden(state)), make, run)
+
+
+def colours_of(data: HeteroData, key: str | None) -> Colouring:
+    """Return a colouring of the data, made once."""
+    return kept(data, ("colouring", key), lambda: colouring(data, key))
+
+
+def passing_rows(state: State) -> NDArray[np.bool_] | None:
+    """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
+    data, filters = data_of(state), tuple(state.filters)
+    if not filters:
+        return None
+    return kept(data, ("passing", filters), lambda: passing(data, filters))
+
+
+def sample(state: State, run: Run | None) -> NDArray[np.int64]:
+    """Return the rows drawn as points over a picture of the density, in order."""
+    data = data_of(state)
+    form = geometry(state, run)
+
+    def make() -> NDArray[np.int64]:
+        return map_rank.sample(form.points, _seen(state) & form.placed)
+
+    return kept(data, ("sample", id(run), _hidden(state), tuple(state.filters)), make, run)
+
+
+def data_of(state: State) -> HeteroData:
+    """Return the open data.
+
+    Raises
+    ------
+    ValueError
+        If none are open: a map is asked for only where they are.
+    """
+    if state.data is None:
+        raise ValueError("no data are open")
+    return state.data
+
+
+def urls(session: str) -> dict[str, str]:
+    """Return the map's addresses, relative to the app's root; those ending in / take one part."""
+    own = quote(session, safe="")
+    parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item", "density")}
+    return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
+
+
+def _hidden(state: State) -> frozenset[str]:
+    return frozenset(state.view.hidden)
+
+
+def _layers(state: State) -> NDArray[np.bool_]:
+    """Return which rows belong to datasets that are shown."""
+    data = data_of(state)
+    shown = np.zeros(data.n_rows, dtype=bool)
+    for name, rows in data.offsets.items():
+        shown[rows] = name not in state.view.hidden
+    return shown
+
+
+def _seen(state: State) -> NDArray[np.bool_]:
+    """Return which rows are on shown layers and pass the filters."""
+    passes = passing_rows(state)
+    layers = _layers(state)
+    return layers if passes is None else layers & passes
+
+
+def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
+    """Say which datasets share the picture only."""
+    if run is None:
+        return []
+    gone = set(run.embedding.coordinates) - set(data.datasets)
+    return unjoined(run.embedding, {*hidden, *gone})
+
+
+def _packed_mask(state: State) -> Packed:
+    passes = passing_rows(state)
+    assert passes is not None  # noqa: S101 - asked for only with filters
+    return kept(data_of(state), ("mask", tuple(state.filters)), lambda: Packed.of(passes, "|u1"))
+
+
+def _datasets(data: HeteroData) -> list[dict[str, Any]]:
+    found = []
+    for place, (name, dataset) in enumerate(data.datasets.items()):
+        symbol, glyph, factor = shape_of(place)
+        rows = data.offsets[name]
+        few = dataset.titles[:: max(1, len(dataset) // _LOOKED_AT)]
+        found.append(
+            {
+                "name": name,
+                "start": rows.start,
+                "stop": rows.stop,
+                "symbol": symbol,
+                "glyph": glyph,
+                "factor": factor,
+                "count": len(dataset),
+                "media": dataset.media is not None and any(map(bool, dataset.media)),
+                "words": sum(map(is_word, map(str, few))) > len(few) / 2,
+            }
+        )
+    return found
+
+
+def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) -> dict[str, Any]:
+    token = tokens(theme)
+    numbers = colours.option.kind == "numbers"
+    values = kept(data, ("colour", colours.option.key), lambda: _packed_colour(colours))
+    low, high = kept(data, ("range", colours.option.key), lambda: number_range(colours))
+    palette = list(token.categories[: len(colours.categories)])
+    counts = kept(data, ("counts", colours.option.key), lambda: _counts(colours))
+    return {
+        "key": SHELVES.put(session, values),
+        "kind": "numbers" if numbers else "categories",
+        "option": colours.option.key,
+        "title": colours.option.title,
+        "categories": [spoken(name) for name in colours.categories],
+        "counts": counts,
+        "others": colours.n_other,
+        "borrowed": list(colours.borrowed),
+        "palette": palette,
+        "text": [text_colour(colour, theme) for colour in palette],
+        "ghost": token.ghost,
+        "low": low if numbers else None,
+        "high": high if numbers else None,
+        "scale": list(NUMBERS) if numbers else [],
+    }
+
+
+def _packed_colour(colours: Colouring) -> Packed:
+    if colours.option.kind == "numbers":
+        return Packed.of(colours.value, "<f4")
+    return Packed.of(colours.code, "|i1")
+
+
+def _counts(colours: Colouring) -> dict[str, Any]:
+    """Return how many rows each category has, how many others there are, and rows without."""
+    if colours.option.kind == "numbers":
+        return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
+    sizes = np.bincount(colours.code + 2, minlength=2 + len(colours.categories))
+    return {
+        "categories": sizes[2:].tolist(),
+        "other": int(sizes[OTHER + 2]),
+        "none": int(sizes[NO_VALUE + 2]),
+    }
+
+
+def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> list[dict[str, Any]]:
+    """Return the name of each category, and where it may stand, best first."""
+    data = data_of(state)
+
+    def make() -> list[tuple[str, int, list[list[float]]]]:
+        form, frame = geometry(state, run), frame_of(state, run)
+        dots = np.flatnonzero(_seen(state) & form.placed)
+        points = form.points[dots].astype(np.float64)
+        code = colours.code[dots]
+        inside = frame.inside(points)
+        points, code = points[inside], code[inside]
+        found = []
+        for k, category in enumerate(colours.categories):
+            members = points[code == k]
+            if len(members):
+                name = short(spoken(category), LONGEST_NAME)
+                at = name_anchors(frame, members, points, name, NAME_FONT)
+                found.append((name, k, at.tolist()))
+        return found
+
+    key = ("names", id(run), colours.option.key, _hidden(state), tuple(state.filters))
+    token = tokens(theme)
+    return [
+        {"text": name, "code": k, "colour": text_colour(token.categories[k], theme), "at": at}
+        for name, k, at in kept(data, key, make, run)
+    ]
+
+
+def _order(state: State, run: Run | None) -> Packed:
+    """Return the rows in the order in which they get a picture or a word."""
+    data = data_of(state)
+    form = geometry(state, run)
+    if data.n_rows > DENSITY_LIMIT:
+        key: tuple[Any, ...] = ("order", id(run), _hidden(state), tuple(state.filters))
+    else:
+        key = ("order", id(run))
+
+    def make() -> Packed:
+        many = data.n_rows > DENSITY_LIMIT
+        rows = sample(state, run) if many else np.flatnonzero(form.placed)
+        weight = kept(data, "linked weight", lambda: map_rank.linked_weight(data))
+        return Packed.of(map_rank.by_importance(rows, form.points, weight), "<i4")
+
+    return kept(data, key, make, run)
+
+
+def _camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
+    """Return a camera of two finite ranges, or None."""
+    try:
+        found = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}
+    except (KeyError, TypeError, ValueError):
+        return None
+    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in found.values())
+    return found if sound else None

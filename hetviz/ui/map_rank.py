@@ -1,0 +1,84 @@
+"""Which rows come first: for a picture or a word, and among points too many to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+
+SAMPLE = 50_000
+_COARSE, _FINE = 24, 160
+
+
+def linked_weight(data: HeteroData) -> NDArray[np.float64]:
+    """Return the weights of the links of each row that say together, summed, shape (n_rows,)."""
+    total = np.zeros(data.n_rows)
+    for links in data.links:
+        weight = np.maximum(links.weight, 0.0)
+        for name, ends in ((links.source, links.i), (links.target, links.j)):
+            total[data.offsets[name]] += np.bincount(
+                ends, weights=weight, minlength=len(data[name])
+            )
+    return total
+
+
+def by_importance(
+    rows: NDArray[np.int64], points: NDArray[np.floating[Any]], weight: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return `rows`, the first of every part of the map first, then the second of every part.
+
+    Parameters
+    ----------
+    rows : array of int
+        Global rows that have a place.
+    points : array of shape (n_rows, 2)
+    weight : array of shape (n_rows,)
+        Within a part of the map, and among rows of the same place in their part, those of most
+        weight come first.
+    """
+    if not len(rows):
+        return rows
+    part = _cells(points[rows], _COARSE)
+    heaviest = weight[rows]
+    return rows[np.lexsort((-heaviest, _place_in(part, -heaviest)))]
+
+
+def sample(
+    points: NDArray[np.floating[Any]], among: NDArray[np.bool_], most: int = SAMPLE
+) -> NDArray[np.int64]:
+    """Return at most `most` rows of `among`, at least one of every small cell that holds any.
+
+    Notes
+    -----
+    The same rows for the same points: the draw is seeded.
+    """
+    rows = np.flatnonzero(among)
+    if len(rows) <= most:
+        return rows
+    drawn = np.random.default_rng(0).random(len(rows))
+    first = _place_in(_cells(points[rows], _FINE), drawn) == 0
+    chosen: NDArray[np.int64] = np.lexsort((drawn, ~first))[:most]
+    return np.sort(rows[chosen])
+
+
+def _cells(points: NDArray[np.floating[Any]], n: int) -> NDArray[np.int64]:
+    """Return the cell of each point on an n x n grid over all but the outermost of them."""
+    low, high = np.quantile(points, [0.006, 0.994], axis=0)
+    share = (points - low) / np.where(high > low, high - low, 1.0)
+    column, row = np.clip(share * n, 0, n - 1).astype(np.int64).T
+    cells: NDArray[np.int64] = row * n + column
+    return cells
+
+
+def _place_in(group: NDArray[np.int64], key: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the place of each entry within its group, the smallest `key` at 0."""
+    order = np.lexsort((key, group))
+    ordered = group[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    sizes = np.diff(np.append(starts, len(group)))
+    place = np.empty(len(group), dtype=np.int64)
+    place[order] = np.arange(len(group)) - np.repeat(starts, sizes)
+    return place

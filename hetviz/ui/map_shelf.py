@@ -1,0 +1,148 @@
+"""What the map's parts are kept in: arrays for the browser, and results that depend on data."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+
+SESSION_BYTES = 96_000_000
+ALL_BYTES = 768_000_000
+# Below this the saving is less than the round trip's own length.
+WORTH_PACKING = 64_000
+_PARTS = 64
+
+T = TypeVar("T")
+Kind = Literal["<f4", "<i4", "|i1", "|u1"]
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """An array as the browser gets it: little-endian bytes under the hash of its content.
+
+    Attributes
+    ----------
+    key : str
+        32 hex digits.
+    content : bytes
+    """
+
+    key: str
+    content: bytes
+
+    @classmethod
+    def of(cls, array: NDArray[Any], kind: Kind) -> Packed:
+        """Return `array` in the given little-endian type."""
+        content = np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()
+        digest = hashlib.blake2b(content, digest_size=16, person=kind.encode())
+        return cls(digest.hexdigest(), content)
+
+    @cached_property
+    def zipped(self) -> bytes | None:
+        """The content with gzip, or None where that saves less than a quarter."""
+        if len(self.content) < WORTH_PACKING:
+            return None
+        # A part of it tells, at a fraction of the time that coordinates would waste.
+        probe = self.content[:WORTH_PACKING]
+        if len(gzip.compress(probe, 1)) > 0.75 * len(probe):
+            return None
+        return gzip.compress(self.content, 4, mtime=0)
+
+
+class Shelves:
+    """Arrays that each session's browser may ask for; those not used for longest are dropped.
+
+    Parameters
+    ----------
+    session_bytes, all_bytes : int
+        Most bytes kept for one session, and for all together.
+    """
+
+    def __init__(self, session_bytes: int = SESSION_BYTES, all_bytes: int = ALL_BYTES) -> None:
+        self._session_bytes, self._all_bytes = session_bytes, all_bytes
+        self._arrays: OrderedDict[tuple[str, str], Packed] = OrderedDict()
+        self._bytes: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def put(self, session: str, array: Packed) -> str:
+        """Keep an array for a session and return its key."""
+        with self._lock:
+            place = (session, array.key)
+            if place not in self._arrays:
+                self._arrays[place] = array
+                self._bytes[session] = self._bytes.get(session, 0) + len(array.content)
+                self._make_room(session)
+            self._arrays.move_to_end(place)
+            return array.key
+
+    def get(self, session: str, key: str) -> Packed | None:
+        """Return an array of a session, or None if it is not (or no longer) there."""
+        with self._lock:
+            found = self._arrays.get((session, key))
+            if found is not None:
+                self._arrays.move_to_end((session, key))
+            return found
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes kept for all sessions."""
+        return sum(self._bytes.values())
+
+    def _make_room(self, session: str) -> None:
+        # The newest stays even if it is larger than all the room there is.
+        own = [place for place in self._arrays if place[0] == session][:-1]
+        while own and self._bytes[session] > self._session_bytes:
+            self._drop(own.pop(0))
+        while len(self._arrays) > 1 and self.n_bytes > self._all_bytes:
+            self._drop(next(iter(self._arrays)))
+
+    def _drop(self, place: tuple[str, str]) -> None:
+        self._bytes[place[0]] -= len(self._arrays.pop(place).content)
+        if not self._bytes[place[0]]:
+            del self._bytes[place[0]]
+
+
+SHELVES = Shelves()
+
+# By identity of the data, which never change; what is kept must not hold the data itself alive.
+_KEPT: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any]]] = (
+    WeakKeyDictionary()
+)
+_LOCK = threading.Lock()
+
+
+def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = None) -> T:
+    """Return what `make` gives, kept as long as `data` live, the 64 used last.
+
+    Parameters
+    ----------
+    data : HeteroData
+    key : hashable
+    make : callable
+        Its result must not refer to `data`. It may run twice when two threads ask at once.
+    also : object, optional
+        Kept alive with the result, so that `key` may name it by its identity.
+    """
+    with _LOCK:
+        store = _KEPT.setdefault(data, OrderedDict())
+        if key in store:
+            store.move_to_end(key)
+            found: T = store[key][1]
+            return found
+    made = make()
+    with _LOCK:
+        store[key] = (also, made)
+        while len(store) > _PARTS:
+            store.popitem(last=False)
+    return made
