@@ -266,8 +266,10 @@ class Workspace:
             entry: Any = None
             try:
                 entry = json.loads(line)
+                if not isinstance(entry, dict):
+                    raise ValueError("an entry is a mapping")
                 self._again(entry)
-            except (HetvizError, ValueError, TypeError, LookupError) as error:
+            except (HetvizError, ValueError, TypeError, AttributeError, LookupError) as error:
                 lost += 1
                 if lost <= _MOST_NOTES:
                     self.notes.append(_told(entry, error))

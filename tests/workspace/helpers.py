@@ -1,0 +1,152 @@
+"""A small project to work in, what makes two states the same, and random steps."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from hetviz.data import Embedding, Filter
+from hetviz.errors import HetvizError
+from hetviz.workspace import (
+    AddTables,
+    BlobStore,
+    ChooseRun,
+    DropDataset,
+    DropRun,
+    EndJob,
+    RecordRun,
+    RenameDataset,
+    RenameRun,
+    SetFilters,
+    SetTitle,
+    SetView,
+    StarRun,
+    StartJob,
+    State,
+    Workspace,
+)
+from hetviz.workspace.packing import pack_coordinates, pack_figures, pack_rows
+
+PLANTS = b"id,name,size,weight\n007,Oak,3,1\nNA,Ash,2,4\n9,Elm,5,2\n10,Fir,1,1\n"
+BIRDS = b"id,name,span,mass\nb1,Kite,4,3\nb2,Wren,1,2\nb3,Rook,2,2\n"
+LINKS = (
+    b"source_dataset,source_id,target_dataset,target_id,weight\n"
+    b"plants,007,birds,b1,1\nplants,NA,birds,b2,-0.5\n"
+)
+BAD_LINKS = LINKS + b"plants,nobody,birds,b1,1\n"
+
+
+def add_all(blobs: BlobStore, links: bytes = LINKS, **more: Any) -> AddTables:
+    files = {"plants.csv": PLANTS, "birds.csv": BIRDS, "links.csv": links}
+    return AddTables({name: blobs.put(text) for name, text in files.items()}, **more)
+
+
+def opened(blobs: BlobStore) -> Workspace:
+    workspace = Workspace(blobs)
+    workspace.do(add_all(blobs, fresh=True))
+    return workspace
+
+
+def essence_of(workspace: Workspace) -> tuple[Any, ...]:
+    return (*essence(workspace.state), workspace.undo_name, workspace.redo_name, workspace.steps)
+
+
+def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordRun:
+    data = workspace.state.data
+    assert data is not None
+    rng = np.random.default_rng(seed)
+    places = {name: rng.normal(size=(len(part), 2)) for name, part in data.datasets.items()}
+    next(iter(places.values()))[0] = np.nan
+    return RecordRun(
+        method="pca",
+        title="PCA",
+        params={"n_components": 2},
+        seed=seed,
+        hold_out=0.0,
+        fingerprint=data.fingerprint(),
+        coordinates=workspace.blobs.put(pack_coordinates(Embedding(places))),
+        figures=workspace.blobs.put(pack_figures({"scores": {}, "curves": {}})),
+        **more,
+    )
+
+
+def essence(state: State) -> tuple[Any, ...]:
+    """What must be equal for two states to be the same."""
+    return (
+        state.title,
+        state.source,
+        None if state.data is None else state.data.fingerprint(),
+        [str(problem) for problem in state.problems],
+        [
+            (
+                run.id,
+                run.fingerprint,
+                list(run.embedding.coordinates),
+                run.embedding.stacked().tobytes(),
+                run.title,
+                run.starred,
+                run.when,
+                dict(run.weights),
+                None if run.only is None else run.only.tolist(),
+            )
+            for run in state.runs
+        ],
+        state.chosen,
+        state.view,
+        state.filters,
+        state.pending,
+    )
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.builds(SetTitle, st.text("abc", min_size=1, max_size=3)),
+        st.sampled_from(
+            [
+                RenameDataset("plants", "trees"),
+                RenameDataset("trees", "plants"),
+                RenameDataset("birds", "plants"),
+                DropDataset("birds"),
+                SetView(colour="dataset"),
+                SetView(hidden=("plants",)),
+                SetFilters([Filter("plants", "size", "range", low=2)]),
+                SetFilters([]),
+                ChooseRun("1"),
+                RenameRun("1", "first"),
+                StarRun("2", True),
+                DropRun("1"),
+                DropRun("2"),
+                StartJob("j1", "PCA", {"method": "pca"}),
+                EndJob("j1", "failed", "no"),
+                EndJob("j1"),
+                "record",
+                "record a part",
+                "undo",
+                "redo",
+            ]
+        ),
+    ),
+    max_size=12,
+)
+
+
+def carry_out(workspace: Workspace, step: Any, seed: int = 0) -> None:
+    """Do a step of `STEPS`."""
+    if step in ("undo", "redo"):
+        getattr(workspace, step)()
+    elif step == "record":
+        workspace.do(record(workspace, seed, job="j1"))
+    elif step == "record a part":
+        only = workspace.blobs.put(pack_rows(np.array([0, 2])))
+        workspace.do(record(workspace, seed, only=only, weights={"plants|birds|link": 0.5}))
+    else:
+        workspace.do(step)
+
+
+def tried(workspace: Workspace, step: Any, seed: int = 0) -> None:
+    """Do a step, or find that it cannot be done."""
+    with contextlib.suppress(HetvizError):
+        carry_out(workspace, step, seed)
