@@ -240,23 +240,25 @@ class ProcessRunner(Book):
             return
         child.held = heard.fields["held"]
         self._failures = 0
-        if id in self._stopped or heard.kind == "cancelled":
+        if heard.kind == "cancelled":
+            self._end_with_result(heard, state="cancelled")
+        elif id in self._stopped:
             # Asked to stop is stopped, even where the result was just ready: that is what the
             # person expects to find.
             self._end_running(state="cancelled")
         elif heard.kind == "done":
-            self._end_done(heard)
+            self._end_with_result(heard, state="done", fraction=1.0)
         else:
             self._end_failed(heard)
 
-    def _end_done(self, heard: Message) -> None:
+    def _end_with_result(self, heard: Message, **fields: Any) -> None:
         try:
-            result = heard.value()
+            result = heard.value() if heard.parts else None
         except Exception as error:
             log.exception("The result of a task cannot be read")
             self._end_running(state="failed", error=plain(error))
             return
-        self._end_running(state="done", fraction=1.0, result=result)
+        self._end_running(result=result, **fields)
 
     def _end_failed(self, heard: Message) -> None:
         if heard.fields["trace"]:

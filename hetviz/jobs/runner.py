@@ -58,7 +58,8 @@ class Job:
     ahead : int
         Jobs that run before this one while it waits.
     result : object
-        What the task returned, once done.
+        What the task returned, once done; of a cancelled one, what its `Cancelled` had as
+        ``partial``, if it came to that.
     error : HetvizError or None
         Why it failed; an unexpected failure is wrapped in a plain sentence.
     note : mapping

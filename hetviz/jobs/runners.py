@@ -40,8 +40,8 @@ class _Here(Book):
         try:
             progress(0.0, "Starting")
             result = task.run(progress)
-        except Cancelled:
-            self._end(id, state="cancelled")
+        except Cancelled as stopped:
+            self._end(id, state="cancelled", result=stopped.partial)
         except Exception as error:
             if is_fault(error):
                 log.exception("A task failed: %s", task.function)

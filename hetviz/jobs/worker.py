@@ -104,10 +104,12 @@ class Worker:
         id, function = task.fields["id"], task.fields["function"]
         try:
             arguments = self._shelf.unwrap(task.value())
-            result = Task(function, arguments).run(Report(id, self._stop, self._send))
-            reply = self._reply("done", id, pickled(result))
-        except Cancelled:
-            reply = self._reply("cancelled", id)
+            report = Report(id, self._stop, self._send)
+            try:
+                kind, result = "done", Task(function, arguments).run(report)
+            except Cancelled as stopped:
+                kind, result = "cancelled", stopped.partial
+            reply = self._reply(kind, id, pickled(result))
         except BaseException as error:
             if isinstance(error, MemoryError):
                 self._shelf.clear()

@@ -14,7 +14,14 @@ import numpy as np
 import scipy.linalg
 
 from hetviz.data import HeteroData
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import (
+    Cancelled,
+    DataError,
+    HetvizError,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+)
 from hetviz.progress import Progress
 
 LONG_S = 120.0
@@ -46,6 +53,14 @@ def until_stopped(progress: Progress, started: str = "") -> None:
     while time.monotonic() < end:
         progress(0.3, "turning")
         time.sleep(0.01)
+
+
+def until_stopped_with_something(progress: Progress) -> None:
+    try:
+        until_stopped(progress)
+    except Cancelled as stopped:
+        stopped.partial = {"so far": 3}
+        raise
 
 
 def until_there(path: str, progress: Progress) -> str:

@@ -324,6 +324,14 @@ def test_cancel_stops_a_running_job_and_keeps_the_worker(shared: ProcessRunner) 
     assert over(shared, after).result == worker
 
 
+def test_what_there_was_when_it_stopped_is_kept(shared: ProcessRunner) -> None:
+    id = shared.submit("me", "Turning", task("until_stopped_with_something"))
+    wait_for(lambda: see(shared, id).message == "turning")
+    shared.cancel(id, "me")
+    job = over(shared, id)
+    assert (job.state, job.result) == ("cancelled", {"so far": 3})
+
+
 @pytest.mark.parametrize("name", ["deaf", "factor", "stubborn"])
 def test_a_job_that_does_not_stop_is_ended_with_its_worker(
     runner: ProcessRunner, tmp_path: Path, name: str

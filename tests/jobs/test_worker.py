@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -116,19 +117,27 @@ def test_the_worker_ends_at_once_under_another_parent() -> None:
 def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
 
-    class Slow(registry.get_method("pca")):  # type: ignore[misc]
+    class Plain:
+        pass
+
+    class Slow:
         @classmethod
         def warm_up(cls) -> None:
-            done.append(cls.card.key)
+            done.append(cls.__name__)
 
-    real = registry.get_method
-    monkeypatch.setattr(registry, "get_method", lambda key: Slow if key == "pca" else real(key))
+    class Slower(Slow):
+        pass
+
+    classes = {"a": Slow, "b": Plain, "c": Slower}
+    monkeypatch.setattr(registry, "methods", lambda: [SimpleNamespace(key=key) for key in classes])
+    monkeypatch.setattr(registry, "get_method", classes.__getitem__)
+    monkeypatch.setitem(sys.modules, "hetviz.jobs.tasks", SimpleNamespace())
+    after_each = []
     for chore in worker._warming():
-        assert done == []
         chore()
-        if done:
-            break
-    assert done == ["pca"]
+        after_each.append(len(done))
+    assert done == ["Slow", "Slower"]
+    assert after_each[-3:] == [0, 1, 2]
 
 
 def test_the_worker_has_fewer_threads_unless_told_otherwise(
