@@ -1,8 +1,9 @@
-"""Data: a card for each dataset, what links them, more files."""
+"""Data: a card for each dataset, what joins them, more files."""
 
 import streamlit as st
 
-from hetviz.ui import dataset_card, look, session, upload
+from hetviz.ui import dataset_card, joining, look, session, upload
+from hetviz.ui.places import PAGES
 
 state = session.workspace().state
 waiting = upload.staged()
@@ -10,7 +11,9 @@ waiting = upload.staged()
 if waiting is not None:
     upload.account(waiting)
 elif state.data is None:
-    look.headline("No data yet", "Open a sample or your own files on the Start page.")
+    look.headline("No data yet", "Drop files here, or open a sample on the Start page.")
+    upload.drop_zone("Your own files", fresh=True)
+    st.page_link(PAGES / "start.py", label="Samples on the Start page")
 else:
     links = sum(map(len, state.data.links))
     kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
@@ -26,3 +29,4 @@ else:
             "A CSV table becomes one more dataset; a CSV with source_id and target_id, links."
         )
         dataset_card.links_summary(state)
+        joining.by_key(state)

@@ -3,11 +3,13 @@
 import streamlit as st
 
 from hetviz.ui import charts, look, maker, map_panel, map_tools, session, work
+from hetviz.ui.places import PAGES
 
 state = session.workspace().state
 
 if state.data is None:
     look.headline("Nothing to map yet", "Open a sample or your own files on the Start page.")
+    st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 
 left, right = st.columns([2.75, 1], gap="medium")

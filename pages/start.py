@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import charts, gallery, look, session, upload
+from hetviz.ui import charts, gallery, look, recent, session, upload
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -37,3 +37,4 @@ with right:
     look.quiet("CSV tables, and a CSV of links if you have one; or a hetviz bundle (zip).")
     look.section("Samples", "open with their map drawn")
     gallery.cards()
+    recent.show()

@@ -10,11 +10,19 @@ import streamlit as st
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.io import DatasetInfo
+from hetviz.io.loaded import ColumnInfo
 from hetviz.plots.palette import shape_of
-from hetviz.ui import look, pictures, session, upload
+from hetviz.ui import joining, look, pictures, session, upload
 from hetviz.workspace import DropDataset, RenameDataset, State
 
 _PREVIEW = 6
+# What becomes of a column that is used, by what it holds.
+_EFFECTS = {
+    "number": "scaled to the same spread as the others",
+    "date": "days, scaled",
+    "category": "one feature a value",
+    "text": "its words, weighed by how rare they are",
+}
 _ROLES = {
     "id": "id",
     "title": "name shown",
@@ -45,9 +53,10 @@ def card(state: State, name: str) -> None:
             facts = [f"features: {upload.feature_words(info)}", f"ids from column {info.id_column}"]
             if info.title_column:
                 facts.append(f"named by {info.title_column}")
-            if dataset.entity != name:
-                facts.append(f"a view of {dataset.entity}")
             look.quiet("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
+        views = [other for other in data.views(dataset.entity) if other != name]
+        if views:
+            look.quiet(f"Shows the same things as {look.listed(views)}.")
         _preview(data, name)
         if info is not None and info.columns:
             with st.expander(look.count(len(info.columns), "column")):
@@ -110,6 +119,7 @@ def _line(dataset: Dataset) -> str:
 
 
 def _actions(data: HeteroData, name: str, place: int) -> None:
+    joining.same_things(data, name, place)
     with st.popover("Rename", type="tertiary", key=f"rename-{place}"):
         key = f"new-name-{place}-{name}"
         st.text_input("New name", value=name, max_chars=200, key=key)
@@ -152,11 +162,14 @@ def _preview(data: HeteroData, name: str) -> None:
 
 
 def _columns(info: DatasetInfo) -> pd.DataFrame:
-    rows = [
-        (column.name, column.kind, _ROLES.get(column.role, column.role), column.n_missing)
-        for column in info.columns
-    ]
+    rows = [(column.name, column.kind, _use(column), column.n_missing) for column in info.columns]
     return pd.DataFrame(rows, columns=["Column", "Holds", "Used as", "Missing"])
+
+
+def _use(column: ColumnInfo) -> str:
+    role = _ROLES.get(column.role, column.role)
+    effect = _EFFECTS.get(column.kind) if column.role == "feature" else None
+    return role if effect is None else f"{role}: {effect}"
 
 
 def _problems(state: State, name: str, file: str | None) -> None:

@@ -1,0 +1,45 @@
+"""Help, for the frame of every page: what the app does, the keys, where things are kept."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz import __version__
+from hetviz.ui import look
+from hetviz.ui.map_panel import KEYS
+
+_DOES = (
+    "hetviz puts the items of several unlike datasets on one map. What you know of how they "
+    "relate moves the map, and the curve beside it shows how far the map keeps it."
+)
+_STEPS = (
+    ("Start", "open a sample, or drop your own tables (CSV) and links"),
+    ("Data", "see how the files were read, link datasets, add more"),
+    ("Map", "select items, filter, compare maps made in different ways"),
+)
+_KEPT = (
+    "Every step is saved on the computer that runs hetviz, in its own data folder, or where the "
+    "variable HETVIZ_HOME says. Nothing is sent anywhere else.",
+    "The address of this page is the key to the project: who has it can open and change it. Your "
+    "browser keeps a list of your projects; no one else can see that list.",
+)
+
+
+def show() -> None:
+    """Show the help; meant for the inside of a popover."""
+    look.section("What this is")
+    look.quiet(_DOES)
+    _terms(_STEPS)
+    look.section("On the map")
+    _terms(KEYS)
+    look.section("Where things are kept")
+    for words in _KEPT:
+        look.quiet(words)
+    st.html(f'<p class="hv-now">hetviz {look.esc(__version__)}</p>')
+
+
+def _terms(pairs: tuple[tuple[str, str], ...]) -> None:
+    lines = "".join(
+        f"<dt><kbd>{look.esc(name)}</kbd></dt><dd>{look.esc(words)}</dd>" for name, words in pairs
+    )
+    st.html(f'<dl class="hv-keys">{lines}</dl>')
