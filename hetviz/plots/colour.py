@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -132,9 +132,9 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     return _with_borrowed(data, dataset, result)
 
 
-def number_range(colours: Colouring) -> tuple[float, float]:
+def number_range(value: NDArray[np.floating[Any]]) -> tuple[float, float]:
     """Return the numbers at both ends of the scale: the 2 and 98 % quantiles, never equal."""
-    known = colours.value[np.isfinite(colours.value)]
+    known = value[np.isfinite(value)].astype(np.float64)
     low, high = map(float, np.quantile(known, [0.02, 0.98])) if len(known) else (0.0, 1.0)
     return low, high if high > low else low + 1.0
 

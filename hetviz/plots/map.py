@@ -197,7 +197,7 @@ def _marker_colours(
     token = tokens(theme)
     if colouring.option.kind == "numbers":
         value = colouring.value[rows]
-        low, high = number_range(colouring)
+        low, high = number_range(colouring.value)
         bar = {
             "thickness": 8,
             "len": 0.32,

@@ -310,7 +310,7 @@ def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) ->
     token = tokens(theme)
     numbers = colours.option.kind == "numbers"
     values = kept(data, ("colour", colours.option.key), lambda: _packed_colour(colours))
-    low, high = kept(data, ("range", colours.option.key), lambda: number_range(colours))
+    low, high = kept(data, ("range", colours.option.key), lambda: number_range(colours.value))
     palette = list(token.categories[: len(colours.categories)])
     counts = kept(data, ("counts", colours.option.key), lambda: _counts(colours))
     return {

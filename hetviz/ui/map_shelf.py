@@ -35,10 +35,13 @@ class Packed:
     ----------
     key : str
         32 hex digits.
+    kind : str
+        Type of its entries, as numpy writes it.
     content : bytes
     """
 
     key: str
+    kind: Kind
     content: bytes
 
     @classmethod
@@ -46,7 +49,7 @@ class Packed:
         """Return `array` in the given little-endian type."""
         content = np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()
         digest = hashlib.blake2b(content, digest_size=16, person=kind.encode())
-        return cls(digest.hexdigest(), content)
+        return cls(digest.hexdigest(), kind, content)
 
     @cached_property
     def zipped(self) -> bytes | None:

@@ -48,7 +48,11 @@ def content(media: Any) -> tuple[bytes, str] | None:
     """Return a picture's bytes and type, or None if it is no picture we know."""
     if media is None:
         return None
-    raw = media if isinstance(media, bytes) else Path(media).read_bytes()
+    try:
+        raw = media if isinstance(media, bytes) else Path(media).read_bytes()
+    except OSError:
+        # A file that was named by its path, and is gone.
+        return None
     kind = next((kind for start, kind in _TYPES if raw.startswith(start)), None)
     return None if kind is None else (raw, kind)
 

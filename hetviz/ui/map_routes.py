@@ -1,0 +1,346 @@
+"""What the map in the browser asks for beside the page: arrays, frames, cards, pictures.
+
+Every address carries the session's id, which is what allows it; what belongs to no session, or to
+another, is not found. Nothing here runs a page's script.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata, resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from hetviz.data import HeteroData
+from hetviz.jobs import Job
+from hetviz.jobs.frames import Frame
+from hetviz.plots.colour import number_range
+from hetviz.plots.density import Window, category_tints, density_image, number_tints
+from hetviz.plots.palette import Theme, tokens
+from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_search
+from hetviz.ui.map_component.assets import asset_response, asset_version
+from hetviz.ui.map_shelf import SHELVES, WORTH_PACKING
+from hetviz.workspace import SESSIONS, Run, State
+
+MOST_ITEMS = 400
+MOST_PIXELS = 2_500_000
+_LONGEST_SIDE = 4096
+_LONGEST_LIST = 12 * MOST_ITEMS
+_POLL_S, _TICK_S = 5.0, 0.05
+
+_FOREVER = "private, max-age=31536000, immutable"
+_AWHILE = "private, max-age=600"
+_NOT_KEPT = "private, no-cache"
+_BINARY = "application/octet-stream"
+
+
+class Refused(Exception):
+    """A request that cannot be answered; the status says why."""
+
+    def __init__(self, status: int = 404) -> None:
+        self.status = status
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """What a session has open."""
+
+    session: str
+    state: State
+    data: HeteroData
+
+    @property
+    def run(self) -> Run | None:
+        """The map that is chosen."""
+        return self.state.run
+
+    def rows(self, texts: Sequence[str], most: int) -> list[int]:
+        """Return global rows, given as text."""
+        if not texts or len(texts) > most:
+            raise Refused(400)
+        return [_whole(text, 0, self.data.n_rows - 1) for text in texts]
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes to serve beside the pages."""
+    return [
+        Route("/hv/plotly.js", _answering(_plotly)),
+        Route("/hv/asset/{version}/{file}", _answering(_asset)),
+        Route("/hv/array/{session}/{key}", _answering(_array)),
+        Route("/hv/frame/{session}/{job}", _frame),
+        Route("/hv/items/{session}", _answering(_items)),
+        Route("/hv/item/{session}/{row}", _answering(_item)),
+        Route("/hv/search/{session}", _answering(_search)),
+        Route("/hv/links/{session}", _links, methods=["POST"]),
+        Route("/hv/atlas/{session}", _answering(_atlas)),
+        Route("/hv/density/{session}/{key}", _answering(_density)),
+    ]
+
+
+def _answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    def answer(request: Request) -> Response:
+        try:
+            return handler(request)
+        except Refused as refused:
+            return _refusal(refused)
+
+    return answer
+
+
+def _refusal(refused: Refused) -> Response:
+    return Response(status_code=refused.status, headers=_headers("private, no-store"))
+
+
+def _plotly(request: Request) -> Response:
+    known = request.query_params.get("v") == metadata.version("plotly")
+    plain, zipped = _plotly_script()
+    return _content(request, plain, zipped, "text/javascript", _FOREVER if known else _NOT_KEPT)
+
+
+@cache
+def _plotly_script() -> tuple[bytes, bytes]:
+    script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
+    return script, gzip.compress(script, 6, mtime=0)
+
+
+def _asset(request: Request) -> Response:
+    found = asset_response(request.path_params["file"])
+    if found is None:
+        raise Refused
+    # A page of an older version gets the newer file, but may not keep it under that name.
+    known = request.path_params["version"] == asset_version()
+    return _content(request, found[0], None, found[1], _FOREVER if known else _NOT_KEPT)
+
+
+def _array(request: Request) -> Response:
+    session, key = request.path_params["session"], request.path_params["key"]
+    array = SHELVES.get(session, key)
+    if array is None:
+        raise Refused
+    accepted = _accepts_gzip(request)
+    return _content(request, array.content, array.zipped if accepted else None, _BINARY, _FOREVER)
+
+
+async def _frame(request: Request) -> Response:
+    """Answer when there is a partial map later than `after`, when the job is over, or after 5 s."""
+    session, job = request.path_params["session"], request.path_params["job"]
+    try:
+        after = _whole(request.query_params.get("after", "0"), 0, 2**53)
+    except Refused as refused:
+        return _refusal(refused)
+    until = time.monotonic() + _POLL_S
+    while True:
+        found = _frame_of(job, session, after)
+        if found is None:
+            return _refusal(Refused())
+        snapshot, frame = found
+        if frame is not None or not snapshot.live or time.monotonic() >= until:
+            break
+        if await request.is_disconnected():
+            break
+        await asyncio.sleep(_TICK_S)
+    headers = _headers("private, no-store") | {
+        "X-Seq": str(after if frame is None else frame.seq),
+        "X-State": snapshot.state,
+    }
+    if frame is None:
+        return Response(status_code=204, headers=headers)
+    # Coordinates hardly get smaller; said so that nobody else tries.
+    headers["Content-Encoding"] = "identity"
+    return Response(frame.layout, media_type=_BINARY, headers=headers)
+
+
+def _frame_of(job: str, session: str, after: int) -> tuple[Job, Frame | None] | None:
+    from hetviz.ui import work
+
+    snapshot = work.RUNNER.get(job, session)
+    return None if snapshot is None else (snapshot, work.RUNNER.frame(job, session, after))
+
+
+def _items(request: Request) -> Response:
+    opened = _opened(request)
+    rows = opened.rows(_texts(request, "rows"), MOST_ITEMS)
+    return _json(request, map_facts.items(opened.data, rows), _AWHILE)
+
+
+def _item(request: Request) -> Response:
+    opened = _opened(request)
+    (row,) = opened.rows([request.path_params["row"]], 1)
+    colours = map_data.colours_of(opened.data, opened.state.view.colour)
+    return _json(request, map_facts.card(opened.data, row, colours, opened.session), _NOT_KEPT)
+
+
+def _search(request: Request) -> Response:
+    opened = _opened(request)
+    rows = map_search.search(opened.data, request.query_params.get("q", ""))
+    placed = map_data.geometry(opened.state, opened.run).placed
+    found = [
+        {key: item[key] for key in ("row", "title", "dataset")} | {"placed": bool(placed[row])}
+        for row, item in zip(rows, map_facts.items(opened.data, rows), strict=True)
+    ]
+    return _json(request, found, _NOT_KEPT)
+
+
+async def _links(request: Request) -> Response:
+    try:
+        # Finding a session may read it from disk.
+        opened = await run_in_threadpool(_opened, request)
+        body = await _body(request, 4 * opened.data.n_rows)
+        found = await run_in_threadpool(_links_of, opened, body)
+        return await run_in_threadpool(_json, request, found, "private, no-store")
+    except Refused as refused:
+        return _refusal(refused)
+
+
+def _links_of(opened: Open, body: bytes) -> dict[str, Any]:
+    if len(body) % 4:
+        raise Refused(400)
+    rows: NDArray[np.int64] = np.frombuffer(body, dtype="<i4").astype(np.int64)
+    if len(rows) and not (rows.min() >= 0 and rows.max() < opened.data.n_rows):
+        raise Refused(400)
+    return map_links.strongest(opened.state, opened.run, rows)
+
+
+def _atlas(request: Request) -> Response:
+    opened = _opened(request)
+    rows = opened.rows(_texts(request, "rows"), map_atlas.MOST_CELLS)
+    size = _whole(request.query_params.get("size", "48"), *map_atlas.SIZES)
+    content, kind = map_atlas.strip(opened.data, rows, size)
+    keep = _FOREVER if request.query_params.get("v") else _AWHILE
+    return Response(content, media_type=kind, headers=_headers(keep))
+
+
+def _density(request: Request) -> Response:
+    opened, query = _opened(request), request.query_params
+    points = _array_of(opened, request.path_params["key"], "<f4")
+    if points is None or len(points) != 2 * opened.data.n_rows:
+        raise Refused
+    ends = [_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
+    width, height = (_whole(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
+    window = Window((ends[0], ends[1]), (ends[2], ends[3]), width, height)
+    spans = (window.x[1] - window.x[0], window.y[1] - window.y[0])
+    if width * height > MOST_PIXELS or not all(0 < span < math.inf for span in spans):
+        raise Refused(400)
+    theme: Theme = "dark" if query.get("theme") == "dark" else "light"
+    mask = _array_of(opened, query.get("mask", ""), "|u1")
+    among = np.ones(opened.data.n_rows, dtype=bool) if mask is None else mask.astype(bool)
+    for name, rows in opened.data.offsets.items():
+        if name in query.getlist("hidden"):
+            among[rows] = False
+    tints = _tints(opened, query.get("colour", ""), theme)
+    image = density_image(points.reshape(-1, 2), tints, window, among)
+    return Response(image, media_type="image/png", headers=_headers(_FOREVER))
+
+
+def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:
+    token, data = tokens(theme), opened.data
+    code = _array_of(opened, key, "|i1")
+    if code is not None:
+        return category_tints(code, token.categories, token.ghost)
+    value = _array_of(opened, key, "<f4")
+    if value is None:
+        return category_tints(np.zeros(data.n_rows, dtype=np.int8), [token.mute], token.ghost)
+    low, high = number_range(value)
+    return number_tints(value, low, high, token.ghost)
+
+
+def _array_of(opened: Open, key: str, kind: str) -> NDArray[Any] | None:
+    """Return an array of the session by its key, or None without one or for one of another type."""
+    array = SHELVES.get(opened.session, key) if key else None
+    if array is None and key:
+        raise Refused
+    if array is None or array.kind != kind:
+        return None
+    return np.frombuffer(array.content, dtype=kind)
+
+
+def _opened(request: Request) -> Open:
+    session = request.path_params["session"]
+    workspace = SESSIONS.find(session)
+    state = None if workspace is None else workspace.state
+    if state is None or state.data is None:
+        raise Refused
+    return Open(session, state, state.data)
+
+
+async def _body(request: Request, most: int) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise Refused(413)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _texts(request: Request, name: str) -> list[str]:
+    text = request.query_params.get(name, "")
+    if not text or len(text) > _LONGEST_LIST:
+        raise Refused(400)
+    return text.split(",")
+
+
+def _whole(text: str, low: int, high: int) -> int:
+    # isdecimal holds for digits of other scripts too, which int reads.
+    if not text.isascii() or not text.isdecimal() or len(text) > 16:
+        raise Refused(400)
+    number = int(text)
+    if not low <= number <= high:
+        raise Refused(404 if number > high else 400)
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise Refused(400) from None
+    if not abs(number) < 1e30:
+        raise Refused(400)
+    return number
+
+
+def _json(request: Request, value: object, keep: str) -> Response:
+    # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    large = len(text) > WORTH_PACKING and _accepts_gzip(request)
+    zipped = gzip.compress(text, 4, mtime=0) if large else None
+    return _content(request, text, zipped, "application/json", keep)
+
+
+def _content(
+    request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str
+) -> Response:
+    headers = _headers(keep) | {"Vary": "Accept-Encoding"}
+    if zipped is not None and _accepts_gzip(request):
+        return Response(zipped, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+    if len(plain) > WORTH_PACKING and kind == _BINARY:
+        # It was tried and not worth it; said so that nobody tries again.
+        headers["Content-Encoding"] = "identity"
+    return Response(plain, media_type=kind, headers=headers)
+
+
+def _accepts_gzip(request: Request) -> bool:
+    return "gzip" in request.headers.get("Accept-Encoding", "")
+
+
+def _headers(keep: str) -> dict[str, str]:
+    return {
+        "Cache-Control": keep,
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
