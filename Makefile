@@ -12,7 +12,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(PY) -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint types unit browser lock clean
+.PHONY: help app test lint types unit browser soak lock clean
 
 help:
 	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make types     mypy --strict on hetviz/'
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
+	@echo 'make soak      long runs with faults (not part of make test)'
 	@echo 'make lock      write requirements*.txt from pyproject.toml'
 	@echo 'make clean     remove .venv and what the tests left'
 
@@ -38,7 +39,7 @@ types: $(TOOLS)
 	$(PY) -m mypy
 
 unit: $(TOOLS)
-	$(PYTEST) -n 2 -m 'not browser'
+	$(PYTEST) -n 2 -m 'not browser and not soak'
 
 # One process: two browsers with software graphics on two cores only get in each other's way.
 browser: $(TOOLS)
@@ -47,6 +48,9 @@ browser: $(TOOLS)
 	    $(PY) -m playwright install chromium || true; \
 	fi
 	@$(PYTEST) tests/browser
+
+soak: $(TOOLS)
+	$(PYTEST) -n 2 -m soak tests/soak
 
 $(PY):
 	@sh tools/make_venv.sh $(VENV)

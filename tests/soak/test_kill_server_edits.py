@@ -1,0 +1,16 @@
+"""Many killed processes in a row, on one project that only grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.killing import killed_rounds
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("seed", range(4))
+def test_acknowledged_edits_survive_fifty_killed_processes(tmp_path: Path, seed: int) -> None:
+    assert killed_rounds(tmp_path, rounds=50, seed=seed) >= 50

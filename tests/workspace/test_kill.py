@@ -1,0 +1,11 @@
+"""An editing process killed -9: what it had acknowledged is there. `make soak` does many more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.workspace.killing import killed_rounds
+
+
+def test_acknowledged_edits_survive_a_killed_process(tmp_path: Path) -> None:
+    assert killed_rounds(tmp_path, rounds=2, seed=0) >= 2
