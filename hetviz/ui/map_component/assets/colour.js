@@ -1,0 +1,45 @@
+// Colours out of codes or values, and mixes of two colours.
+
+const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+
+export const mix = (a, b, share) => {
+  const [x, y] = [channels(a), channels(b)];
+  return `#${x.map((v, k) => Math.round(v * (1 - share) + y[k] * share)
+    .toString(16).padStart(2, "0")).join("")}`;
+};
+
+export const clear = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`;
+
+const STEPS = 96;
+
+/** A palette and, for each row, its place in it; place 0 is the ghost (no value, other). */
+export function slots(colour, values, n) {
+  const slot = new Uint8Array(n);
+  if (!colour || !values) return { slot, palette: [colour?.ghost || "#999999"] };
+  if (colour.kind === "numbers") {
+    const span = colour.high - colour.low || 1;
+    for (let i = 0; i < n; i++) {
+      const v = values[i];
+      if (!Number.isFinite(v)) continue;
+      const t = Math.min(Math.max((v - colour.low) / span, 0), 1);
+      slot[i] = 1 + Math.round(t * (STEPS - 1));
+    }
+    const palette = [colour.ghost];
+    for (let k = 0; k < STEPS; k++) palette.push(sample(colour.scale, k / (STEPS - 1)));
+    return { slot, palette };
+  }
+  for (let i = 0; i < n; i++) slot[i] = Math.max(values[i] + 1, 0);
+  return { slot, palette: [colour.ghost, ...colour.palette] };
+}
+
+export function sample(scale, t) {
+  const at = t * (scale.length - 1);
+  const k = Math.min(Math.floor(at), scale.length - 2);
+  return mix(scale[k], scale[k + 1], at - k);
+}
+
+export const spoken = (value) => {
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(2);
+  return value.toLocaleString("en", { maximumFractionDigits: size >= 100 ? 0 : size >= 1 ? 2 : 3 });
+};

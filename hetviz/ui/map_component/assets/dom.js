@@ -1,0 +1,44 @@
+// Elements without strings of HTML: what a user wrote is only ever set as text.
+
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  set(element, props);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function set(element, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === null || value === undefined || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+}
+
+const PATHS = {
+  move: "M12 3v18M3 12h18M12 3 9.5 5.5M12 3l2.5 2.5M12 21l-2.5-2.5M12 21l2.5-2.5M3 12l2.5-2.5M3 12l2.5 2.5M21 12l-2.5-2.5M21 12l-2.5 2.5",
+  lasso: "M7 16.5C4.6 15.4 3 13.5 3 11.2 3 7.5 7 4.5 12 4.5s9 3 9 6.7-4 6.7-9 6.7c-.9 0-1.7-.1-2.5-.3M7 16.5a2 2 0 1 0 2.5 1.1A2 2 0 0 0 7 16.5Zm.5 3.5c.2 1-.3 1.800-1.300 2.200",
+  box: "M4 8V5.500A1.500 1.500 0 0 1 5.500 4H8M16 4h2.500A1.500 1.500 0 0 1 20 5.500V8M20 16v2.500a1.500 1.500 0 0 1-1.500 1.500H16M8 20H5.500A1.500 1.500 0 0 1 4 18.500V16M11 4h2M11 20h2M4 11v2M20 11v2",
+  plus: "M12 5v14M5 12h14",
+  minus: "M5 12h14",
+  fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+  image: "M12 4v11M7.500 11 12 15.500 16.500 11M4.500 19.500h15",
+  help: "M9.200 9.300a2.900 2.900 0 1 1 4.300 2.600c-1 .6-1.500 1.100-1.500 2.300M12 17.300v.2M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Z",
+  search: "M10.500 17a6.500 6.500 0 1 0 0-13 6.500 6.500 0 0 0 0 13ZM15.500 15.500 20.500 20.500",
+  layers: "m12 4 9 4.800-9 4.800-9-4.800ZM4 13.300l8 4.300 8-4.300",
+  more: "M6 12h.01M12 12h.01M18 12h.01",
+  close: "M6 6l12 12M18 6 6 18",
+};
+
+/** One of our own line drawings, 18 pixels. */
+export function icon(name) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  set(svg, { viewBox: "0 0 24 24", class: `hv-icon hv-icon-${name}`, "aria-hidden": "true" });
+  const path = document.createElementNS(space, "path");
+  path.setAttribute("d", PATHS[name]);
+  svg.append(path);
+  return svg;
+}
+
+export const thousands = (n) => n.toLocaleString("en");

@@ -1,0 +1,328 @@
+// Mouse, touch and keys on the map.
+//
+// Selecting never goes through Plotly. In the trial before, a lasso over 20,000 points came back
+// empty while a running job redrew the map: Plotly tests the points that its own drag remembers,
+// and a redraw between pointer-down and the (delayed) selection event swaps those points for new
+// ones without pixel places. Here the line is kept in data units and tested against the very array
+// that is drawn, so a frame that arrives in between can change nothing.
+
+import { inside, nearest, neighbours } from "./pick.js";
+
+const REACH = 12;
+const THUMB = 22;
+const DRAG = 4;
+const WHEEL_REST = 400;
+
+const howOf = (event) => (event.altKey ? "subtract"
+  : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
+
+export class Hands {
+  constructor(map) {
+    Object.assign(this, { map, pointers: new Map(), drag: null, pinch: null, walk: null });
+    const { stage } = map;
+    this.stop = new AbortController();
+    const on = (target, name, handler, options = {}) => target.addEventListener(
+      name, (event) => map.data && handler.call(this, event), { signal: this.stop.signal, ...options },
+    );
+    on(stage, "pointerdown", this.down);
+    on(stage, "pointermove", this.moved);
+    on(stage, "pointerup", this.up);
+    on(stage, "pointercancel", this.cancel);
+    on(stage, "pointerleave", () => this.point(-1));
+    on(stage, "wheel", this.wheel, { passive: false });
+    on(stage, "dblclick", this.double);
+    on(stage, "keydown", this.key);
+    stage.dataset.tool = map.tool;
+  }
+
+  at(event) {
+    const box = this.map.stage.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  // --- pointer ----------------------------------------------------------------------------------
+
+  down(event) {
+    const { map } = this;
+    if (event.target.closest(".hv-keys")) return;
+    if (map.data.mode !== "work" || event.button > 1) return;
+    map.stage.focus({ preventScroll: true });
+    map.stage.setPointerCapture(event.pointerId);
+    const [x, y] = this.at(event);
+    this.pointers.set(event.pointerId, [x, y]);
+    map.pointerDown = true;
+    map.flight = null;
+    this.point(-1);
+    if (this.pointers.size === 2) {
+      this.drag = null;
+      map.sketch = null;
+      this.pinch = this.spread();
+      return;
+    }
+    const quick = map.tool === "move" && event.shiftKey && event.button === 0;
+    const tool = event.button === 1 ? "move" : quick ? "lasso" : map.tool;
+    this.drag = { tool, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
+    if (event.button === 1) event.preventDefault();
+  }
+
+  moved(event) {
+    const { map, drag } = this;
+    const [x, y] = this.at(event);
+    if (!this.pointers.has(event.pointerId)) {
+      if (event.pointerType !== "touch") this.hover(x, y);
+      return;
+    }
+    this.pointers.set(event.pointerId, [x, y]);
+    if (this.pinch) {
+      this.stretch();
+      return;
+    }
+    if (!drag) return;
+    if (!drag.far && Math.hypot(x - drag.x, y - drag.y) < DRAG) return;
+    const { view } = map;
+    if (!drag.far) {
+      drag.far = true;
+      map.stage.classList.add("hv-dragging");
+      if (drag.tool === "lasso") map.sketch = [[view.dataX(drag.x), view.dataY(drag.y)]];
+    }
+    if (drag.tool === "move") {
+      view.pan(x - drag.lastX, y - drag.lastY);
+      view.zoomed = true;
+      this.walk = null;
+      map.wish({ view: true });
+    } else if (drag.tool === "lasso") {
+      if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
+      map.sketch.push([view.dataX(x), view.dataY(y)]);
+      map.wish();
+    } else {
+      const [x0, x1] = [view.dataX(drag.x), view.dataX(x)];
+      const [y0, y1] = [view.dataY(drag.y), view.dataY(y)];
+      map.sketch = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+      map.wish();
+    }
+    drag.lastX = x;
+    drag.lastY = y;
+  }
+
+  up(event) {
+    const { map, drag } = this;
+    if (!this.pointers.delete(event.pointerId)) return;
+    if (this.pinch) {
+      if (this.pointers.size < 2) this.pinch = null;
+      if (!this.pointers.size) this.release();
+      return;
+    }
+    this.drag = null;
+    const polygon = map.sketch;
+    this.release();
+    if (!drag) return;
+    if (!drag.far) this.click(event, drag);
+    else if (polygon) {
+      map.stats.releasedAt = performance.now();
+      map.select(inside(map.pos, map.pass, polygon), drag.how, polygon);
+    }
+  }
+
+  cancel(event) {
+    this.pointers.delete(event.pointerId);
+    this.drag = null;
+    this.pinch = null;
+    this.release();
+  }
+
+  release() {
+    const { map } = this;
+    map.pointerDown = false;
+    map.sketch = null;
+    map.stage.classList.remove("hv-dragging");
+    map.wish({ view: true });
+  }
+
+  click(event, drag) {
+    const { map } = this;
+    const row = this.rowAt(drag.x, drag.y, event.pointerType === "touch" ? THUMB : REACH);
+    this.walk = null;
+    map.cursor = -1;
+    if (row < 0) {
+      if (drag.how === "replace") map.clear();
+      return;
+    }
+    // A second click with Shift takes an item back.
+    const how = drag.how === "add" && map.picked[row] ? "subtract" : drag.how;
+    map.select([row], how);
+    if (event.pointerType === "touch") map.tip.show(row);
+  }
+
+  rowAt(x, y, reach = REACH) {
+    const { map } = this;
+    const row = map.overlay.rowAt(x, y);
+    return row >= 0 ? row : nearest(map.pos, map.shown, map.view, x, y, reach);
+  }
+
+  hover(x, y) {
+    this.spot = [x, y];
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      if (!this.map.dead && !this.map.pointerDown) this.point(this.rowAt(...this.spot));
+    });
+  }
+
+  point(row) {
+    const { map } = this;
+    if (row < 0 && this.waiting) {
+      cancelAnimationFrame(this.waiting);
+      this.waiting = 0;
+    }
+    map.tip.show(row);
+    if (row === map.hovered) return;
+    map.hovered = row;
+    map.stage.classList.toggle("hv-on-item", row >= 0);
+    map.wish();
+  }
+
+  spread() {
+    const [[ax, ay], [bx, by]] = [...this.pointers.values()];
+    return { x: (ax + bx) / 2, y: (ay + by) / 2, d: Math.max(Math.hypot(ax - bx, ay - by), 10) };
+  }
+
+  stretch() {
+    const { map } = this;
+    const next = this.spread();
+    map.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
+    map.view.zoom(next.d / this.pinch.d, next.x, next.y);
+    map.view.zoomed = true;
+    this.pinch = next;
+    map.wish({ view: true });
+  }
+
+  wheel(event) {
+    const { map } = this;
+    if (map.data.mode !== "work") return;
+    event.preventDefault();
+    const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
+    const delta = Math.max(-300, Math.min(300, event.deltaY * lines));
+    map.flight = null;
+    map.heldUntil = performance.now() + WHEEL_REST;
+    map.view.zoom(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018)), ...this.at(event));
+    map.view.zoomed = true;
+    map.tip.show(-1);
+    map.wish({ view: true });
+  }
+
+  double(event) {
+    const { map } = this;
+    if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
+    const [x, y] = this.at(event);
+    if (this.rowAt(x, y) >= 0) return;
+    const view = Object.assign(Object.create(Object.getPrototypeOf(map.view)), map.view);
+    view.zoom(2, x, y);
+    map.fly(view.at(), 260);
+  }
+
+  // --- keys -------------------------------------------------------------------------------------
+
+  key(event) {
+    const { map } = this;
+    if (map.data.mode !== "work" || event.target !== map.stage) return;
+    const step = event.shiftKey ? 160 : 60;
+    const command = event.ctrlKey || event.metaKey;
+    const pan = (dx, dy) => () => {
+      map.flight = null;
+      map.view.pan(dx * step, dy * step);
+      map.view.zoomed = true;
+      map.wish({ view: true });
+    };
+    const actions = {
+      ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1),
+      "+": () => map.zoomBy(1.5), "=": () => map.zoomBy(1.5),
+      "-": () => map.zoomBy(1 / 1.5), _: () => map.zoomBy(1 / 1.5),
+      0: () => map.fit(), Home: () => map.fit(),
+      m: () => map.setTool("move"), l: () => map.setTool("lasso"), b: () => map.setTool("box"),
+      "/": () => map.bar.focusSearch(), "?": () => map.bar.keys(),
+      n: () => this.step(1), "]": () => this.step(1),
+      p: () => this.step(-1), "[": () => this.step(-1),
+      Enter: () => this.enter(event), Escape: () => this.escape(),
+    };
+    const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    let action = actions[name];
+    if (command) action = name === "a" ? () => map.select(map.inView(), "replace", this.window()) : null;
+    if (!action || (event.altKey && name !== "Enter")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+
+  /** What is seen, as a polygon: Ctrl+A in density mode. */
+  window() {
+    const { x, y } = this.map.view.range;
+    return [[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]];
+  }
+
+  /** The item nearest to the middle of the map. */
+  central() {
+    const { map } = this;
+    return nearest(map.pos, map.shown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
+  }
+
+  /** Step through the selected items, or through those nearest to one item. */
+  step(by) {
+    const { map } = this;
+    if (!this.walk) {
+      const seen = map.pickedRows().filter((r) => map.shown[r]);
+      let rows = seen;
+      if (seen.length < 2) {
+        const from = seen.length ? seen[0] : this.central();
+        if (from < 0) return;
+        rows = [from, ...neighbours(map.pos, map.shown, from, 60)];
+      }
+      this.walk = { rows, at: by > 0 ? -1 : 0, count: map.count };
+    }
+    const { rows } = this.walk;
+    this.walk.at = (this.walk.at + by + rows.length) % rows.length;
+    this.place(rows[this.walk.at]);
+  }
+
+  place(row) {
+    const { map } = this;
+    map.cursor = row;
+    const { view, pos } = map;
+    const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+    if (x < 30 || y < 30 || x > view.W - 30 || y > view.H - 30) {
+      map.fly({ ...view.at(), cx: pos[2 * row], cy: pos[2 * row + 1] }, 300);
+    }
+    map.tip.show(row);
+    map.media.card(row).then(
+      (card) => map.cursor === row && map.say(`${card.title}, ${card.dataset}`), () => {},
+    );
+    map.wish({ place: true });
+  }
+
+  enter(event) {
+    const { map } = this;
+    const row = map.cursor >= 0 ? map.cursor : this.central();
+    if (row < 0) return;
+    const how = howOf(event);
+    map.select([row], how === "add" && map.picked[row] ? "subtract" : how);
+    this.place(row);
+  }
+
+  escape() {
+    const { map } = this;
+    if (this.drag) {
+      this.drag = null;
+      this.release();
+    } else if (map.bar.closeMenus()) return;
+    else if (map.cursor >= 0) {
+      map.cursor = -1;
+      this.walk = null;
+      map.tip.show(-1);
+      map.wish({ place: true });
+    } else map.clear();
+  }
+
+  close() {
+    this.stop.abort();
+    cancelAnimationFrame(this.waiting);
+  }
+}

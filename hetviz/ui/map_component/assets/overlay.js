@@ -1,0 +1,254 @@
+// The one canvas over the points: links, pictures, rings, texts, and the line of a lasso.
+
+import { Boxes } from "./boxes.js";
+import { clear, mix } from "./colour.js";
+import { place, shift } from "./place.js";
+import { calm } from "./view.js";
+
+const FADE = 150;
+const GHOST = 4000;
+
+export class Overlay {
+  constructor(canvas, map) {
+    Object.assign(this, { canvas, map, pieces: [], near: false, few: false, placedAt: 0 });
+    this.ctx = canvas.getContext("2d");
+    this.since = new Map();
+  }
+
+  resize(W, H) {
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(W * ratio);
+    this.canvas.height = Math.round(H * ratio);
+    this.canvas.style.width = `${W}px`;
+    this.canvas.style.height = `${H}px`;
+  }
+
+  /** Choose anew what is written, and ask for what is lacking. */
+  place() {
+    const m = this.map;
+    const begun = performance.now();
+    const { pieces, lacking, near, few } = place(m, this.ctx);
+    const since = new Map();
+    for (const piece of pieces) {
+      piece.key = piece.kind === "name" ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
+      since.set(piece.key, this.since.get(piece.key) ?? begun);
+    }
+    Object.assign(this, { pieces, near, few, since, placedAt: m.view.s });
+    m.media.askTitles(lacking.titles);
+    m.media.askPictures(lacking.pictures);
+    m.stats.placeMs = performance.now() - begun;
+    m.stats.written = {
+      names: pieces.filter((p) => p.kind === "name").length,
+      words: pieces.filter((p) => p.kind === "word").length,
+      pictures: pieces.filter((p) => p.kind === "picture" && m.media.picture(p.row)).length,
+    };
+  }
+
+  /** Boxes on the screen of what is written now (for tests, and for pointing at pictures). */
+  boxes() {
+    const { view, pos } = this.map;
+    return this.pieces.map((p) => ({
+      ...p,
+      at: p.kind === "name" ? shift(p.box, view.x(p.x), view.y(p.y))
+        : shift(p.box, view.x(pos[2 * p.row]), view.y(pos[2 * p.row + 1])),
+    }));
+  }
+
+  /** The row whose picture or word lies under a pixel, or -1. */
+  rowAt(px, py) {
+    const { view, pos, media } = this.map;
+    for (const p of this.pieces) {
+      if (p.kind === "name" || (p.kind === "picture" && !media.picture(p.row))) continue;
+      const dx = px - view.x(pos[2 * p.row]);
+      const dy = py - view.y(pos[2 * p.row + 1]);
+      if (p.kind === "picture" ? Math.hypot(dx, dy) < p.size * 0.6
+        : dx > p.box[0] && dx < p.box[2] && dy > p.box[1] && dy < p.box[3]) return p.row;
+    }
+    return -1;
+  }
+
+  draw() {
+    const ratio = window.devicePixelRatio || 1;
+    const { ctx } = this;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, this.map.view.W, this.map.view.H);
+    if (this.render(ctx, false)) this.map.wish();
+  }
+
+  /** Draw into any context of the map's size; returns whether something is still fading. */
+  render(ctx, still) {
+    const m = this.map;
+    const { view, pos, tokens } = m;
+    const now = performance.now();
+    const quiet = still || calm();
+    const focus = m.count > 0;
+    let fading = false;
+    if (!still) fading = this.ghosts(ctx, now) || fading;
+    this.links(ctx);
+    // Between two placements a zoom may push pieces together: the later one then gives way.
+    const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
+    const texts = [];
+    const ringed = new Set();
+    for (const p of this.pieces) {
+      const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
+      const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
+      if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
+      if (crowded && !crowded.put(shift(p.box, x, y))) continue;
+      let alpha = 1;
+      if (!quiet) {
+        const born = Math.max(
+          this.since.get(p.key) ?? 0,
+          p.kind === "picture" ? m.media.picture(p.row)?.when ?? now : 0,
+        );
+        alpha = Math.min((now - born) / FADE, 1);
+        if (alpha < 1) fading = true;
+      }
+      if (p.kind !== "picture") {
+        texts.push([p, x, y, alpha]);
+        continue;
+      }
+      const chosen = m.picked[p.row];
+      if (focus && !chosen) alpha *= 0.4;
+      if (this.picture(ctx, p, x, y, alpha, chosen && this.few) && chosen) ringed.add(p.row);
+    }
+    ctx.globalAlpha = 1;
+    this.rings(ctx, ringed);
+    for (const [p, x, y, alpha] of texts) {
+      const strong = p.kind === "name" || p.strong;
+      ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.8 : 0.55) : 1);
+      const colour = p.kind === "name" ? m.textColour(p.code) : strong ? tokens.ink : tokens.mute;
+      const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
+      this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
+    }
+    ctx.globalAlpha = 1;
+    if (!still) this.stroke(ctx);
+    return fading;
+  }
+
+  text(ctx, text, x, y, font, colour, align) {
+    ctx.font = font;
+    ctx.textAlign = align;
+    ctx.textBaseline = "middle";
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 4.5;
+    ctx.strokeStyle = clear(this.map.tokens.bg, 0.92);
+    ctx.strokeText(text, x, y);
+    ctx.fillStyle = colour;
+    ctx.fillText(text, x, y);
+  }
+
+  picture(ctx, p, x, y, alpha, ring) {
+    const m = this.map;
+    const kept = m.media.picture(p.row);
+    if (!kept) return false;
+    const disc = (radius, fill) => {
+      ctx.beginPath();
+      ctx.arc(x, y, radius, 0, 7);
+      ctx.fillStyle = fill;
+      ctx.fill();
+    };
+    // The disc stays whole while the picture is dimmed, or the dots below would shine through.
+    ctx.globalAlpha = Math.min(alpha * 2.2, 1);
+    disc(p.size * (p.near || ring ? 0.66 : 0.56), m.tokens.bg);
+    ctx.globalAlpha = alpha;
+    if (p.near && !ring) disc(p.size * 0.66, clear(m.palette[m.slot[p.row]], 0.16));
+    ctx.imageSmoothingQuality = "high";
+    ctx.drawImage(
+      kept.strip, kept.x, 0, kept.cell, kept.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
+    );
+    if (ring) this.ring(ctx, x, y, p.size * 0.72, 2.5);
+    return true;
+  }
+
+  ring(ctx, x, y, radius, width, dash = []) {
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.arc(x, y, radius, 0, 7);
+    ctx.lineWidth = width;
+    ctx.setLineDash(dash);
+    ctx.strokeStyle = this.map.tokens.ink;
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /** Rings round what is selected, pointed at, or under the keyboard's cursor. */
+  rings(ctx, done) {
+    const m = this.map;
+    const { view, pos, shown } = m;
+    const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+    if (this.few) {
+      for (const r of m.pickedRows()) {
+        if (shown[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
+      }
+    }
+    if (m.hovered >= 0 && shown[m.hovered] && !done.has(m.hovered)) {
+      this.ring(ctx, ...at(m.hovered), 7.5, 1.4);
+    }
+    if (m.cursor >= 0 && shown[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
+  }
+
+  /** Links that touch the selection: solid given, dashed held out, dotted apart. */
+  links(ctx) {
+    const { links, view, pos, shown, tokens } = this.map;
+    if (!links.length) return;
+    const alpha = links.length > 80 ? 0.45 : 0.8;
+    for (const [i, j, weight, kind] of links) {
+      if (!shown[i] || !shown[j]) continue;
+      ctx.beginPath();
+      ctx.moveTo(view.x(pos[2 * i]), view.y(pos[2 * i + 1]));
+      ctx.lineTo(view.x(pos[2 * j]), view.y(pos[2 * j + 1]));
+      ctx.lineWidth = 1.4;
+      ctx.setLineDash(weight < 0 ? [2, 4] : kind === "held" ? [6, 4] : []);
+      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.accent, alpha);
+      ctx.stroke();
+    }
+    ctx.setLineDash([]);
+  }
+
+  /** Where the points that moved most were, fading. */
+  ghosts(ctx, now) {
+    const m = this.map;
+    if (!m.ghosts) return false;
+    const age = now - m.ghosts.born;
+    if (age > GHOST) {
+      m.ghosts = null;
+      return false;
+    }
+    const { view, pos, shown } = m;
+    const share = calm() ? 1 : Math.min(1, (GHOST - age) / 1500);
+    const { rows, from } = m.ghosts;
+    ctx.strokeStyle = clear(m.tokens.mute, 0.28 * share);
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    rows.forEach((r, k) => {
+      if (!shown[r]) return;
+      ctx.moveTo(view.x(from[2 * k]), view.y(from[2 * k + 1]));
+      ctx.lineTo(view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
+    });
+    ctx.stroke();
+    rows.forEach((r, k) => {
+      if (!shown[r]) return;
+      ctx.beginPath();
+      ctx.arc(view.x(from[2 * k]), view.y(from[2 * k + 1]), 2.4, 0, 7);
+      ctx.fillStyle = clear(m.palette[m.slot[r]], 0.4 * share);
+      ctx.fill();
+    });
+    return true;
+  }
+
+  /** The line of a lasso or the frame of a box, while it is drawn. */
+  stroke(ctx) {
+    const { sketch, view, tokens } = this.map;
+    if (!sketch || sketch.length < 2) return;
+    ctx.beginPath();
+    sketch.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](view.x(x), view.y(y)));
+    ctx.closePath();
+    ctx.fillStyle = clear(tokens.accent, 0.08);
+    ctx.fill();
+    ctx.lineWidth = 1.6;
+    ctx.setLineDash([4, 3]);
+    ctx.strokeStyle = mix(tokens.accent, tokens.ink, 0.2);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+}

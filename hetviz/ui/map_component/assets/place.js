@@ -1,0 +1,230 @@
+// What is written on the map: names of groups, then words, then pictures, each where it fits, in
+// pixels, at any zoom. Zooming in makes room, so detail appears by itself and nothing ever overlaps.
+
+import { Boxes } from "./boxes.js";
+
+const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
+const WORD_SHIFTS = [[8, 0], [-8, 0]];
+const HOT_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
+const CROWD = 34; // pixels; a picture of the overview needs company within such a cell
+const HOT = 60; // so many selected items are ringed one by one
+const NEAR = 26; // pictures this large have room for nearly everybody
+
+/** What one pass over the points tells: who is in view, and where each group is densest. */
+function survey(m) {
+  const { view, pos, shown, slot, data } = m;
+  const { W, H } = view;
+  const media = mediaOf(data);
+  const columns = Math.ceil(W / CROWD) + 1;
+  const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD) + 1));
+  const groups = new Map(); // slot -> Map(cell -> [count, sum x, sum y])
+  const byName = new Set(data.names.map((name) => name.code + 1));
+  const wide = Math.ceil(W / 72) + 1;
+  let pictures = 0;
+  for (let r = 0; r < m.n; r++) {
+    if (!shown[r]) continue;
+    const px = view.x(pos[2 * r]);
+    const py = view.y(pos[2 * r + 1]);
+    if (!(px >= 0 && py >= 0 && px <= W && py <= H)) continue;
+    if (media[r]) {
+      pictures += 1;
+      crowd[Math.floor(px / CROWD) + columns * Math.floor(py / CROWD)] += 1;
+    }
+    const g = slot[r];
+    if (!byName.has(g)) continue;
+    if (!groups.has(g)) groups.set(g, new Map());
+    const cells = groups.get(g);
+    const c = Math.floor(px / 72) + wide * Math.floor(py / 72);
+    const cell = cells.get(c);
+    if (cell) {
+      cell[0] += 1;
+      cell[1] += pos[2 * r];
+      cell[2] += pos[2 * r + 1];
+    } else cells.set(c, [1, pos[2 * r], pos[2 * r + 1]]);
+  }
+  const company = (px, py) => {
+    let count = 0;
+    for (const a of [-17, 17]) {
+      for (const b of [-17, 17]) {
+        const c = Math.floor((px + a) / CROWD);
+        const d = Math.floor((py + b) / CROWD);
+        if (c >= 0 && d >= 0 && c < columns) count += crowd[c + columns * d] || 0;
+      }
+    }
+    return count;
+  };
+  return { pictures, groups, company };
+}
+
+const flags = new WeakMap();
+
+/** For each row, whether its dataset has pictures (1) or short texts (2). */
+function mediaOf(data) {
+  if (!flags.has(data.datasets)) {
+    const out = new Uint8Array(data.n);
+    for (const d of data.datasets) out.fill(d.media ? 1 : 0, d.start, d.stop);
+    flags.set(data.datasets, out);
+  }
+  return flags.get(data.datasets);
+}
+
+const widths = new Map();
+
+export function textWidth(ctx, text, font) {
+  const key = `${font}|${text}`;
+  if (!widths.has(key)) {
+    if (widths.size > 20000) widths.clear();
+    ctx.font = font;
+    widths.set(key, ctx.measureText(text).width);
+  }
+  return widths.get(key);
+}
+
+/** Choose what is written; returns the pieces in their order of right, and what is still lacking. */
+export function place(m, ctx) {
+  const { view, pos, shown, data, media } = m;
+  const { W, H } = view;
+  const boxes = new Boxes(W, H);
+  const pieces = [];
+  const lacking = { titles: [], pictures: [] };
+  const kinds = mediaOf(data);
+  const worded = data.datasets.filter((d) => d.words);
+  const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
+  const { pictures, groups, company } = survey(m);
+  const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
+  const near = ideal >= NEAR;
+  const size = Math.max(23, Math.min(38, ideal));
+  const half = (size * (near ? 1.36 : 1.75)) / 2;
+  const family = m.family;
+  const inView = (r) => {
+    const px = view.x(pos[2 * r]);
+    const py = view.y(pos[2 * r + 1]);
+    return px > 0 && py > 0 && px < W && py < H;
+  };
+  const few = m.count > 0 && m.count <= HOT;
+  const picked = few ? m.pickedRows().filter((r) => shown[r] && inView(r)) : [];
+  const linked = new Set();
+  for (const [i, j] of m.links) {
+    for (const r of [i, j]) if (!m.picked[r] && shown[r] && inView(r)) linked.add(r);
+  }
+  const hot = new Set(picked);
+  if (m.cursor >= 0 && shown[m.cursor]) hot.add(m.cursor);
+
+  const picture = (r, s, box, strong) => {
+    if (!media.picture(r)) lacking.pictures.push(r);
+    pieces.push({ kind: "picture", row: r, size: s, near, strong, box });
+  };
+  for (const r of hot) {
+    if (!kinds[r]) continue;
+    const b = (size + 6) * 0.75;
+    const box = [-b, -b, b, b];
+    if (boxes.put(shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1])))) {
+      picture(r, size + 6, box, true);
+    }
+  }
+  const word = (r, strong) => {
+    const item = media.title(r);
+    if (!item) {
+      lacking.titles.push(r);
+      return false;
+    }
+    if (!item.word && !strong) return false;
+    const text = item.word ? item.title : `${item.title.slice(0, 26)}…`;
+    const px = view.x(pos[2 * r]);
+    const py = view.y(pos[2 * r + 1]);
+    const tall = strong ? 14 : near ? 13.5 : 12.5;
+    const font = `${strong ? 600 : 400} ${tall}px ${family}`;
+    const w = textWidth(ctx, text, font);
+    for (const [dx, dy] of strong ? HOT_SHIFTS : WORD_SHIFTS) {
+      const x0 = dx > 0 ? dx - 2 : dx - w - 2;
+      const box = [dx > 0 ? -7 : x0, dy - tall * 0.62, dx > 0 ? x0 + w + 4 : 7, dy + tall * 0.62];
+      const there = shift(box, px, py);
+      if (boxes.within(there) && boxes.put(there)) {
+        pieces.push({ kind: "word", row: r, text, font, dx, dy, strong, box });
+        return true;
+      }
+    }
+    return false;
+  };
+  for (const r of hot) if (!kinds[r] || hot.size <= 3) word(r, true);
+  for (const r of linked) if (!kinds[r]) word(r, true);
+
+  names(m, ctx, boxes, groups, pieces);
+
+  const cap = near ? 400 : Math.round((W * H) / 15000);
+  const words = () => {
+    let tried = 0;
+    let put = 0;
+    for (const r of m.order) {
+      if (tried >= cap * 2 || put >= cap) break;
+      if (!shown[r] || !saysWords(r) || hot.has(r) || linked.has(r) || !inView(r)) continue;
+      tried += 1;
+      if (word(r, false)) put += 1;
+    }
+  };
+  const thumbs = () => {
+    let put = 0;
+    for (const r of m.order) {
+      if (put >= 400) break;
+      if (!kinds[r] || !shown[r] || hot.has(r)) continue;
+      const px = view.x(pos[2 * r]);
+      const py = view.y(pos[2 * r + 1]);
+      const box = [-half, -half, half, half];
+      if (px < size * 0.6 || py < size * 0.6 || px > W - size * 0.6 || py > H - size * 0.6) continue;
+      if (!near && company(px, py) < 4) continue;
+      if (boxes.put(shift(box, px, py))) {
+        picture(r, size, box, false);
+        put += 1;
+      }
+    }
+  };
+  if (near) {
+    thumbs();
+    words();
+  } else {
+    words();
+    thumbs();
+  }
+  return { pieces, lacking, near, few };
+}
+
+export const shift = (box, x, y) => [box[0] + x, box[1] + y, box[2] + x, box[3] + y];
+
+/** Names of the groups: at the places found beforehand, else where the group is densest in view. */
+function names(m, ctx, boxes, groups, pieces) {
+  const { view, data } = m;
+  const { W, H } = view;
+  const tall = W < 700 ? 15 : 17;
+  const font = `600 ${tall}px ${m.family}`;
+  const far = view.s <= view.fitted * 1.35;
+  for (const name of data.names) {
+    const cells = groups.get(name.code + 1);
+    if (!cells) continue;
+    const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
+    const total = dense.reduce((sum, cell) => sum + cell[0], 0);
+    // Zoomed in, a name for one stray point would be read as the name of everything around it.
+    if (!far && total < 3) continue;
+    const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
+    const given = m.moving ? [] : name.at;
+    const w = textWidth(ctx, name.text, font);
+    let done = false;
+    for (const [x, y] of far ? [...given, ...peaks] : peaks) {
+      const py = view.y(y);
+      const raw = view.x(x);
+      if (raw < 0 || raw > W || py < 0 || py > H) continue;
+      const px = Math.max(w / 2 + 9, Math.min(W - w / 2 - 9, raw));
+      for (const dy of NAME_SHIFTS) {
+        const box = [px - raw - w / 2 - 6, dy - tall * 0.66, px - raw + w / 2 + 6, dy + tall * 0.66];
+        const there = shift(box, raw, py);
+        if (boxes.within(there) && boxes.put(there)) {
+          pieces.push({
+            kind: "name", text: name.text, code: name.code, font, x, y, dx: px - raw, dy, box,
+          });
+          done = true;
+          break;
+        }
+      }
+      if (done) break;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// Find an item by its title, fly to it and select it.
+
+import { h, icon, set } from "./dom.js";
+import { ROOT } from "./store.js";
+
+const PAUSE = 140;
+let serial = 0;
+
+export class Search {
+  constructor(map) {
+    Object.assign(this, { map, found: [], at: -1, asked: 0 });
+    const id = `hv-found-${++serial}`;
+    this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
+    this.list.hidden = true;
+    this.input = h("input", {
+      type: "text", placeholder: "Find an item", "aria-label": "Find an item", role: "combobox",
+      "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
+      autocomplete: "off", spellcheck: "false",
+    });
+    this.element = h("div", { class: "hv-search" }, icon("search"), this.input, this.list);
+    this.input.addEventListener("input", () => this.later());
+    this.input.addEventListener("focus", () => this.input.value && this.later());
+    this.input.addEventListener("blur", () => setTimeout(() => this.hide(), 150));
+    this.input.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.ask(), PAUSE);
+  }
+
+  async ask() {
+    const text = this.input.value.trim();
+    const asked = ++this.asked;
+    if (!text) {
+      this.hide();
+      return;
+    }
+    try {
+      const answer = await fetch(
+        `${ROOT}hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
+      );
+      const found = answer.ok ? await answer.json() : [];
+      if (asked === this.asked && !this.map.dead) this.show(found);
+    } catch {
+      this.hide();
+    }
+  }
+
+  show(found) {
+    this.found = found;
+    this.at = found.length ? 0 : -1;
+    this.list.replaceChildren(...found.map((item, k) => this.option(item, k)));
+    if (!found.length) {
+      this.list.append(h("li", { class: "hv-none", role: "option", "aria-disabled": "true" }, "Nothing found"));
+    }
+    this.list.hidden = false;
+    this.map.say(`${found.length} found`);
+    this.mark();
+  }
+
+  option(item, k) {
+    const { map } = this;
+    const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
+    const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
+    glyph.style.color = map.palette[map.slot[item.row]] ?? "";
+    return h("li", {
+      role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
+      "aria-disabled": item.placed ? null : "true",
+      onpointerdown: (event) => {
+        event.preventDefault();
+        this.take(k);
+      },
+    }, glyph, h("span", { class: "hv-name" }, item.title),
+    h("small", {}, item.placed ? item.dataset : "not on this map"));
+  }
+
+  mark() {
+    [...this.list.children].forEach((option, k) => {
+      const here = k === this.at;
+      set(option, { "aria-selected": String(here) });
+      if (here) option.scrollIntoView({ block: "nearest" });
+    });
+    set(this.input, {
+      "aria-expanded": String(!this.list.hidden),
+      "aria-activedescendant": this.at >= 0 ? `${this.list.id}-${this.at}` : null,
+    });
+  }
+
+  hide() {
+    this.list.hidden = true;
+    this.at = -1;
+    this.mark();
+  }
+
+  key(event) {
+    event.stopPropagation();
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const by = event.key === "ArrowDown" ? 1 : -1;
+      if (this.found.length) this.at = (this.at + by + this.found.length) % this.found.length;
+      this.mark();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (!this.list.hidden && this.at >= 0) this.take(this.at);
+    } else if (event.key === "Escape") {
+      if (this.list.hidden) {
+        this.input.value = "";
+        this.map.stage.focus({ preventScroll: true });
+      } else this.hide();
+    }
+  }
+
+  take(k) {
+    const { map } = this;
+    const item = this.found[k];
+    this.hide();
+    if (!item) return;
+    this.input.value = item.title;
+    const there = item.placed && !Number.isNaN(map.pos[2 * item.row]);
+    if (!there) {
+      map.say(`${item.title} has no place on this map`);
+      return;
+    }
+    const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
+    if (dataset && map.hidden.includes(dataset.name)) map.toggleDataset(dataset.name);
+    map.select([item.row]);
+    map.flyTo(item.row);
+    map.stage.focus({ preventScroll: true });
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.asked += 1;
+  }
+}

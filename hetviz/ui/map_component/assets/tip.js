@@ -1,0 +1,88 @@
+// The card shown for the item one points at. Its picture and facts are fetched when they are wanted.
+
+import { h, thousands } from "./dom.js";
+import { ROOT } from "./store.js";
+
+const PAUSE = 70;
+
+export class Tip {
+  constructor(map) {
+    this.map = map;
+    this.row = -1;
+    this.element = h("div", { class: "hv-tip", hidden: true, "aria-hidden": "true" });
+    map.stage.append(this.element);
+  }
+
+  /** Point at a row; -1 points at nothing. */
+  show(row) {
+    if (row === this.row) return;
+    this.row = row;
+    clearTimeout(this.timer);
+    if (row < 0) {
+      this.element.hidden = true;
+      return;
+    }
+    const { media } = this.map;
+    if (media.cards.has(row)) this.draw(media.cards.get(row));
+    else this.timer = setTimeout(() => this.fetch(row), PAUSE);
+  }
+
+  async fetch(row) {
+    const begun = performance.now();
+    try {
+      const card = await this.map.media.card(row);
+      this.map.stats.cardMs = performance.now() - begun;
+      if (this.row === row) this.draw(card);
+    } catch {
+      if (this.row === row) this.element.hidden = true;
+    }
+  }
+
+  draw(card) {
+    const { map, element } = this;
+    const dataset = map.data.datasets.find((d) => card.row >= d.start && card.row < d.stop);
+    const mark = h("span", { class: "hv-glyph" }, dataset ? dataset.glyph : "");
+    mark.style.color = map.palette[map.slot[card.row]];
+    const facts = h("dl", {});
+    for (const [name, value] of (card.facts || []).slice(0, 5)) {
+      facts.append(h("dt", {}, String(name)), h("dd", {}, String(value)));
+    }
+    const links = card.links ? `${thousands(card.links)} ${card.links === 1 ? "link" : "links"}` : null;
+    let picture = null;
+    if (card.picture) {
+      picture = h("img", { alt: "", src: new URL(card.picture, ROOT).href });
+      const begun = performance.now();
+      picture.addEventListener("load", () => {
+        map.stats.pictureMs = performance.now() - begun;
+        this.lay();
+      });
+      picture.addEventListener("error", () => picture.remove());
+    }
+    element.replaceChildren(
+      ...[picture, h("div", { class: "hv-tip-words" },
+        h("strong", {}, card.title),
+        h("span", { class: "hv-tip-set" }, mark, [card.dataset, links].filter(Boolean).join(", ")),
+        card.facts?.length ? facts : null,
+        card.text ? h("p", {}, card.text) : null)].filter(Boolean),
+    );
+    element.hidden = false;
+    this.lay();
+  }
+
+  /** Beside the point, on the side where there is room. */
+  lay() {
+    if (this.row < 0 || this.element.hidden) return;
+    const { view, pos } = this.map;
+    const x = view.x(pos[2 * this.row]);
+    const y = view.y(pos[2 * this.row + 1]);
+    const { offsetWidth: w, offsetHeight: tall } = this.element;
+    const left = x + 18 + w < view.W - 4 ? x + 18 : x - 18 - w;
+    const top = Math.min(Math.max(y - tall / 2, 4), Math.max(view.H - tall - 4, 4));
+    this.element.style.transform = `translate(${Math.max(left, 4)}px, ${top}px)`;
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.row = -1;
+  }
+}
