@@ -22,7 +22,10 @@ def same_things(data: HeteroData, name: str, place: int) -> None:
     others = [other for other in data.datasets if other != name]
     if not others:
         return
-    with st.popover("Same things", type="tertiary", key=f"same-{place}"):
+    with (
+        st.popover("Same things", type="tertiary", key=f"same-{place}"),
+        st.container(width=340, key=f"same-form-{place}"),
+    ):
         look.quiet(
             "Two datasets can show the same things in two ways, as a picture and a text of one "
             "product. Rows with the same id are then one thing, and need no links."
@@ -30,7 +33,7 @@ def same_things(data: HeteroData, name: str, place: int) -> None:
         entity = data[name].entity
         now = next((other for other in others if data[other].entity == entity), None)
         chosen = st.selectbox(
-            f"{look.plain(name)} shows the same things as",
+            f"{look.plain(name)}: the same things as",
             [None, *others],
             index=0 if now is None else 1 + others.index(now),
             format_func=lambda other: "none of the others" if other is None else str(other),
@@ -42,7 +45,7 @@ def same_things(data: HeteroData, name: str, place: int) -> None:
                 f"{shared:,} of {len(data[name]):,} {name} have an id that {chosen} has too."
             )
         st.button(
-            "Say so",
+            "Apply",
             key=f"do-same-{place}",
             disabled=chosen == now,
             on_click=_say,
