@@ -217,3 +217,48 @@ def test_app_serves_from_an_empty_folder_until_it_is_told_to_stop(tmp_path):
         app.terminate()
         app.wait(30)
     assert not answers(port)
+
+
+def test_embed_of_some_rows_with_weighed_and_held_out_links(run, folder, tmp_path):
+    source = folder(links=LINKS + GOOD + "drugs,008,targets,t4,1\n")
+    choice = tmp_path / "choice" / "rows.csv"
+    choice.parent.mkdir()
+    there = ["drugs,007", "drugs,NA", "drugs,1e5", "targets,t1", "targets,t2", "targets,t3"]
+    choice.write_text("\n".join(["dataset,id", *there, ""]))
+    out = tmp_path / "out" / "run"
+    special = ["--weigh", "drugs|targets|link=0.5", "--only", choice, "--hold-out", "0.3"]
+    code, text, _ = embed(run, source, out, *special)
+    assert code == 0
+    assert "6 rows placed" in text
+    lines = (out / "coordinates.csv").read_text().splitlines()[1:]
+    assert [line.split(",")[1] for line in lines if line.endswith(",,")] == ["008", "t4"]
+    assert (out / "only.csv").read_text() == choice.read_text()
+    code, _, _ = run("run", out, "--out", tmp_path / "out" / "again")
+    assert code == 0
+    again = tmp_path / "out" / "again" / "coordinates.csv"
+    assert again.read_bytes() == (out / "coordinates.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("special", "word"),
+    [
+        (["--weigh", "drugs|target|link=0.5"], "Did you mean 'drugs|targets|link'"),
+        (["--weigh", "drugs|targets|link=2"], "from 0 to 1"),
+        (["--weigh", "drugs|targets|link=1", "--weigh", "drugs|targets|link=0"], "twice"),
+        (["--only", "nowhere.csv"], "no such file"),
+        (["--hold-out", "1"], "a share from 0 to below 1"),
+    ],
+)
+def test_wrong_parts_exit_with_1(run, folder, tmp_path, special, word):
+    code, _, told = embed(run, folder(), tmp_path / "out", *special)
+    assert code == 1
+    assert word in told
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("word", ["x", "a|b|c=", "a|b|c=much"])
+def test_a_weight_that_is_none_exits_with_2(word, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["embed", "emoji", "--method", "pca", "--out", "x", "--weigh", word])
+    assert caught.value.code == 2
+    assert "key=number" in capsys.readouterr().err

@@ -64,3 +64,23 @@ def test_a_wrong_setting_is_refused() -> None:
 def test_the_first_map_is_measured() -> None:
     made = make_first_map(linked(), silent)
     assert made.figures["scores"]["guidance_area"] > 0.8
+
+
+def test_a_map_of_some_rows_is_measured_on_them() -> None:
+    data = linked()
+    only = np.array([*range(30), *range(50, 80)])
+    made = make_map(data, "guided-projection", {}, 0, 0.2, silent, only=only)
+    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
+    part = data.edit().subset({"a": range(30), "b": range(30)})
+    alone = make_map(part, "guided-projection", {}, 0, 0.2, silent)
+    assert made.figures == alone.figures
+
+
+def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
+    data = linked()
+    apart = Links("a", "b", np.arange(50), (np.arange(50) + 7) % 50, -0.9, kind="apart")
+    data = data.edit().add(apart)
+    weighed = make_map(data, "guided-projection", {}, 0, 0.0, silent, weights={"a|b|apart": 0.0})
+    assert "negative_guidance_area" in weighed.figures["scores"]
+    given = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
