@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import charts, look, maker, map_panel, map_tools, session, work
+from hetviz.ui import look, maker, map_panel, map_tools, map_view, session, work
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -15,10 +15,10 @@ if state.data is None:
 left, right = st.columns([2.75, 1], gap="medium")
 with left:
     map_tools.tools(state)
-    drawn = charts.show_map(state)
-    if drawn is not None:
-        map_tools.below(state, drawn)
-    elif work.live() is not None:
+    job = work.live()
+    if state.run is not None or (job is not None and job.seq):
+        map_tools.below(state, map_view.show(state))
+    elif job is not None:
         look.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
         maker.no_map(state)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import charts, gallery, look, recent, session, upload
+from hetviz.ui import gallery, look, map_view, recent, session, upload
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -20,14 +20,14 @@ with left:
         look.headline(
             gallery.found(state.data, state.run is not None), gallery.joined_by(state.data)
         )
-        drawn = charts.show_still(state)
-        if drawn is None:
+        if state.run is None:
             look.quiet("These data have no map yet. The Map page makes one.")
+        said = [] if state.run is None else map_view.show_live(state)
         words, button = st.columns([3.4, 1], vertical_alignment="center")
         with words:
-            gallery.legend(state, drawn.outside if drawn else 0)
+            gallery.legend(state, said)
         with button, st.container(key="primary_map"):
-            label = "Open this map" if drawn else "Make a map"
+            label = "Open this map" if state.run else "Make a map"
             if st.button(label, type="primary", width="stretch"):
                 st.switch_page(PAGES / "map.py")
 

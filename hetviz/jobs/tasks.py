@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import ConvergenceWarning, DataWarning
+from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
 from hetviz.metrics import evaluate, guidance_curve
 from hetviz.progress import Part, Progress
 from hetviz.registry import get_method
@@ -23,13 +23,22 @@ _CURVE_POINTS = 121
 
 @dataclass(frozen=True, eq=False)
 class MadeMap:
-    """A fitted map: method, title and settings, places, and figures as from `figures_of`."""
+    """A fitted map.
+
+    Attributes
+    ----------
+    method, title : str
+    params : dict
+    embedding : Embedding
+    figures : dict or None
+        As from `figures_of`; None where the map was not measured.
+    """
 
     method: str
     title: str
     params: dict[str, Any]
     embedding: Embedding
-    figures: dict[str, Any]
+    figures: dict[str, Any] | None
 
 
 def make_map(
@@ -60,28 +69,38 @@ def make_map(
     only : array of int, optional
         Global rows to map; the others get no place.
 
+    Returns
+    -------
+    MadeMap
+        As far as it got, not measured, where it was stopped and there is a partial layout.
+
     Raises
     ------
     hetviz.errors.HetvizError
     """
+    title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        fitted = fit_run(
-            data,
-            method,
-            params,
-            seed,
-            Part(progress, 0.0, 0.8),
-            weights=weights,
-            only=only,
-            hold_out=hold_out,
-        )
+        try:
+            fitted = fit_run(
+                data,
+                method,
+                params,
+                seed,
+                Part(progress, 0.0, 0.8),
+                weights=weights,
+                only=only,
+                hold_out=hold_out,
+            )
+        except Cancelled as stopped:
+            if stopped.partial is None:
+                raise
+            return MadeMap(method, f"{title}, stopped early", dict(params), stopped.partial, None)
     progress(0.8, "Measuring the map")
     figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
     ours = (DataWarning, ConvergenceWarning)
     figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
     progress(1.0, "Done")
-    title = get_method(method).card.title
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
 
 

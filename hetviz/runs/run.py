@@ -17,6 +17,7 @@ from hetviz import __version__
 from hetviz import params as parameters
 from hetviz.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Cancelled
 from hetviz.progress import Progress, silent
 from hetviz.registry import get_method
 from hetviz.runs.scope import Scope, scope_of
@@ -115,6 +116,8 @@ def fit_run(
     Raises
     ------
     hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the embedding so far, where there is one.
     """
     method = get_method(key)
     checked = parameters.check(key, method.params, dict(params or {}))
@@ -128,7 +131,12 @@ def fit_run(
         settings["random_state"] = seed
     report = silent if progress is None else progress
     started = time.perf_counter()
-    model = method(**settings).fit(scope.seen, scope.progress(report))
+    try:
+        model = method(**settings).fit(scope.seen, scope.progress(report))
+    except Cancelled as stopped:
+        if stopped.partial is not None:
+            stopped.partial = scope.of_all(stopped.partial)
+        raise
     seconds = time.perf_counter() - started
     run = Run(
         data.fingerprint(),

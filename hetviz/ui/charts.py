@@ -1,4 +1,4 @@
-"""Charts on the page: the map, its selection, the curve; each kept as long as nothing changes."""
+"""What charts and panels show of a map: its places, colours, measures and the curve."""
 
 from __future__ import annotations
 
@@ -8,28 +8,10 @@ from typing import Any
 import streamlit as st
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots import (
-    Colouring,
-    MapPicture,
-    colouring,
-    curve_alt,
-    curve_figure,
-    hide_rules,
-    map_figure,
-    still_map,
-)
+from hetviz.plots import Colouring, colouring, curve_alt, curve_figure
 from hetviz.plots.curve import LOOK_AT, kept_at
-from hetviz.plots.map import DOT
-from hetviz.ui import look, pictures, session
+from hetviz.ui import session
 from hetviz.workspace import Run, State
-
-# Up to this many points the browser is quicker without its graphics card.
-_FEW = 2500
-_CONFIG = {
-    "displaylogo": False,
-    "scrollZoom": True,
-    "modeBarButtonsToRemove": ["toImage", "autoScale2d", "zoom2d"],
-}
 
 
 def embedding_of(state: State, run: Run) -> Embedding | None:
@@ -45,126 +27,6 @@ def colours(state: State) -> Colouring:
     return session.cached(
         ("colours", id(data), state.view.colour), data, lambda: colouring(data, state.view.colour)
     )
-
-
-def picture(state: State, selected: tuple[int, ...] = (), webgl: bool = True) -> MapPicture | None:
-    """Return the map of the chosen run, or None without one."""
-    run = state.run
-    if run is None or state.data is None:
-        return None
-    data, sid = state.data, str(st.session_state["sid"])
-    embedding = embedding_of(state, run)
-    if embedding is None:
-        return None
-    theme = session.theme()
-    key = ("map", id(data), id(run), state.view, theme, selected, webgl)
-
-    def draw() -> MapPicture:
-        return map_figure(
-            data,
-            embedding,
-            colours(state),
-            theme,
-            hidden=state.view.hidden,
-            picture_of=lambda name, row: pictures.address(sid, data, name, row),
-            selected=selected,
-            webgl=webgl,
-        )
-
-    return session.cached(key, (data, run), draw)
-
-
-def show_still(state: State) -> MapPicture | None:
-    """Show the map to look at: pan and zoom, no selection.
-
-    A picture of it stands in its place until the browser has loaded what draws it.
-    """
-    few = state.data is not None and state.data.n_rows <= _FEW
-    drawn = picture(state, webgl=not few)
-    if drawn is not None:
-        look.stand_in("live", _still(state))
-        look.rules(hide_rules(".st-key-live", drawn.written))
-        with st.container(key="live", height=560, border=False):
-            st.plotly_chart(
-                drawn.figure,
-                key="start-map",
-                theme=None,
-                height="stretch",
-                config={**_CONFIG, "displayModeBar": False, "scrollZoom": False},
-                alt=drawn.alt,
-            )
-    return drawn
-
-
-def _still(state: State) -> str:
-    data, run, theme = _data(state), state.run, session.theme()
-    embedding = None if run is None else embedding_of(state, run)
-    if embedding is None:
-        return ""
-    return session.cached(
-        ("still", id(data), id(run), state.view.colour, theme),
-        (data, run),
-        lambda: still_map(data, embedding, colours(state), theme, width=900, height=560, dot=DOT),
-    )
-
-
-def show_map(state: State) -> MapPicture | None:
-    """Show the map to work with; what is selected goes to `selected`."""
-    run = state.run
-    if run is None:
-        return None
-    # A changed figure is a new chart, which forgets its selection: the rows selected before are
-    # then drawn into it. They must not be while it stays, or every selection would redraw it.
-    basis = (id(state.data), id(run), state.view, session.theme())
-    if st.session_state.get("map-basis") != basis:
-        st.session_state["map-basis"] = basis
-        st.session_state["map-baked"] = selected(state)
-    drawn = picture(state, st.session_state["map-baked"])
-    if drawn is not None:
-        look.rules(hide_rules(".st-key-map", drawn.written))
-        with st.container(key="map", height=600, border=False):
-            st.plotly_chart(
-                drawn.figure,
-                key=_map_key(),
-                theme=None,
-                height="stretch",
-                config=_CONFIG,
-                on_select=_keep_selection,
-                alt=drawn.alt,
-            )
-    return drawn
-
-
-def selected(state: State) -> tuple[int, ...]:
-    """Return the selected rows that there are, in order."""
-    kept: tuple[str, tuple[int, ...]] = st.session_state.get("selected", ("", ()))
-    # Rows mean nothing once the data have changed.
-    return kept[1] if kept[0] == _data(state).fingerprint() else ()
-
-
-def clear_selection() -> None:
-    """Select nothing."""
-    st.session_state["selected"] = ("", ())
-    st.session_state.pop("map-basis", None)
-    # A chart of another name, or the browser would go on showing what it had selected.
-    st.session_state["map-number"] = st.session_state.get("map-number", 0) + 1
-
-
-def _keep_selection() -> None:
-    event: Any = st.session_state.get(_map_key())
-    points = event["selection"]["points"] if event else []
-    rows = set()
-    for point in points:
-        row = point.get("customdata")
-        # One number a point comes back as itself or in a list, as Plotly pleases.
-        rows.add(int(row[0] if isinstance(row, list) else row))
-    data = session.workspace().state.data
-    if data is not None:
-        st.session_state["selected"] = (data.fingerprint(), tuple(sorted(rows)))
-
-
-def _map_key() -> str:
-    return f"big-map-{st.session_state.get('map-number', 0)}"
 
 
 def figures(state: State, run: Run) -> Mapping[str, Any]:

@@ -6,51 +6,72 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job
-from hetviz.ui import look, session, work
-from hetviz.workspace import SetTitle
+from hetviz.ui import help, look, session, work
+from hetviz.ui.places import PAGES
+from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
 
 _BEAT, _FAST_BEAT = 4.0, 0.5
+_ENDED = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
 
 
 def show() -> list[tuple[str, str]]:
     """Show the row, and whatever must be told; return what was told."""
-    work.collect()
     workspace = session.workspace()
     st.session_state["drawn"] = workspace.version
     with st.container(horizontal=True, vertical_alignment="center", key="frame", gap="small"):
-        title = workspace.state.title or "No project"
-        with st.popover(look.plain(title), type="tertiary", key="project"):
-            st.text_input(
-                "Project name", value=title, max_chars=80, key=f"title-{title}", on_change=_retitle
-            )
-        undo, redo = workspace.undo_name, workspace.redo_name
-        # What opened the first data is no step to go back behind.
-        can_undo = undo is not None and workspace.steps > 1
-        st.button(
-            f"Undo {undo}" if can_undo else "Undo",
-            icon=":material/undo:",
-            type="tertiary",
-            disabled=not can_undo,
-            key="undo",
-            on_click=_undo,
-        )
-        st.button(
-            f"Redo {redo}" if redo else "Redo",
-            icon=":material/redo:",
-            type="tertiary",
-            disabled=redo is None,
-            key="redo",
-            on_click=_redo,
-        )
+        _project(workspace)
+        _steps(workspace)
         beat = _FAST_BEAT if work.live() else _BEAT
         st.fragment(run_every=beat)(_strip)()
+        with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
+            help.show()
     told = session.messages()
     for kind, message in told:
         if kind == "error":
             st.error(look.plain(message), icon=":material/error:")
         else:
             st.info(look.plain(message), icon=":material/info:")
+    pending = workspace.state.pending
+    if pending is not None and pending.outcome is not None:
+        _ending(pending)
     return told
+
+
+def _project(workspace: Workspace) -> None:
+    title = workspace.state.title or "No project"
+    with st.popover(look.plain(title), type="tertiary", key="project"):
+        st.text_input(
+            "Project name", value=title, max_chars=80, key=f"title-{title}", on_change=_retitle
+        )
+        st.page_link(PAGES / "start.py", label="All projects, or a new one")
+    if SESSIONS.durable:
+        saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
+        st.html(f"{saved}Saved</span>", width="content")
+    else:
+        lost = '<span class="hv-saved no" title="hetviz may not write to its folder, so this '
+        st.html(f'{lost}project ends with the server.">Not saved</span>', width="content")
+
+
+def _steps(workspace: Workspace) -> None:
+    undo, redo = workspace.undo_name, workspace.redo_name
+    # What opened the first data is no step to go back behind.
+    can_undo = undo is not None and workspace.steps > 1
+    st.button(
+        f"Undo {undo}" if can_undo else "Undo",
+        icon=":material/undo:",
+        type="tertiary",
+        disabled=not can_undo,
+        key="undo",
+        on_click=_undo,
+    )
+    st.button(
+        f"Redo {redo}" if redo else "Redo",
+        icon=":material/redo:",
+        type="tertiary",
+        disabled=redo is None,
+        key="redo",
+        on_click=_redo,
+    )
 
 
 def _strip() -> None:
@@ -58,7 +79,7 @@ def _strip() -> None:
 
     A tab without a timer stays unconnected after the server restarts, and swallows a click.
     """
-    if work.collect() or session.workspace().version != st.session_state["drawn"]:
+    if session.workspace().version != st.session_state["drawn"]:
         st.rerun()
     job = work.live()
     with st.container(
@@ -66,14 +87,14 @@ def _strip() -> None:
     ):
         if job is not None:
             st.html(_progress(job), width="content")
-            st.button("Cancel", type="tertiary", key="cancel", on_click=_cancel, args=(job.id,))
+            st.button("Cancel", type="tertiary", key="cancel", on_click=work.cancel, args=(job.id,))
         else:
             st.html(_state(), width="content")
 
 
 def _progress(job: Job) -> str:
     if job.state == "waiting":
-        words = f"waiting, {look.count(job.ahead, 'map')} ahead"
+        words = f"waiting, {look.count(job.ahead, 'map')} ahead" if job.ahead else "starting"
     else:
         left = job.seconds_left
         words = f"{job.fraction:.0%}".replace("%", " %")
@@ -94,6 +115,19 @@ def _state() -> str:
     return '<div class="hv-job"><span class="dot old"></span>Data changed since this map</div>'
 
 
+def _ending(pending: Pending) -> None:
+    """Say how the last job ended that gave no map, until the user has seen it."""
+    words = f"{pending.title} {_ENDED[str(pending.outcome)]}. {pending.message}"
+    with st.container(horizontal=True, vertical_alignment="center", key="ending", gap="small"):
+        if pending.outcome == "failed":
+            st.error(look.plain(words), icon=":material/error:")
+        else:
+            st.info(look.plain(words), icon=":material/info:")
+        if pending.note:
+            st.button("Start again", key="again", on_click=work.again, args=(pending,))
+        st.button("Dismiss", type="tertiary", key="dismiss", on_click=work.dismiss, args=(pending,))
+
+
 def _retitle() -> None:
     key = f"title-{session.workspace().state.title}"
     session.do(SetTitle(str(st.session_state[key])))
@@ -111,7 +145,3 @@ def _redo() -> None:
         session.workspace().redo()
     except HetvizError as error:
         session.tell(str(error))
-
-
-def _cancel(id: str) -> None:
-    work.RUNNER.cancel(id, work.owner())

@@ -39,8 +39,8 @@ def joined_by(data: HeteroData) -> str:
     return f"{words}; linked items lie close."
 
 
-def legend(state: State, outside: int = 0) -> None:
-    """Say what shapes and colours mean."""
+def legend(state: State, said: list[str]) -> None:
+    """Say what shapes and colours mean, and what else must be said of the map."""
     data = state.data
     if data is None:
         return
@@ -48,9 +48,7 @@ def legend(state: State, outside: int = 0) -> None:
         f"<span><b>{shape_of(place)[1]}</b> {look.esc(name)}</span>"
         for place, name in enumerate(data.datasets)
     ]
-    words = colour_words(state)
-    if outside:
-        words += f" {look.count(outside, 'item')} beyond the edge."
+    words = " ".join([colour_words(state), *said])
     st.html(f'<div class="hv-legend">{"".join(shapes)}<span>{look.esc(words)}</span></div>')
 
 
@@ -60,12 +58,18 @@ def colour_words(state: State) -> str:
     words = f"Colour: {colours.option.title}"
     if colours.n_other:
         words += f" (7 largest; {colours.n_other:,} others in grey)"
-    if colours.borrowed:
-        data = state.data
-        views = data is not None and data.n_objects < data.n_rows
-        source = "the same items" if views else "their links"
-        words += f"; {look.listed(list(colours.borrowed))} take it from {source}"
-    return words + "."
+    return " ".join([f"{words}.", *borrowed_words(state)])
+
+
+def borrowed_words(state: State) -> list[str]:
+    """Say which datasets have their colour from another one, if any."""
+    borrowed = charts.colours(state).borrowed
+    if not borrowed:
+        return []
+    data = state.opened()
+    source = "the same items" if data.n_objects < data.n_rows else "their links"
+    takes = "takes" if len(borrowed) == 1 else "take"
+    return [f"{look.listed(list(borrowed))} {takes} colour from {source}."]
 
 
 def cards() -> None:
@@ -75,13 +79,9 @@ def cards() -> None:
         look.quiet("No samples were installed with this copy of hetviz.")
         return
     opened = session.workspace().state.source
-    with st.container(key="gallery"):
-        for first in range(0, len(names), 2):
-            for column, name in zip(
-                st.columns(2, gap="small"), names[first : first + 2], strict=False
-            ):
-                with column:
-                    _card(name, opened == f"sample:{name}")
+    with st.container(key="gallery"), st.grid(3, min_column_width=108, gap="xsmall"):
+        for name in names:
+            _card(name, opened == f"sample:{name}")
 
 
 def _card(name: str, is_open: bool) -> None:
@@ -94,7 +94,7 @@ def _card(name: str, is_open: bool) -> None:
     image = look.svg_image(still, f"Still map of {card.title}") if still else ""
     parts = ", ".join(card.datasets)
     size = "" if card.n_items is None else look.count(card.n_items, "item")
-    with st.container(border=True, key=f"card-{name}", gap="small"):
+    with st.container(border=True, key=f"card-{name}", gap="xsmall"):
         st.html(
             f'<div class="hv-card">{image}'
             f"<h3>{look.esc(spoken(name))}</h3><p>{look.esc(parts)}<br>{look.esc(size)}</p></div>"

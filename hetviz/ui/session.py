@@ -33,10 +33,19 @@ def session_id() -> str:
 
 
 def workspace() -> Workspace:
-    """Return the visitor's workspace; the first visit opens a sample."""
-    found = SESSIONS.get(str(st.session_state["sid"]))
-    if not found.log and FIRST_SAMPLE in samples():
-        found.do(OpenSample(FIRST_SAMPLE))
+    """Return the visitor's workspace; the first visit opens a sample.
+
+    The page ends here, with the reason, where the project cannot be had.
+    """
+    try:
+        found = SESSIONS.get(str(st.session_state["sid"]))
+        if not found.log and FIRST_SAMPLE in samples():
+            found.do(OpenSample(FIRST_SAMPLE))
+    except HetvizError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+    for note in found.take_notes():
+        tell(note)
     return found
 
 

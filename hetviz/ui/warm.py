@@ -11,6 +11,8 @@ from typing import Any
 
 from hetviz.errors import HetvizError
 from hetviz.io import samples
+from hetviz.jobs import ProcessRunner
+from hetviz.ui import work
 from hetviz.ui.places import FIRST_SAMPLE
 from hetviz.workspace.content import read_sample
 
@@ -22,9 +24,11 @@ _LATER_S = 15.0
 
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[None]:
-    """Warm up beside the server's start."""
+    """Warm up beside the server's start, and end the worker with the server."""
     Thread(target=_warm, name="warm-up", daemon=True).start()
     yield
+    if isinstance(work.RUNNER, ProcessRunner):
+        work.RUNNER.close()
 
 
 def _warm() -> None:
@@ -36,5 +40,6 @@ def _warm() -> None:
             # The page that opens it says what is wrong.
             return
     time.sleep(_LATER_S)
+    work.RUNNER.warm()
     for name in _LATER:
         importlib.import_module(name)

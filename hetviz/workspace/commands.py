@@ -185,7 +185,7 @@ class RecordRun(Command):
     fingerprint : str
         Of the data it was made from.
     coordinates, figures : str
-        Blobs: see `hetviz.workspace.packing`.
+        Blobs: see `hetviz.workspace.packing`; no figures where the map was not measured.
     weights : mapping of str to float
         Key of a kind of links to what its weights were multiplied by.
     only : str or None
@@ -203,7 +203,7 @@ class RecordRun(Command):
     hold_out: float
     fingerprint: str
     coordinates: str
-    figures: str
+    figures: str | None
     weights: Mapping[str, float] = field(default_factory=dict)
     only: str | None = None
     job: str | None = None

@@ -213,7 +213,7 @@ def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) 
         hold_out=command.hold_out,
         fingerprint=command.fingerprint,
         embedding=unpack_coordinates(blobs.get(command.coordinates), data, command.title),
-        figures=unpack_figures(blobs.get(command.figures)),
+        figures=None if command.figures is None else unpack_figures(blobs.get(command.figures)),
         weights=dict(command.weights),
         only=None if only is None else unpack_rows(blobs.get(only), data.n_rows),
         when=stamp.when,

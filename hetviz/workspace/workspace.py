@@ -165,7 +165,7 @@ class Workspace:
         *,
         selection: ArrayLike | None = None,
         camera: Mapping[str, Any] | None = None,
-        from_browser: bool = False,
+        heard: int | None = None,
     ) -> None:
         """Keep what is looked at; what is None stays.
 
@@ -175,8 +175,9 @@ class Workspace:
             Global rows; an empty one clears the selection.
         camera : mapping, optional
             See `Glance`; an empty one shows all.
-        from_browser : bool
-            Whether the browser knows already; `selection_version` grows if not.
+        heard : int, optional
+            Version that the browser gave a selection it made; `selection_version` becomes at least
+            that. It grows by one where the selection was made here.
 
         Raises
         ------
@@ -190,8 +191,9 @@ class Workspace:
                 glance = replace(glance, selection=frozen(global_rows(selection, n_rows)))
             if camera is not None:
                 glance = replace(glance, camera=checked_camera(camera))
-            if selection is not None and not from_browser:
-                self.selection_version += 1
+            if selection is not None:
+                made = self.selection_version + 1
+                self.selection_version = made if heard is None else max(made - 1, heard)
             self._glance = glance
             if self._glance_file is not None:
                 write_glance(self._glance_file, glance, self.selection_version)

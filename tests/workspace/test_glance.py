@@ -63,19 +63,22 @@ def test_it_is_empty_while_the_rows_are_others(workspace: Workspace) -> None:
     assert workspace.glance.selection.tolist() == []
 
 
-def test_the_version_grows_only_for_what_the_browser_does_not_know(workspace: Workspace) -> None:
+def test_the_version_is_the_higher_of_what_was_heard_and_what_was_made(
+    workspace: Workspace,
+) -> None:
     version = workspace.selection_version
-    workspace.set_glance(selection=[1], from_browser=True)
+    workspace.set_glance(selection=[1], heard=version + 3)
     workspace.set_glance(camera=CAMERA)
     workspace.do(SetTitle("Woods"))
-    assert workspace.selection_version == version
+    assert workspace.selection_version == version + 3
+    # Higher than what the browser has, or it would not take it over.
     workspace.set_glance(selection=[2])
-    assert workspace.selection_version == version + 1
+    assert workspace.selection_version == version + 4
     assert workspace.glance.camera == CAMERA
-    workspace.set_glance(selection=[], camera={}, from_browser=True)
+    workspace.set_glance(selection=[], camera={}, heard=version)
     assert workspace.glance.selection.size == 0
     assert workspace.glance.camera is None
-    assert workspace.selection_version == version + 1
+    assert workspace.selection_version == version + 4
 
 
 def test_what_is_no_selection_or_camera_is_refused(workspace: Workspace) -> None:

@@ -385,7 +385,9 @@ class HetMap {
       this.overlay.place();
     }
     if (dirty.view || dirty.paint) this.density.lay();
+    const drawn = performance.now();
     this.overlay.draw();
+    this.stats.overlayMs = performance.now() - drawn;
     if (dirty.view || dirty.pos) this.settleSoon();
     if (this.flight || this.motion) this.wish();
   }

@@ -13,6 +13,20 @@ export function dotSize(n, zoom) {
   return 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7);
 }
 
+let slow = null;
+
+/** Whether points are drawn by the processor, for want of a graphics card. */
+export function isSlow() {
+  if (slow === null) {
+    const gl = document.createElement("canvas").getContext("webgl");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+    slow = /swiftshader|llvmpipe|software|basic render/i.test(name);
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+  return slow;
+}
+
 export class Plot {
   constructor(div, stats, onLost) {
     Object.assign(this, { div, stats, onLost, fast: true, busy: false, again: null });
@@ -63,8 +77,11 @@ export class Plot {
     this.watch();
   }
 
-  /** Draws at twice the screen's pixels keep small dots round, unless they are too many. */
-  get ratio() { return Math.min(Math.max(window.devicePixelRatio || 1, 2), 3); }
+  /** Twice the screen's pixels keep small dots round; without a graphics card that costs too much. */
+  get ratio() {
+    const own = window.devicePixelRatio || 1;
+    return Math.min(isSlow() ? own : Math.max(own, 2), 3);
+  }
 
   get canvas() { return this.div.querySelector(".gl-canvas-context"); }
 
@@ -99,7 +116,7 @@ export class Plot {
         scene.scatter2d.update(change);
         if (scene.select2d) scene.select2d.update(change);
         // Without this the points drawn before stay as ghosts.
-        layout._glcanvas.each((d) => d.regl && d.regl.clear({ color: [0, 0, 0, 0], depth: 1 }));
+        layout._glcanvas.data()[0].regl.clear({ color: [0, 0, 0, 0], depth: 1 });
         scene.draw();
         return;
       } catch (error) {
