@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,12 @@ class Projection:
             "features": {name: basis.kind for name, basis in self.bases.items()},
             "unguided": self.unguided,
         }
+
+    def enlarged(self, factors: Mapping[str, float]) -> Projection:
+        """Return the same maps with the coordinates of each dataset times its factor."""
+        coordinates = {name: Y * factors[name] for name, Y in self.coordinates.items()}
+        scale = self.scale * np.array([[factors[name]] for name in self.names])
+        return replace(self, coordinates=coordinates, scale=scale)
 
     def place(self, new: Mapping[str, NewRows]) -> dict[str, Floats]:
         """Return coordinates of new rows: by their features, or by their links without any."""
@@ -237,6 +243,7 @@ def guidance_of(
     sign: int | None = None,
     tie_views: bool = True,
     within: bool = True,
+    between: bool = True,
     weights: float | Mapping[str, float] = 1.0,
 ) -> Any:
     """Return the guidance matrix of all rows, its datasets weighted.
@@ -248,8 +255,8 @@ def guidance_of(
         See `HeteroData.adjacency`.
     tie_views : bool
         Add a link of weight 1 between the rows of one object in different views.
-    within : bool
-        Keep links within a dataset.
+    within, between : bool
+        Keep links within a dataset, and links between datasets.
     weights : float or mapping of str to float
         A link of datasets u and v counts sqrt(weight_u weight_v) times.
 
@@ -258,17 +265,25 @@ def guidance_of(
     csr_array of shape (n_rows, n_rows)
     """
     W = (tied(data) if tie_views else data).adjacency(sign)
-    if not within:
+    if not (within and between):
         owner = np.repeat(np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()])
         entries = W.tocoo()
-        across = owner[entries.coords[0]] != owner[entries.coords[1]]
-        p, q = entries.coords[0][across], entries.coords[1][across]
-        W = sp.csr_array((entries.data[across], (p, q)), shape=W.shape)
+        inside = owner[entries.coords[0]] == owner[entries.coords[1]]
+        kept = (within & inside) | (between & ~inside)
+        p, q = entries.coords[0][kept], entries.coords[1][kept]
+        W = sp.csr_array((entries.data[kept], (p, q)), shape=W.shape)
+    return weighted(W, data, weights)
+
+
+def weighted(W: Any, data: HeteroData, weights: float | Mapping[str, float]) -> Any:
+    """Return guidance in which a link of datasets u and v counts sqrt(weight_u weight_v) times."""
+    root = np.ones(data.n_rows)
     if isinstance(weights, Mapping):
-        root = np.ones(data.n_rows)
         for name, weight in weights.items():
             root[data.offsets[name]] = np.sqrt(weight)
-        if (root != 1.0).any():
-            W = sp.csr_array(sp.diags_array(root) @ W @ sp.diags_array(root))
-            W.eliminate_zeros()
+    # one weight for all changes nothing but the size of the map
+    if (root == 1.0).all():
+        return W
+    W = sp.csr_array(sp.diags_array(root) @ W @ sp.diags_array(root))
+    W.eliminate_zeros()
     return W

@@ -1,0 +1,158 @@
+"""Locality preserving projection: linear maps that keep near rows of a dataset together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.data import HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.features.neighborhood import GRAPHS, neighborhood
+from hetviz.features.projection import SHARED, fit_bases, project
+from hetviz.params import Choice, Flag, Integer, Param, Real
+from hetviz.progress import Progress
+
+
+class LPP(BaseEmbedder):
+    """Locality preserving projection of each dataset by itself.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes per dataset.
+    n_neighbors : int
+        Nearest rows that each row is joined with.
+    graph : {"both", "neighbors", "links"}
+        What makes rows near: similar features, links within the dataset, or both.
+    heat : bool
+        Let nearer neighbours count more (a Gaussian of the distance), else all alike.
+    gamma : float
+        Ridge, relative to the mean variance of the features.
+    features, axis_scale, random_state
+        As in `hetviz.features.projection`.
+
+    Attributes
+    ----------
+    smoothness_ : array of shape (n_datasets, n_components)
+        mu = 1 - lambda of each axis, by dataset in order: 1 where neighbours coincide.
+
+    Notes
+    -----
+    min a'X'(D - A)X a subject to a'(X'D X + gamma)a = 1, A the graph and D its degrees, with the
+    features centred by D, which takes out the constant solution. Without features the map is the
+    Laplacian eigenmap of the links. Axes have unit variance, weighted by D.
+    Cost: O(n^2 d) for the neighbours, and O(n d^2 + d^3).
+
+    References
+    ----------
+    X. He and P. Niyogi, Locality preserving projections, NIPS 2003.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="lpp",
+        title="Locality preserving projection",
+        family="Projection",
+        paper="He and Niyogi, Locality preserving projections, NIPS 2003",
+        equation=r"\min_a\ a^\top X^\top (D - A) X a\ \ \text{s.t.}\ \ a^\top X^\top D X a = 1",
+        needs=(Need.DESCRIBED,),
+        capabilities=frozenset(
+            {
+                Capability.WITHIN_LINKS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+            }
+        ),
+        summary=(
+            "Draws each dataset by itself so that similar items, and items linked within the "
+            "dataset, stay close. It shows what each dataset looks like before it is joined."
+        ),
+        caveats=(
+            "Datasets share the picture, but their axes mean different things: links between "
+            "datasets are not used.",
+            "Items without features and without links in their dataset are left off the map.",
+        ),
+        cost="Seconds to 20,000 items per dataset; grows with the square of the items.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": SHARED["n_components"],
+        "n_neighbors": Integer(
+            10, "Neighbours", "How many nearest items each item is kept near to.", low=1, high=1000
+        ),
+        "graph": Choice(
+            "both", "Near are", "What makes two items of a dataset near.", options=GRAPHS
+        ),
+        "gamma": Real(
+            0.01,
+            "Smoothing",
+            "Larger values trust single features less.",
+            low=0.0,
+            high=1e6,
+            log=True,
+        ),
+        "heat": Flag(
+            True, "Nearer counts more", "Weigh neighbours by their distance.", advanced=True
+        ),
+        "features": SHARED["features"],
+        "axis_scale": SHARED["axis_scale"],
+        "random_state": SHARED["random_state"],
+    }
+
+    smoothness_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int = 10,
+        graph: str = "both",
+        gamma: float = 0.01,
+        heat: bool = True,
+        features: str | Mapping[str, str] = "auto",
+        axis_scale: float | str = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.gamma = gamma
+        self.heat = heat
+        self.features = features
+        self.axis_scale = axis_scale
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        bases = fit_bases(data, progress, self.features, random_state=self.random_state)
+        A = neighborhood(data, bases, self.graph, self.n_neighbors, self.heat, progress)
+        progress(0.8, "Solving for the axes")
+        fitted = project(
+            bases,
+            A,
+            title=self.card.title,
+            n_components=self.n_components,
+            gamma=self.gamma,
+            spread=self.axis_scale,
+            random_state=self.random_state,
+        )
+        degrees = np.asarray(A.sum(axis=1)).ravel()
+        # every dataset is a problem of its own, so its axes get a size of their own
+        self._projection = fitted.enlarged(
+            {name: float(np.sqrt(degrees[rows].sum())) for name, rows in data.offsets.items()}
+        )
+        left = self._projection.unguided
+        if left:
+            note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
+        self.smoothness_ = self._projection.guided.mu
+        return Fit(
+            self._projection.coordinates,
+            diagnostics=self._projection.diagnostics,
+            components=self._projection.components,
+        )
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+        return self._projection.place(new)
