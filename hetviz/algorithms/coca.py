@@ -1,0 +1,331 @@
+"""Collective component analysis: principal components that several sources agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.blocks import LinearMap
+from hetviz.core.coca import coca, relation
+from hetviz.core.source_weights import learned_weights
+from hetviz.core.sources import prepare_source
+from hetviz.data import HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.errors import ParameterError
+from hetviz.features.basis import Basis
+from hetviz.features.projection import SHARED
+from hetviz.features.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
+from hetviz.params import Choice, Param, PerDataset, Real
+from hetviz.progress import Progress
+
+Floats = NDArray[np.float64]
+
+# The thesis draws its pairs from 30 % of the items; more than this many items add time, not truth.
+_SHARE, _MOST_LABELLED = 0.3, 300
+
+
+class CoCA(BaseEmbedder):
+    """Collective component analysis of each entity from its views and its relations.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes per entity; those that no source holds are 0.
+    alpha : float
+        Weight of agreement between sources, beside their own variance. The thesis uses 60.
+    scale : {"block", "norm", "zscore", "none"}
+        See `hetviz.core.sources.prepare_source`. The thesis only centres.
+    weights : "equal", "learned", or mapping of str to float
+        Of the sources: all alike, learned from what is known of pairs, or given by dataset (1
+        where absent).
+    learn_from : {"links", "labels"}
+        Where learned weights learn: from links that people gave within the entity, which then are
+        no source themselves, or from pairs among 30 % of the labelled items.
+    weights_in : {"all", "diagonal"}
+        Whether weights touch the agreement as well; the thesis: "diagonal".
+    constraint : {"joint", "rescaled", "block"}
+        See `hetviz.core.coca.coca`.
+    graph_scale : {"sym", "none"}
+        See `hetviz.core.coca.relation`.
+    output : {"mean", "smoothed"}
+        Whether items are moved towards those they are linked with; for fitted items only.
+    features, random_state
+        As in `hetviz.features.projection`.
+
+    Attributes
+    ----------
+    weights_ : dict of str to dict of str to float
+        By entity: the weight of each dataset and of each kind of link.
+
+    Notes
+    -----
+    max u'(X + M)u, see `hetviz.core.coca`; items by id, so a view may lack some. An entity with
+    one source gets its principal components. Cost: O(n d^2 + d^3) for d features in all.
+
+    References
+    ----------
+    A thesis on learning from heterogeneous sources, chapter 4 (collective component analysis):
+    equations 4.2, 4.8, 4.14 and 4.19.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="coca",
+        title="Collective components",
+        family="Projection",
+        paper="Collective component analysis, thesis on heterogeneous sources, chapter 4",
+        equation=(
+            r"\max_u\ \sum_j \omega_j \lVert X_j u_j \rVert^2"
+            r" + \alpha \sum_{j \ne h} u_j^\top X_j^\top X_h u_h"
+            r" + \sum_j u_j^\top X_j^\top \bar{M} X_j u_j"
+        ),
+        needs=(Need.SEVERAL_SOURCES,),
+        capabilities=frozenset(
+            {
+                Capability.VIEWS,
+                Capability.WITHIN_LINKS,
+                Capability.LABELS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+            }
+        ),
+        summary=(
+            "Draws items that several sources describe, such as views with the same ids or links "
+            "within a dataset, on the axes that these sources agree on. All views of an item share "
+            "one place."
+        ),
+        caveats=(
+            "With all sources scaled alike, plain principal components are as good with many axes, "
+            "and a little worse with two.",
+            "Datasets of different kinds of items share the picture, but their axes mean "
+            "different things: links between them are not used.",
+            "Learned weights depend on what was said of pairs; they do not rank the sources.",
+        ),
+        cost="Seconds to 100,000 items of 500 features in all.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": SHARED["n_components"],
+        "alpha": Real(
+            1.0,
+            "Agreement",
+            "How much sources must agree, beside showing their own differences.",
+            low=0.0,
+            high=1e6,
+            log=True,
+        ),
+        "weights": PerDataset(
+            "equal",
+            "Weight of sources",
+            "All alike (equal), learned from what is known of pairs (learned), or by hand.",
+            inner=Real("equal", low=0.0, high=100.0, also=("equal", "learned")),
+        ),
+        "learn_from": Choice(
+            "links",
+            "Learn weights from",
+            "What says which items belong together; used by learned weights only.",
+            options={"links": "links that people gave", "labels": "the first label column"},
+        ),
+        "scale": Choice(
+            "block",
+            "Scale of sources",
+            "How sources of different size and units are made comparable.",
+            options={
+                "block": "every feature alike, and every source alike",
+                "norm": "every source alike",
+                "zscore": "every feature alike",
+                "none": "as they are",
+            },
+            advanced=True,
+        ),
+        "weights_in": Choice(
+            "all",
+            "Weights act on",
+            "What the weights of sources change.",
+            options={"all": "everything", "diagonal": "each source's own spread, as in the thesis"},
+            advanced=True,
+        ),
+        "constraint": Choice(
+            "joint",
+            "Size of axes fixed",
+            "Which axes get a fixed length.",
+            options={
+                "joint": "over all sources together",
+                "rescaled": "over all together, then for each source",
+                "block": "for each source",
+            },
+            advanced=True,
+        ),
+        "graph_scale": Choice(
+            "sym",
+            "Scale of links",
+            "Whether items with many links count more.",
+            options={"sym": "all items alike", "none": "items with many links count more"},
+            advanced=True,
+        ),
+        "output": Choice(
+            "mean",
+            "Place of an item",
+            "Whether links also move items after the axes are found.",
+            options={
+                "mean": "by its features",
+                "smoothed": "by its features and those of items linked with it",
+            },
+            advanced=True,
+        ),
+        "features": SHARED["features"],
+        "random_state": SHARED["random_state"],
+    }
+
+    weights_: dict[str, dict[str, float]]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        alpha: float = 1.0,
+        weights: str | float | Mapping[str, float] = "equal",
+        learn_from: str = "links",
+        scale: str = "block",
+        weights_in: str = "all",
+        constraint: str = "joint",
+        graph_scale: str = "sym",
+        output: str = "mean",
+        features: str | Mapping[str, str] = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.weights = weights
+        self.learn_from = learn_from
+        self.scale = scale
+        self.weights_in = weights_in
+        self.constraint = constraint
+        self.graph_scale = graph_scale
+        self.output = output
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        if isinstance(self.weights, Mapping) and any(
+            isinstance(value, str) for value in self.weights.values()
+        ):
+            raise ParameterError(
+                "coca: weights by dataset must be numbers; 'equal' and 'learned' are for all."
+            )
+        self._maps: dict[str, tuple[Basis, LinearMap]] = {}
+        self.weights_ = {}
+        coordinates: dict[str, Floats] = {}
+        components: dict[str, int] = {}
+        for number, entity in enumerate(data.entities):
+            progress(number / len(data.entities), f"Components of {entity}")
+            sources = entity_sources(data, entity, self.features, self.random_state)
+            Y = np.full((sources.n_objects, self.n_components), np.nan)
+            if sources.bases or sources.graphs:
+                Y = self._fit_entity(data, sources)
+            else:
+                note(f"{', '.join(sources.object_of)} has neither features nor links within it.")
+            for name, objects in sources.object_of.items():
+                coordinates[name], components[name] = Y[objects], number
+        return Fit(coordinates, diagnostics={"weights": self.weights_}, components=components)
+
+    def _fit_entity(self, data: HeteroData, sources: EntitySources) -> Floats:
+        prepared = {}
+        for name, basis in sources.bases.items():
+            # a kernel's coordinates are no features that could be put on one scale each
+            plain = {"block": "norm", "zscore": "none"}.get(self.scale, self.scale)
+            scale = self.scale if basis.kind == "linear" else plain
+            prepared[name] = prepare_source(*sources.aligned(name), scale)
+        pairs = self._pairs(data, sources) if self.weights == "learned" else None
+        graphs = dict(sources.graphs)
+        if pairs is not None and self.learn_from == "links":
+            said = {group.kind for group in data.links if group.role == "guidance"}
+            kept = {kind: A for kind, A in graphs.items() if kind not in said}
+            graphs = kept if kept or prepared else graphs
+        relations = {kind: relation(A, self.graph_scale) for kind, A in graphs.items()}
+        first, second = self._weights(prepared, relations, pairs)
+        found = coca(
+            list(prepared.values()),
+            list(relations.values()),
+            self.n_components,
+            alpha=self.alpha,
+            source_weights=first,
+            graph_weights=second,
+            weights_in=self.weights_in,
+            constraint=self.constraint,
+            output=self.output,
+            random_state=self.random_state,
+        )
+        self.weights_[sources.entity] = dict(
+            zip([*prepared, *relations], np.r_[first, second].tolist(), strict=True)
+        )
+        extra = self.n_components - len(found.values)
+        for (name, source), U in zip(prepared.items(), found.directions, strict=True):
+            if U.any():
+                wide = np.hstack([U, np.zeros((len(U), extra))])
+                self._maps[name] = (sources.bases[name], source.map(wide))
+        lost = np.isnan(found.scores).any(axis=1, keepdims=True)
+        filler = np.repeat(np.where(lost, np.nan, 0.0), extra, axis=1)
+        return np.hstack([found.scores, filler])
+
+    def _pairs(self, data: HeteroData, sources: EntitySources) -> Any:
+        """Return pairs and signs to learn weights from, or None with a note."""
+        if self.learn_from == "links":
+            pairs, signs = said_pairs(data, sources)
+        else:
+            column = next((c for c in data.labels if c.dataset in sources.object_of), None)
+            if column is None:
+                note(f"{sources.entity} has no labels to learn weights from; all count alike.")
+                return None
+            pairs, signs = labelled_pairs(
+                column, sources, _SHARE, _MOST_LABELLED, self.random_state
+            )
+        if not len(signs):
+            note(f"Nothing is known of pairs within {sources.entity}; all sources count alike.")
+            return None
+        return pairs, signs
+
+    def _weights(
+        self, prepared: Mapping[str, Any], relations: Mapping[str, Any], pairs: Any
+    ) -> tuple[Floats, Floats]:
+        if pairs is not None:
+            return learned_weights(
+                list(prepared.values()),
+                list(relations.values()),
+                pairs[0],
+                pairs[1],
+                self.n_components,
+            )
+        given = self.weights if isinstance(self.weights, Mapping) else {}
+        first = np.array([float(given.get(name, 1.0)) for name in prepared])
+        if len(first) and not first.any():
+            raise ParameterError(
+                f"coca: weights are 0 for all of {', '.join(prepared)}; give one a weight above 0."
+            )
+        count = max(len(relations), 1)
+        return first / max(first.sum(), 1e-300), np.full(len(relations), 1.0 / count)
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        total: dict[tuple[str, str], Floats] = {}
+        count: dict[tuple[str, str], int] = {}
+        for name, rows in new.items():
+            if name not in self._maps:
+                continue
+            basis, fitted = self._maps[name]
+            placed = fitted(basis.of_new(rows.dataset))
+            for text, y in zip(rows.dataset.ids, placed, strict=True):
+                key = (rows.dataset.entity, text)
+                total[key] = total.get(key, 0.0) + y
+                count[key] = count.get(key, 0) + 1
+        nowhere = np.full(self.n_components, np.nan)
+        out = {}
+        for name, rows in new.items():
+            keys = [(rows.dataset.entity, text) for text in rows.dataset.ids]
+            out[name] = np.array(
+                [total[key] / count[key] if key in count else nowhere for key in keys]
+            )
+        return out
