@@ -231,7 +231,7 @@ def test_embed_of_some_rows_with_weighed_and_held_out_links(run, folder, tmp_pat
     assert code == 0
     assert "6 rows placed" in text
     lines = (out / "coordinates.csv").read_text().splitlines()[1:]
-    assert [line.split(",")[1] for line in lines if line.endswith(",,")] == ["008", "t4"]
+    assert [line.split(",")[1] for line in lines if line.endswith(",")] == ["008", "t4"]
     assert (out / "only.csv").read_text() == choice.read_text()
     code, _, _ = run("run", out, "--out", tmp_path / "out" / "again")
     assert code == 0
