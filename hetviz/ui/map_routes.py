@@ -230,15 +230,21 @@ def _density(request: Request) -> Response:
         raise Refused
     ends = [_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
     width, height = (_whole(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
-    window = Window((ends[0], ends[1]), (ends[2], ends[3]), width, height)
-    spans = (window.x[1] - window.x[0], window.y[1] - window.y[0])
-    if width * height > MOST_PIXELS or not all(0 < span < math.inf for span in spans):
+    spans = (ends[1] - ends[0], ends[3] - ends[2])
+    if not all(0 < span < math.inf for span in spans):
         raise Refused(400)
+    # The browser stretches the picture, so a coarser one will do for a very large window.
+    if width * height > MOST_PIXELS:
+        shrink = math.sqrt(MOST_PIXELS / (width * height))
+        width, height = max(1, int(shrink * width)), max(1, int(shrink * height))
+    window = Window((ends[0], ends[1]), (ends[2], ends[3]), width, height)
     theme: Theme = "dark" if query.get("theme") == "dark" else "light"
     mask = _array_of(opened, query.get("mask", ""), "|u1")
     among = np.ones(opened.data.n_rows, dtype=bool) if mask is None else mask.astype(bool)
+    # Names joined by commas, which names may hold themselves.
+    hidden = f",{query.get('hidden', '')},"
     for name, rows in opened.data.offsets.items():
-        if name in query.getlist("hidden"):
+        if f",{name}," in hidden:
             among[rows] = False
     tints = _tints(opened, query.get("colour", ""), theme)
     image = density_image(points.reshape(-1, 2), tints, window, among)
