@@ -6,7 +6,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-NAMES = ("guided_projection", "guidance_measures", "sample_maps")
+NAMES = ("guided_projection", "guidance_measures", "map_server", "sample_maps")
 
 
 def main() -> None:

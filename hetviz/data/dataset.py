@@ -173,7 +173,7 @@ class Dataset:
         """What to call each row, length n: its title, or its id where there is none."""
         out = self.ids.copy()
         if self.table is not None and self.title_column is not None:
-            for row, value in enumerate(self.table[self.title_column]):
+            for row, value in enumerate(self.table[self.title_column].tolist()):
                 if not pd.isna(value) and str(value).strip():
                     out[row] = str(value)
         return checks.frozen(out)

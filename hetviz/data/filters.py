@@ -169,8 +169,10 @@ def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
 
 def folded(text: str) -> str:
     """Return text without case and accents, for comparing: ``folded("Éclair") == "eclair"``."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(letter for letter in parts if not unicodedata.combining(letter))
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    for mark in set(plain):
+        if unicodedata.combining(mark):
+            plain = plain.replace(mark, "")
     # Some letters fall apart into capitals.
     return plain.casefold()
 

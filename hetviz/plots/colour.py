@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset, HeteroData
@@ -19,6 +21,8 @@ BY_DATASET = "dataset"
 NO_VALUE, OTHER = -1, -2
 _MOST_CATEGORIES = 200
 _HOPS = 3
+
+_OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,16 @@ class Colouring:
 
 
 def colour_options(data: HeteroData) -> list[ColourOption]:
-    """Return all that can colour a map of these data: labels first, then columns, then dataset."""
+    """Return all that can colour a map of these data: labels first, then columns, then dataset.
+
+    Found once for each object of data; O(rows) a column.
+    """
+    if data not in _OPTIONS:
+        _OPTIONS[data] = _found_options(data)
+    return list(_OPTIONS[data])
+
+
+def _found_options(data: HeteroData) -> list[ColourOption]:
     found: dict[str, ColourOption] = {}
     many = len(data.datasets) > 1
 
@@ -109,24 +122,19 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     if option.kind == "numbers":
         value = none.copy()
         value[data.offsets[dataset]] = pd.to_numeric(own, errors="coerce").to_numpy(np.float64)
-        spread = _spread(data, value[:, None])[:, 0]
+        spread = _spread_numbers(data, value)
         return _with_borrowed(
             data, dataset, Colouring(option, (), np.zeros(data.n_rows, np.int64), spread)
         )
-    sizes = own.dropna().astype(str).value_counts()
+    known = own.notna().to_numpy(dtype=bool)
+    texts = own[known].astype(str)
+    sizes = texts.value_counts()
     order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
     kept = order if len(order) <= N_SLOTS else order[: N_SLOTS - 1]
-    votes = np.zeros((data.n_rows, len(order)))
-    place = {name: k for k, name in enumerate(order)}
-    start = data.offsets[dataset].start
-    for row, text in enumerate(own):
-        if not pd.isna(text):
-            votes[start + row, place[str(text)]] = 1.0
-    votes[votes.sum(axis=1) == 0] = np.nan
-    votes = _spread(data, votes)
-    known = np.asarray(~np.isnan(votes).any(axis=1))
     code = np.full(data.n_rows, NO_VALUE)
-    code[known] = votes[known].argmax(axis=1)
+    rows = np.flatnonzero(known) + data.offsets[dataset].start
+    code[rows] = pd.Index(order).get_indexer(pd.Index(texts))
+    code = _spread_codes(data, code, len(order))
     code[code >= len(kept)] = OTHER
     result = Colouring(option, tuple(kept), code, none, len(order) - len(kept))
     return _with_borrowed(data, dataset, result)
@@ -177,23 +185,54 @@ def _kind(values: pd.Series) -> Kind | None:
     return "categories"
 
 
-def _spread(data: HeteroData, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fill rows of NaN from rows of the same object, then along positive links."""
-    out = values.copy()
-    same = np.isnan(out).any(axis=1)
-    if data.n_objects < data.n_rows:
-        by_object = np.full((data.n_objects, out.shape[1]), np.nan)
-        by_object[data.object_of[~same]] = out[~same]
-        out[same] = by_object[data.object_of[same]]
+def _spread_codes(data: HeteroData, code: NDArray[np.int64], n_codes: int) -> NDArray[np.int64]:
+    """Fill rows without a code: from the same object, else with what most of their links say."""
+    out = code.copy()
+    _from_same_object(data, out, out == NO_VALUE, NO_VALUE)
+    if not (out == NO_VALUE).any():
+        return out
+    rows = np.flatnonzero(out != NO_VALUE)
+    shape = (data.n_rows, n_codes)
+    # Share of each code in what is known of each row.
+    V = sp.csr_array((np.ones(len(rows)), (rows, out[rows])), shape=shape)
     W = data.adjacency("+")
     for _ in range(_HOPS):
-        missing = np.asarray(np.isnan(out).any(axis=1))
-        if not missing.any():
+        missing = np.flatnonzero(out == NO_VALUE)
+        votes = sp.coo_array(W[missing] @ V)
+        if not votes.nnz:
             break
-        known = np.where(missing[:, None], 0.0, out)
+        total = np.bincount(votes.row, weights=votes.data, minlength=len(missing))
+        # The most voted code of each row comes first, the more frequent of equal ones.
+        order = np.lexsort((votes.col, -votes.data, votes.row))
+        reached, first = np.unique(votes.row[order], return_index=True)
+        out[missing[reached]] = votes.col[order][first]
+        shares = votes.data / total[votes.row]
+        V = V + sp.csr_array((shares, (missing[votes.row], votes.col)), shape=shape)
+    return out
+
+
+def _spread_numbers(data: HeteroData, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fill rows of NaN: from the same object, else with the mean of what they are linked to."""
+    out = value.copy()
+    _from_same_object(data, out, np.isnan(out), np.nan)
+    if not np.isnan(out).any():
+        return out
+    W = data.adjacency("+")
+    for _ in range(_HOPS):
+        missing = np.isnan(out)
         weight = W @ (~missing).astype(np.float64)
         reached = missing & (weight > 0)
         if not reached.any():
             break
-        out[reached] = (W @ known)[reached] / weight[reached, None]
+        out[reached] = (W @ np.where(missing, 0.0, out))[reached] / weight[reached]
     return out
+
+
+def _from_same_object(
+    data: HeteroData, out: NDArray[Any], missing: NDArray[np.bool_], nothing: float
+) -> None:
+    if len(data.entities) == len(data.datasets):
+        return
+    by_object = np.full(data.n_objects, nothing, dtype=out.dtype)
+    by_object[data.object_of[~missing]] = out[~missing]
+    out[missing] = by_object[data.object_of[missing]]

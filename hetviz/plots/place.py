@@ -109,21 +109,24 @@ def name_size(text: str, font: float) -> tuple[float, float]:
     return text_width(text, font, bold=True), font * 1.35
 
 
-def densest_first(at: NDArray[np.float64], reach: float) -> list[int]:
-    """Return points from the densest place down, each at least `reach` from the ones before.
+def densest_first(at: NDArray[np.float64], reach: float, most: int = _CANDIDATES) -> list[int]:
+    """Return `most` points from the densest place down, no two of them close together.
 
     Cost O(m^2) for m points, of which at most 800 are used.
     """
     step = max(1, len(at) // _SAMPLE)
     rows = np.arange(0, len(at), step)
     points = at[rows]
-    squared = ((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=2)
+    x, y = points.T
+    squared = np.subtract.outer(x, x) ** 2 + np.subtract.outer(y, y) ** 2
     density = np.exp(-squared / (2 * reach**2)).sum(axis=1)
+    free = np.ones(len(points), dtype=bool)
     chosen: list[int] = []
     for k in np.argsort(-density, kind="stable"):
-        if all(squared[k, other] >= (0.6 * reach) ** 2 for other in chosen):
-            chosen.append(int(k))
-    return [int(rows[k]) for k in chosen]
+        if free[k] and len(chosen) < most:
+            chosen.append(int(rows[k]))
+            free &= squared[k] >= (0.6 * reach) ** 2
+    return chosen
 
 
 def name_places(
@@ -151,7 +154,7 @@ def name_places(
         The densest places of the group, k <= 25; on a map of few points, places beside those,
         the ones that cover the fewest points first.
     """
-    best = at[densest_first(at, reach)[:_CANDIDATES]]
+    best = at[densest_first(at, reach)]
     if len(dots) > _FEW:
         return best
     width, height = size[0] / 2 + _DOT_RADIUS, size[1] / 2 + _DOT_RADIUS

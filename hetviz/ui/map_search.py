@@ -38,10 +38,12 @@ class Index:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Index:
         """Return the index of texts, their rows in order."""
-        lines = ["\n" + " ".join(folded(text[:_LONGEST_NAME]).split()) for text in texts]
-        ends = np.cumsum([len(line) for line in lines], dtype=np.int64)
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])[: len(lines)]
-        return cls("".join(lines), starts)
+        lines = [" ".join(text[:_LONGEST_NAME].split()) for text in texts]
+        # Folded all at once, which is much quicker; it keeps line breaks and makes none.
+        whole = "\n" + folded("\n".join(lines))
+        lengths = [len(line) + 1 for line in whole.split("\n")[1:]]
+        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)[:-1]])
+        return cls(whole + "\n", starts[: len(lines)])
 
     def hits(self, needle: str) -> list[int]:
         """Return rows of texts that hold `needle`, the shortest texts first."""
