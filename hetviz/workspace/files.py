@@ -38,6 +38,10 @@ def sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        # Some file systems know no such thing for folders.
+        if error.errno != errno.EINVAL:
+            raise
     finally:
         os.close(handle)
 

@@ -159,6 +159,9 @@ def _lock(fd: int) -> None:
             "This project is open in another hetviz on this computer. Close that one, or go on "
             "there; two at once would spoil each other's work."
         ) from None
+    except OSError:
+        # Some network folders have no locks; the journal is as useful there without one.
+        return
 
 
 def _plain(value: Any) -> Any:

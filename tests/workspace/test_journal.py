@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import json
 import os
 import resource
@@ -141,6 +143,25 @@ def test_a_second_opener_is_told_and_changes_nothing(path: Path) -> None:
         Journal(path)
     assert path.read_bytes() == before
     first.close()
+    assert read(path) == [{"op": "a"}]
+
+
+def test_a_file_system_without_locks_or_folder_syncs_will_do(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+
+    def no_lock(fd: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    def no_folders(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(fd)
+
+    monkeypatch.setattr(fcntl, "flock", no_lock)
+    monkeypatch.setattr(os, "fsync", no_folders)
+    written(path, {"op": "a"})
     assert read(path) == [{"op": "a"}]
 
 
