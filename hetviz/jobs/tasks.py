@@ -72,11 +72,13 @@ def make_map(
     Returns
     -------
     MadeMap
-        As far as it got, not measured, where it was stopped and there is a partial layout.
 
     Raises
     ------
     hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the map as far as it got, not measured, where
+        the method has partial layouts.
     """
     title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as told:
@@ -93,9 +95,10 @@ def make_map(
                 hold_out=hold_out,
             )
         except Cancelled as stopped:
-            if stopped.partial is None:
-                raise
-            return MadeMap(method, f"{title}, stopped early", dict(params), stopped.partial, None)
+            if stopped.partial is not None:
+                early = f"{title}, stopped early"
+                stopped.partial = MadeMap(method, early, dict(params), stopped.partial, None)
+            raise
     progress(0.8, "Measuring the map")
     figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
     ours = (DataWarning, ConvergenceWarning)

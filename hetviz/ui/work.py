@@ -109,7 +109,7 @@ def _start(
         RUNNER.submit(owner(), title, call, note, job)
 
 
-def _ended(job: Job) -> None:
+def ended(job: Job) -> None:
     """Keep how a job ended; called by the runner, whether or not anybody is looking."""
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
@@ -126,7 +126,8 @@ def _ended(job: Job) -> None:
 
 def _outcome(job: Job, workspace: Workspace) -> Command:
     """Return the command that keeps what a job made, or why it made nothing."""
-    if job.state == "cancelled":
+    # A stopped one may have come to a map of some use.
+    if job.state == "cancelled" and job.result is None:
         return EndJob(job.id, "cancelled", "Stopped. Nothing was changed.")
     if job.state == "failed":
         # That nothing suits the data is what the Map page says itself.
@@ -150,4 +151,4 @@ def _outcome(job: Job, workspace: Workspace) -> Command:
 
 
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
-RUNNER: Runner = ProcessRunner(_ended)
+RUNNER: Runner = ProcessRunner(ended)

@@ -19,7 +19,7 @@ Visit = Callable[..., AppTest]
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
-    monkeypatch.setattr(work, "RUNNER", InlineRunner(work._ended))
+    monkeypatch.setattr(work, "RUNNER", InlineRunner(work.ended))
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=60)

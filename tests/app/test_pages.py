@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import HetvizError
 from hetviz.jobs import tasks
-from hetviz.workspace import RenameDataset, Workspace
+from hetviz.workspace import SESSIONS, RenameDataset, StartJob, Workspace
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
@@ -41,6 +42,15 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
+def map_of(app: AppTest) -> dict[str, Any]:
+    """Return what the map in the browser is told."""
+    elements = [e.proto for e in app.get("bidi_component")]
+    told: dict[str, Any] = json.loads(
+        next(e.json for e in elements if e.component_name == "hetviz_map")
+    )
+    return told
+
+
 def ops(workspace: Workspace) -> list[str]:
     return [entry["op"] for entry in workspace.log]
 
@@ -48,16 +58,23 @@ def ops(workspace: Workspace) -> list[str]:
 def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
     app = visit()
     assert "<h1>1,273 emoji and 621 keywords on one map</h1>" in html_of(app)
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert [trace["marker"]["symbol"] for trace in spec["data"]] == ["circle", "diamond"]
+    spec = map_of(app)
+    assert [dataset["symbol"] for dataset in spec["datasets"]] == ["circle", "diamond"]
+    assert spec["mode"] == "look"
     assert ops(workspace_of(app)) == ["open-sample"]
 
 
-def test_pictures_are_addresses_in_the_figure(visit: Visit) -> None:
-    spec = json.loads(visit().get("plotly_chart")[0].proto.spec)
-    sources = [image["source"] for image in spec["layout"]["images"]]
+def test_a_browser_without_webgl_gets_a_chart_that_says_so(visit: Visit) -> None:
+    app = visit("map")
+    app.session_state["webgl"] = False
+    app.run()
+    assert app.get("bidi_component") == []
+    chart = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert [trace["type"] for trace in chart["data"]] == ["scatter", "scatter"]
+    sources = [image["source"] for image in chart["layout"]["images"]]
     assert len(sources) > 5
     assert all(source.startswith("/picture/") for source in sources)
+    assert "This browser offers no WebGL" in html_of(app)
 
 
 def test_a_sample_opens_from_its_card_and_undo_brings_the_first_back(visit: Visit) -> None:
@@ -85,7 +102,7 @@ def test_own_files_are_understood_mapped_and_shown(visit: Visit) -> None:
     assert state.data is not None
     assert state.run is not None
     assert state.is_current(state.run)
-    assert ops(workspace_of(app)) == ["open-sample", "add-tables", "record-run"]
+    assert ops(workspace_of(app)) == ["open-sample", "add-tables", "start-job", "record-run"]
 
 
 def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit) -> None:
@@ -170,22 +187,19 @@ def test_files_are_added_on_the_data_page(visit: Visit) -> None:
 def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
     app = visit("map")
     text = html_of(app)
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 1
+    assert map_of(app)["mode"] == "work"
     assert "Together, kept together" in text
     assert "Does not use 399 comparisons." in text
-    assert "keywords take it from their links" in text
+    assert "keywords takes colour from their links." in text
 
 
-def test_colour_and_layers_are_commands(visit: Visit) -> None:
+def test_the_colour_is_a_command(visit: Visit) -> None:
     app = visit("map")
     box = next(box for box in app.selectbox if str(box.key).startswith("colour-"))
     box.set_value("dataset").run()
     assert workspace_of(app).state.view.colour == "dataset"
-    app.button_group[0].set_value(["emoji"]).run()
-    assert not app.exception
-    assert workspace_of(app).state.view.hidden == ("keywords",)
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert len(spec["data"]) == 1
+    assert map_of(app)["colour"]["categories"] == ["Emoji", "Keywords"]
 
 
 def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> None:
@@ -220,16 +234,40 @@ def test_a_failed_run_is_told_in_words(visit: Visit, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(tasks, "fit_run", fail)
     app = press(visit("map"), "run")
-    assert [error.value for error in app.error] != []
     assert "contradict" in app.error[0].value
-    assert ops(workspace_of(app)) == ["open-sample"]
+    assert ops(workspace_of(app)) == ["open-sample", "start-job", "end-job"]
+    assert len(workspace_of(app).state.runs) == 1
+    press(app, "dismiss")
+    assert not app.error
+    press(app, "run")
+    monkeypatch.undo()
+    assert not app.button(key="again").disabled
+
+
+def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
+    visit: Visit,
+) -> None:
+    app = visit("map")
+    note = {
+        "task": "make_map",
+        "arguments": {"method": "pca", "params": {}, "seed": 0, "hold_out": 0.0},
+        "only": None,
+        "fingerprint": "",
+    }
+    workspace_of(app).do(StartJob("j1", "Block-scaled PCA", note))
+    SESSIONS.close()
+    app.run()
+    assert "was interrupted" in app.info[0].value
+    press(app, "again")
+    assert not app.info
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert run.method == "pca"
 
 
 def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:
     app = visit("map")
-    data = workspace_of(app).state.data
-    assert data is not None
-    app.session_state["selected"] = (data.fingerprint(), (0, 1300))
+    workspace_of(app).set_glance(selection=[0, 1300])
     app.run()
     text = html_of(app)
     assert "2 selected" in text
