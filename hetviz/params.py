@@ -146,6 +146,19 @@ class PerDataset(Param):
         return f"{self.inner.wanted()}, or a mapping from dataset name to such a value"
 
 
+@dataclass(frozen=True)
+class DatasetName(Param):
+    """The name of one dataset; whether the data has it, the method checks."""
+
+    def _check(self, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise ValueError
+        return value
+
+    def _wanted(self) -> str:
+        return "the name of a dataset"
+
+
 def check(owner: str, declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
     """Compare values with their declarations.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Choice, DatasetName, Flag, Integer, Param, PerDataset, Real
 from hetviz.ui import look
 
 _SKIPPED = ("random_state",)
@@ -52,6 +52,9 @@ def _draw(key: str, name: str, param: Param, datasets: Sequence[str]) -> Any:
         return _per_dataset(key, label, param, datasets)
     if isinstance(param, Choice):
         return _choice(key, label, param)
+    if isinstance(param, DatasetName):
+        names = Choice(param.default, param.label, param.help, options={n: n for n in datasets})
+        return _choice(key, label, replace(names, also=param.also))
     if isinstance(param, Flag):
         return st.toggle(label, value=bool(param.default), help=_help(param), key=key)
     if param.also:

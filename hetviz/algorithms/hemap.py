@@ -1,0 +1,375 @@
+"""HeMap: a target and a source with different features, mapped onto each other pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.blocks import LinearMap, as_dense
+from hetviz.core.hemap import Hemap, hemap
+from hetviz.core.prepare import WIDE, make_block
+from hetviz.core.sources import prepare_source
+from hetviz.core.transfer import Selection, select_sources
+from hetviz.data import HeteroData
+from hetviz.errors import NotApplicableError, ParameterError
+from hetviz.features.basis import chosen_kind, fit_basis
+from hetviz.features.pairing import (
+    Pairing,
+    labelled_pairs,
+    linked_pairs,
+    random_pairs,
+    shared_labels,
+)
+from hetviz.features.projection import SHARED
+from hetviz.params import Choice, DatasetName, Integer, Param, Real
+from hetviz.progress import Progress
+
+Floats = NDArray[np.float64]
+
+AT_RANDOM = "items were paired at random, so that two items lie close says nothing of the two"
+
+
+class HeMap(BaseEmbedder):
+    """Heterogeneous mapping of a target and a source dataset.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes.
+    target, source : str, optional
+        Datasets; where left out, the two that most links join.
+    kind : {"linear", "nonlinear"}
+        Whether clusters are kept together too.
+    pairing : {"auto", "links", "labels", "random"}
+        Which rows belong together: linked ones (or of one id), ones of a common class, or any, as
+        in the thesis. "auto" takes the first of these that there is.
+    beta : float
+        Weight of likeness of the two maps.
+    theta : float
+        Weight of features against clusters, for the nonlinear kind.
+    n_clusters : int, optional
+        Of the datasets without labels; the number of classes of the source's labels, else 8.
+    constraint : {"joint", "block"}
+        See `hetviz.core.hemap.hemap`.
+    features, random_state
+        As in `hetviz.features.projection`.
+
+    Attributes
+    ----------
+    target_, source_ : str
+    pairing_ : Pairing
+    selection_ : Selection
+        Which source rows may be learned from, and whether any.
+
+    Notes
+    -----
+    Rows in several pairs lie at the mean of their places; rows in none at x pinv(P), P the
+    loadings of their dataset. Other datasets are left off. The pairing decides the result: the
+    thesis takes any order of the rows for equal, but a different order gives a different map.
+    Cost: O(m r^2) for m pairs and r features and clusters in all.
+
+    References
+    ----------
+    A thesis on learning from heterogeneous sources, chapter 5 (HeMap): equations 5.1 to 5.20.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="hemap",
+        title="Heterogeneous mapping",
+        family="Projection",
+        paper="HeMap, thesis on heterogeneous sources, chapter 5",
+        equation=(
+            r"\min\ \lVert T - B_T P_T \rVert^2 + \lVert S - B_S P_S \rVert^2 + \tfrac{\beta}{2}"
+            r" (\lVert T - B_S P_T \rVert^2 + \lVert S - B_T P_S \rVert^2)"
+        ),
+        needs=(Need.TWO_WITH_FEATURES,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.VIEWS,
+                Capability.LABELS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.SPARSE,
+            }
+        ),
+        summary=(
+            "Draws two datasets with different features over each other, and says whether the one "
+            "is alike enough to learn from for the other."
+        ),
+        caveats=(
+            "Without links or common labels, items are paired at random: then the clouds lie over "
+            "each other, and nothing relates single items.",
+            "It draws two datasets; others are left off the map.",
+            "Guided projection and canonical correlations keep links better; this one also keeps "
+            "what each dataset looks like by itself.",
+        ),
+        cost="A second to 20,000 items of 200 features.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": SHARED["n_components"],
+        "target": DatasetName(
+            None, "Target", "The dataset that is to be understood better.", also=(None,)
+        ),
+        "source": DatasetName(None, "Source", "The dataset to learn from.", also=(None,)),
+        "kind": Choice(
+            "linear",
+            "Keep",
+            "What the map keeps of each dataset.",
+            options={"linear": "the features", "nonlinear": "the features and the clusters"},
+        ),
+        "pairing": Choice(
+            "auto",
+            "Pair items by",
+            "Which items of the two datasets belong together.",
+            options={
+                "auto": "links, else labels, else at random",
+                "links": "links, or equal ids",
+                "labels": "equal labels",
+                "random": "chance, as in the thesis",
+            },
+        ),
+        "beta": Real(
+            1.0,
+            "Likeness",
+            "How much paired items must lie together; 0 leaves the two maps unrelated.",
+            low=0.0,
+            high=1e3,
+        ),
+        "theta": Real(
+            0.5,
+            "Features against clusters",
+            "1 keeps the features only, 0 the clusters only.",
+            low=0.0,
+            high=1.0,
+            advanced=True,
+        ),
+        "n_clusters": Integer(
+            None,
+            "Clusters",
+            "How many clusters to keep together.",
+            low=2,
+            high=1000,
+            also=(None,),
+            advanced=True,
+        ),
+        "constraint": Choice(
+            "joint",
+            "Size of axes fixed",
+            "Which axes get a fixed length.",
+            options={
+                "joint": "over both datasets together, as in the thesis",
+                "block": "for each dataset",
+            },
+            advanced=True,
+        ),
+        "features": SHARED["features"],
+        "random_state": SHARED["random_state"],
+    }
+
+    target_: str
+    source_: str
+    pairing_: Pairing
+    selection_: Selection
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        target: str | None = None,
+        source: str | None = None,
+        kind: str = "linear",
+        pairing: str = "auto",
+        beta: float = 1.0,
+        theta: float = 0.5,
+        n_clusters: int | None = None,
+        constraint: str = "joint",
+        features: str | Mapping[str, str] = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.target = target
+        self.source = source
+        self.kind = kind
+        self.pairing = pairing
+        self.beta = beta
+        self.theta = theta
+        self.n_clusters = n_clusters
+        self.constraint = constraint
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        self.target_, self.source_ = names = self._datasets(data)
+        self.pairing_ = pairs = self._pairs(data, rng)
+        progress(0.1, "Preparing the features")
+        ends = (pairs.target, pairs.source)
+        prepared = [
+            self._prepared(data, name, rows) for name, rows in zip(names, ends, strict=True)
+        ]
+        progress(0.5, "Solving for the common axes")
+        clusters = self._clusters(data, [Z for Z, _ in prepared])
+        T, S = (Z[rows] for (Z, _), rows in zip(prepared, ends, strict=True))
+        C_T, C_S = (
+            None if C is None else C[rows] - C[rows].mean(axis=0)
+            for C, rows in zip(clusters, ends, strict=True)
+        )
+        found = hemap(
+            T,
+            S,
+            self.n_components,
+            C_T=C_T,
+            C_S=C_S,
+            beta=self.beta,
+            theta=self.theta,
+            constraint=self.constraint,
+        )
+        places = self._places(found, [Z for Z, _ in prepared])
+        progress(0.8, "Comparing target and source")
+        self.selection_ = select_sources(places[0], places[1], self.random_state)
+        return self._result(data, found, places)
+
+    def _datasets(self, data: HeteroData) -> tuple[str, str]:
+        """Return target and source: as named, else the featured pair with most links."""
+        featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
+        for word, name in (("target", self.target), ("source", self.source)):
+            if name is not None and name not in featured:
+                raise ParameterError(
+                    f"hemap: {word} = {name!r}; it must be a dataset with features: "
+                    f"{', '.join(featured)}."
+                )
+        if self.target is not None and self.target == self.source:
+            raise ParameterError(f"hemap: target and source are both {self.target!r}; name two.")
+        options = [
+            pair
+            for a, b in combinations(featured, 2)
+            for pair in ((a, b), (b, a))
+            if self.target in (None, pair[0]) and self.source in (None, pair[1])
+        ]
+        return max(options, key=lambda pair: len(linked_pairs(data, *pair).target))
+
+    def _pairs(self, data: HeteroData, rng: np.random.Generator) -> Pairing:
+        names = (self.target_, self.source_)
+        linked, labelled = linked_pairs(data, *names), labelled_pairs(data, *names, rng)
+        if self.pairing == "links" or (self.pairing == "auto" and len(linked.target)):
+            found, lack = linked, "no link says together, and they share no id"
+        elif self.pairing == "labels" or (self.pairing == "auto" and len(labelled.target)):
+            found, lack = labelled, "their labels have no class in common"
+        else:
+            found, lack = random_pairs(data, *names, rng), ""
+        if not len(found.target):
+            raise NotApplicableError(
+                self.card.title,
+                [f"Nothing pairs {names[0]} and {names[1]} by {self.pairing}: {lack}."],
+            )
+        return found
+
+    def _prepared(self, data: HeteroData, name: str, rows: Any) -> tuple[Floats, LinearMap]:
+        """Return all rows of a dataset, centred and scaled so that the paired ones have size 1."""
+        basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
+        if isinstance(basis.features, int):
+            raise ParameterError(f"hemap: {name!r} is to be used without features; it needs some.")
+        X = basis.features
+        if X.shape[1] > WIDE and hasattr(X, "toarray"):
+            block = make_block(X, np.ones(X.shape[0]), where=f"dataset {name!r}")
+            X = block.dot(np.eye(block.r))
+        X = as_dense(X)
+        source = prepare_source(
+            X[rows], np.ones(len(rows), dtype=bool), "block" if basis.kind == "linear" else "norm"
+        )
+        if source.r == 0:
+            raise NotApplicableError(
+                self.card.title, [f"No feature of {name} differs between its paired items."]
+            )
+        fitted = source.map(np.eye(source.r))
+        return fitted(X), fitted
+
+    def _clusters(self, data: HeteroData, rows: list[Floats]) -> list[Floats | None]:
+        """Return cluster indicators (n, c) of both datasets: source labels, else k-means."""
+        if self.kind == "linear":
+            return [None, None]
+        shared = shared_labels(data, self.target_, self.source_)
+        column = (
+            shared[1]
+            if shared is not None
+            else next((c for c in data.labels if c.dataset == self.source_), None)
+        )
+        count = self.n_clusters or (8 if column is None else max(len(column.classes), 2))
+        out: list[Floats | None] = []
+        for Z, labels in zip(rows, (None, column), strict=True):
+            if labels is not None:
+                out.append(np.array([labels.values == c for c in labels.classes], float).T)
+                continue
+            distinct = len(np.unique(Z, axis=0))
+            model = KMeans(min(count, distinct), n_init=3, random_state=self.random_state)
+            found = model.fit_predict(Z)
+            out.append((found[:, None] == np.unique(found)).astype(np.float64))
+        return out
+
+    def _places(self, found: Hemap, rows: list[Floats]) -> list[Floats]:
+        """Return the place of every row: the mean over its pairs, or by its features."""
+        places = []
+        for Z, B, P, ends in (
+            (rows[0], found.B_T, found.P_T, self.pairing_.target),
+            (rows[1], found.B_S, found.P_S, self.pairing_.source),
+        ):
+            count = np.bincount(ends, minlength=len(Z))
+            Y = Z @ np.linalg.pinv(P)
+            total = np.zeros_like(Y)
+            np.add.at(total, ends, B)
+            paired = count > 0
+            Y[paired] = total[paired] / count[paired, None]
+            # unit vectors over m pairs; a map has places of about 1
+            Y = Y * np.sqrt(len(ends))
+            extra = self.n_components - Y.shape[1]
+            places.append(np.hstack([Y, np.zeros((len(Y), extra))]))
+        return places
+
+    def _result(self, data: HeteroData, found: Hemap, places: list[Floats]) -> Fit:
+        coordinates = {
+            name: np.full((len(dataset), self.n_components), np.nan)
+            for name, dataset in data.datasets.items()
+        }
+        coordinates[self.target_], coordinates[self.source_] = places
+        left = [name for name in data.datasets if name not in (self.target_, self.source_)]
+        if left:
+            note(f"{', '.join(left)} is left off: this map is of two datasets.")
+        by_chance = self.pairing_.how == "random"
+        if by_chance:
+            note(f"On this map {AT_RANDOM}.")
+        selection = self.selection_
+        if selection.decision == "too_risky":
+            note(
+                f"Too risky to learn from {self.source_} for {self.target_}: only "
+                f"{selection.fraction:.0%} of it lies among the items of {self.target_}."
+            )
+        number = {name: place + 1 for place, name in enumerate(left)}
+        return Fit(
+            coordinates,
+            n_iter=max(len(found.history) - 1, 0),
+            loss_history=found.history,
+            stopping_reason="closed form" if self.constraint == "joint" else "no further change",
+            diagnostics={
+                "target": self.target_,
+                "source": self.source_,
+                "pairing": self.pairing_.how,
+                "pairs": len(self.pairing_.target),
+                "eigenvalues": found.values.tolist(),
+                "objective": found.history[-1],
+                "bound": found.bound,
+                "transfer": {
+                    "decision": selection.decision,
+                    "fraction": selection.fraction,
+                    "divergence": selection.divergence,
+                    "chance": selection.chance,
+                    "printed": selection.printed,
+                },
+            },
+            components={name: number.get(name, 0) for name in data.datasets},
+            note=AT_RANDOM if by_chance else "",
+        )

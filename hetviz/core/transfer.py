@@ -1,0 +1,192 @@
+"""What may be learned from a source: which of its rows, whether any, and in the target's terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOO_RISKY = 0.10
+"""With a smaller share of usable source rows nothing is transferred."""
+CAUTION = 0.30
+_PERMUTATIONS = 200
+_LEAST_LEAF = 20
+_LEAVES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which source rows lie among target rows.
+
+    Attributes
+    ----------
+    decision : {"accept", "caution", "too_risky"}
+        By the share of selected rows: from 30 %, from 10 %, below.
+    rows : ndarray of int
+        Source rows to learn from; empty when it is too risky.
+    fraction : float
+        Share of the source rows that lie where target and source mix.
+    divergence : float
+        Kullback-Leibler divergence of the target from the source over the leaves, 0 or more.
+    chance : float
+        What 95 of 100 random divisions into target and source stay below; a divergence far above
+        it is usual even for related data, since the leaves are fitted to the rows.
+    printed : float
+        The divergence as printed in the thesis (equations 5.17 and 5.18); it may be negative.
+    target_leaf, source_leaf : ndarray of int
+        Leaf of each target and source row.
+    """
+
+    decision: str
+    rows: Ints
+    fraction: float
+    divergence: float
+    chance: float
+    printed: float
+    target_leaf: Ints
+    source_leaf: Ints
+
+
+def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
+    """Select the source rows that a target may learn from, or refuse them all.
+
+    Parameters
+    ----------
+    B_T, B_S : ndarray of shape (n_t, k), (n_s, k)
+        Target and source in one space, all finite.
+    random_state : int
+        Seeds the clustering and the permutations.
+
+    Returns
+    -------
+    Selection
+
+    Notes
+    -----
+    All rows are split in two by k-means, again and again, until a part has at most 20 rows (or a
+    twentieth of all) or rows of one side only. Source rows are kept of the parts in which the share
+    of the target is half to twice that of the source, and whose target rows have the same centre
+    as all, to two standard errors (5.17). O(N k log N) time.
+    """
+    rng = np.random.default_rng(random_state)
+    B = np.vstack([B_T, B_S])
+    is_target = np.arange(len(B)) < len(B_T)
+    leaf = _leaves(B, is_target, rng)
+    count = int(leaf.max()) + 1
+    t = np.bincount(leaf[is_target], minlength=count)
+    s = np.bincount(leaf[~is_target], minlength=count)
+    with np.errstate(divide="ignore"):
+        ratio = (t / len(B_T)) / (s / len(B_S))
+    good = (ratio >= 0.5) & (ratio <= 2.0)
+    for number in np.flatnonzero(good):
+        inside = leaf == number
+        good[number] = _same_centre(B[inside], is_target[inside])
+    leaf_T, leaf_S = leaf[is_target], leaf[~is_target]
+    selected = np.flatnonzero(good[leaf_S])
+    fraction = len(selected) / len(B_S)
+    null = [
+        _divergence(*_counts(leaf, rng.permutation(is_target), count)) for _ in range(_PERMUTATIONS)
+    ]
+    decision = (
+        "too_risky" if fraction < TOO_RISKY else "caution" if fraction < CAUTION else "accept"
+    )
+    rows = selected if decision != "too_risky" else selected[:0]
+    return Selection(
+        decision,
+        rows,
+        fraction,
+        _divergence(t, s),
+        float(np.quantile(null, 0.95)),
+        _printed(t, s),
+        leaf_T,
+        leaf_S,
+    )
+
+
+def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
+    """Turn a prediction in the source's terms into one in the target's.
+
+    Parameters
+    ----------
+    p_v : ndarray of shape (n, V)
+        Probability of each source class (or bin, see `quantile_bins`) for rows of interest.
+    v : ndarray of int, shape (n_s,)
+        Class of each source row, 0 to V - 1.
+    outputs : ndarray of shape (n_s, Y)
+        What a model of the target predicts for each source row: probabilities of the target's
+        classes, or its values as one column.
+
+    Returns
+    -------
+    ndarray of shape (n, Y)
+        p(y|x) = sum_v p(v|x) p(y|v), with p(y|v) the mean output over the source rows of class v
+        (equations 5.19 and 5.20). A class without source rows has the mean over all of them.
+    """
+    classes = p_v.shape[1]
+    total = np.zeros((classes, outputs.shape[1]))
+    np.add.at(total, v, outputs)
+    count = np.bincount(v, minlength=classes)
+    means = np.where(
+        count[:, None] > 0, total / np.maximum(count, 1)[:, None], outputs.mean(axis=0)
+    )
+    return np.asarray(p_v @ means)
+
+
+def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
+    """Return the bin of each value; bins hold about as many values each, ties stay together."""
+    edges = np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
+    return np.searchsorted(np.unique(edges), values, side="right").astype(np.int64)
+
+
+def _leaves(B: Floats, is_target: NDArray[np.bool_], rng: np.random.Generator) -> Ints:
+    least = max(_LEAST_LEAF, len(B) / _LEAVES)
+    leaf = np.zeros(len(B), dtype=np.int64)
+    waiting = [np.arange(len(B))]
+    done = 0
+    while waiting:
+        rows = waiting.pop()
+        mixed = is_target[rows].any() and not is_target[rows].all()
+        halves = _halves(B[rows], rng) if mixed and len(rows) > least else None
+        if halves is None:
+            leaf[rows] = done
+            done += 1
+        else:
+            waiting += [rows[halves], rows[~halves]]
+    return leaf
+
+
+def _halves(B: Floats, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+    """Split rows in two by k-means; None where all are equal."""
+    if not np.ptp(B, axis=0).any():
+        return None
+    seed = int(rng.integers(2**31))
+    first = KMeans(2, n_init=2, random_state=seed).fit_predict(B) == 0
+    return first if first.any() and not first.all() else None
+
+
+def _same_centre(B: Floats, is_target: NDArray[np.bool_]) -> bool:
+    t = int(is_target.sum())
+    gap = float(((B[is_target].mean(axis=0) - B.mean(axis=0)) ** 2).sum())
+    return gap <= 4.0 * float(B.var(axis=0).sum()) / t + 1e-24
+
+
+def _counts(leaf: Ints, is_target: NDArray[np.bool_], count: int) -> tuple[Ints, Ints]:
+    t = np.bincount(leaf[is_target], minlength=count)
+    return t, np.bincount(leaf[~is_target], minlength=count)
+
+
+def _divergence(t: Ints, s: Ints) -> float:
+    # half a row more in every leaf, so that no logarithm is of 0
+    p, q = (t + 0.5) / (t + 0.5).sum(), (s + 0.5) / (s + 0.5).sum()
+    return max(float((p * np.log(p / q)).sum()), 0.0)
+
+
+def _printed(t: Ints, s: Ints) -> float:
+    n_t, n_s = t.sum(), s.sum()
+    a, b = t + 0.5, s + 0.5
+    return float(2.0 / n_t * (a**2 / (a + b) * np.log(a / b)).sum() + np.log(n_s / n_t))

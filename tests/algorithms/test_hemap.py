@@ -1,0 +1,161 @@
+"""HeMap on datasets: who is paired, what is said with the picture, what may be learned."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from hetviz.algorithms.hemap import HeMap
+from hetviz.data import Dataset, HeteroData, Labels, Links
+from hetviz.errors import DataWarning, NotApplicableError, ParameterError
+from hetviz.metrics import evaluate
+from hetviz.registry import suggest
+
+
+def ids(n: int, letter: str) -> list[str]:
+    return [f"{letter}{k}" for k in range(n)]
+
+
+def two(linked: int = 60, n: int = 80) -> HeteroData:
+    """Two datasets that show one hidden plane, with classes in other words."""
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1, 2, 3], n // 4)
+    Z = 3.0 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[classes] + 0.4 * rng.normal(size=(n, 2))
+    T, S = (Z @ rng.normal(size=(2, d)) + 0.2 * rng.normal(size=(n, d)) for d in (6, 5))
+    links = [Links("t", "s", range(linked), range(linked))] if linked else []
+    labels = [Labels(name, "class", [f"k{c}" for c in classes]) for name in "ts"]
+    parts = [Dataset("t", ids(n, "t"), T), Dataset("s", ids(n, "s"), S)]
+    return HeteroData(parts, links, None, labels)
+
+
+@pytest.mark.parametrize("kind", ["linear", "nonlinear"])
+@pytest.mark.parametrize("constraint", ["joint", "block"])
+def test_linked_items_meet_and_unlinked_ones_follow_their_features(
+    kind: str, constraint: str
+) -> None:
+    data = two()
+    model = HeMap(kind=kind, constraint=constraint).fit(data)
+    assert model.diagnostics_["pairing"] == "links"
+    assert model.diagnostics_["pairs"] == 60
+    rest = HeteroData(data.datasets, [Links("t", "s", range(60, 80), range(60, 80))])
+    scores = [evaluate(part, model.embedding_).to_dict()["guidance_area"] for part in (data, rest)]
+    assert scores[0] > 0.85
+    assert scores[1] > 0.8
+    assert model.embedding_.stacked_placed().all()
+    assert model.diagnostics_["objective"] >= 0.0
+    if constraint == "block":
+        assert (np.diff(model.loss_history_) <= 1e-9).all()
+        assert model.diagnostics_["objective"] >= model.diagnostics_["bound"] - 1e-9
+        assert model.n_iter_ > 0
+
+
+def test_random_pairs_align_nothing_and_the_picture_says_so() -> None:
+    data = two(linked=0)
+    with pytest.warns(DataWarning, match="paired at random"):
+        model = HeMap(pairing="random").fit(data)
+    assert "paired at random" in model.embedding_.note
+    linked = two(linked=80)
+    area = evaluate(linked, model.embedding_).to_dict()["guidance_area"]
+    assert area < 0.65
+    by_links = HeMap().fit(linked)
+    assert evaluate(linked, by_links.embedding_).to_dict()["guidance_area"] > 0.85
+    assert "random" not in by_links.embedding_.note
+
+
+def test_labels_pair_where_no_link_does() -> None:
+    data = two(linked=0)
+    model = HeMap().fit(data)
+    assert model.diagnostics_["pairing"] == "labels"
+    value = {name: data.label("class").values for name in "ts"}
+    pairs = model.pairing_
+    assert (value["t"][pairs.target] == value["s"][pairs.source]).all()
+    assert set(pairs.target) == set(range(80))
+    bare = HeteroData(data.datasets)
+    with pytest.warns(DataWarning, match="at random"):
+        assert HeMap().fit(bare).diagnostics_["pairing"] == "random"
+    for pairing, words in (("links", "share no id"), ("labels", "no class in common")):
+        with pytest.raises(NotApplicableError, match=words):
+            HeMap(pairing=pairing).fit(bare)
+
+
+def test_of_the_smaller_side_every_row_is_kept_and_some_are_drawn_again() -> None:
+    data = two(linked=0)
+    smaller = data.edit().subset({"s": range(0, 80, 2)})
+    for pairing in ("random", "labels"):
+        told = pytest.warns(DataWarning) if pairing == "random" else nullcontext()
+        with told:
+            pairs = HeMap(pairing=pairing).fit(smaller).pairing_
+        assert len(pairs.target) == len(pairs.source) == 80
+        assert set(pairs.target) == set(range(80))
+        assert set(pairs.source) == set(range(40))
+
+
+def test_views_are_paired_by_id() -> None:
+    data = two(linked=0)
+    views = HeteroData(
+        [
+            Dataset("t", ids(80, "o"), np.asarray(data["t"].X), entity="o"),
+            Dataset("s", ids(80, "o")[::-1], np.asarray(data["s"].X)[::-1], entity="o"),
+        ]
+    )
+    model = HeMap().fit(views)
+    assert model.diagnostics_["pairing"] == "links"
+    there = np.linalg.norm(
+        model.embedding_.coordinates["t"] - model.embedding_.coordinates["s"][::-1], axis=1
+    )
+    assert np.median(there) < 0.5
+
+
+def test_the_two_datasets_that_most_links_join_are_drawn_unless_named() -> None:
+    data = two()
+    rng = np.random.default_rng(1)
+    third = Dataset("third", ids(30, "x"), rng.normal(size=(30, 4)))
+    more = data.edit().add(third, Links("third", "s", range(30), range(30)))
+    with pytest.warns(DataWarning, match="third is left off"):
+        model = HeMap().fit(more)
+    assert (model.target_, model.source_) == ("t", "s")
+    assert not model.embedding_.placed["third"].any()
+    with pytest.warns(DataWarning, match="t is left off|Too risky"):
+        named = HeMap(source="third").fit(more)
+    assert (named.target_, named.source_) == ("s", "third")
+    with pytest.raises(ParameterError, match="'nowhere'; it must be a dataset with features"):
+        HeMap(target="nowhere").fit(more)
+    with pytest.raises(ParameterError, match="are both 't'"):
+        HeMap(target="t", source="t").fit(more)
+
+
+def test_a_source_that_is_like_the_target_may_be_learned_from() -> None:
+    model = HeMap().fit(two(linked=80))
+    transfer = model.diagnostics_["transfer"]
+    assert transfer["decision"] == "accept"
+    assert len(model.selection_.rows) == round(transfer["fraction"] * 80)
+
+
+def test_an_unlike_source_is_refused_with_its_share() -> None:
+    rng = np.random.default_rng(2)
+    clusters = 20.0 * rng.normal(size=(6, 4))[rng.integers(0, 6, 200)]
+    data = HeteroData(
+        [
+            Dataset("t", ids(200, "t"), clusters + rng.normal(size=(200, 4))),
+            Dataset("s", ids(200, "s"), rng.standard_t(1.1, size=(200, 3))),
+        ]
+    )
+    with (
+        pytest.warns(DataWarning, match="at random"),
+        pytest.warns(DataWarning, match="Too risky to learn from s for t: only [0-9]%"),
+    ):
+        model = HeMap(beta=0.1).fit(data)
+    assert model.selection_.decision == "too_risky"
+    assert model.selection_.rows.size == 0
+
+
+def test_one_dataset_with_features_is_too_few() -> None:
+    data = HeteroData(
+        [Dataset("a", ids(3, "a"), np.eye(3)), Dataset("tags", ["x"])],
+        [Links("a", "tags", [0], [0])],
+    )
+    with pytest.raises(NotApplicableError, match="compares two datasets by their features"):
+        HeMap().fit(data)
+    assert not next(v for v in suggest(data) if v.card.key == "hemap").suits
