@@ -61,6 +61,28 @@ def euclidean_rows(X: Any) -> Rows:
     return rows
 
 
+def cross_squared_distances(A: Any, B: Any) -> Floats:
+    """Return squared distances between the rows of A (m, d) and of B (n, d), dense or CSR.
+
+    Shape (m, n); exactly 0 where two rows are equal. O(m n d).
+    """
+    if sp.issparse(A) or sp.issparse(B):
+        A, B = sp.csr_array(A), sp.csr_array(B)
+        sizes = [np.asarray(M.multiply(M).sum(axis=1)).ravel() for M in (A, B)]
+        D = np.add.outer(*sizes) - 2.0 * (A @ B.T).toarray()
+    else:
+        centre = np.asarray(B, dtype=np.float64).mean(axis=0)
+        A, B = A - centre, B - centre
+        sizes = [np.einsum("ij,ij->i", M, M) for M in (A, B)]
+        D = np.add.outer(*sizes) - 2.0 * (A @ B.T)
+    # cancellation leaves a trace of rounding where rows are equal or nearly so
+    rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
+    for i, j in zip(rows, columns, strict=True):
+        difference = A[[i]] - B[[j]]
+        D[i, j] = (difference.multiply(difference) if sp.issparse(A) else difference**2).sum()
+    return np.asarray(np.maximum(D, 0.0))
+
+
 def distance_rows(D: Any) -> Rows:
     """Serve the rows of a distance matrix (n, n)."""
     return lambda queries: np.asarray(D[queries], dtype=np.float64)

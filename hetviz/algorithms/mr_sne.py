@@ -1,0 +1,432 @@
+"""MR-SNE: neighbours of several datasets and the links between them, in one t-SNE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.affinities import Balance, Joint, joint_affinities
+from hetviz.core.laplacian import SignedGraph, dataset_components
+from hetviz.core.median_place import median_places
+from hetviz.core.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
+from hetviz.core.spectral_start import SPREAD, carried_on, random_start, spectral_start
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.data.views import tied
+from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.affinities import KINDS, own_affinities, squared_to_fitted
+from hetviz.metrics.rows import coordinates_of
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+
+TITLE = "Neighbour map with links (MR-SNE)"
+UNEVEN = 5.0
+"""Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
+_FAR_ENOUGH = 0.95
+_DOUBLINGS = 3
+
+
+class MRSNE(BaseEmbedder):
+    """Stochastic neighbour embedding of several datasets and the links between them.
+
+    Parameters
+    ----------
+    n_components : {1, 2}
+    perplexity : float
+        About how many neighbours of each item count within its dataset.
+    normalization : {"unnorm", "norm", "pmi"}
+        How much items with many links count, see `hetviz.core.affinities.link_affinities`.
+    balance : "auto" or float in [0, 1]
+        0 weighs every block of pairs the same, 1 by its number of pairs (the paper's adaptive
+        weights). "auto" is 1 when one dataset is more than 5 times as large as another, else 0.5.
+    link_strength : float
+        Factor of the links between datasets beside the items' own neighbours.
+    weights : float or mapping of str to float
+        Factor of each dataset's own neighbours; links count by the geometric mean of two.
+    features : str or mapping of str to str
+        What makes neighbours within each dataset, see `hetviz.features.affinities.KINDS`.
+    cannot_link_strength : float
+        How hard pairs said to be apart are pushed, until they are half a radius apart.
+    tie_views : bool
+        Add a link of weight 1 between the rows of one object in different views.
+    n_iter : int
+        Iterations from the start; an eighth of them with exaggeration.
+    exaggeration : float
+        Of the first iterations.
+    paper : bool
+        The paper's own optimiser and weights: random start, 500 steps of momentum 0.5, no
+        exaggeration, and links that count in full however few they are.
+    random_state : int
+
+    Attributes
+    ----------
+    beta_ : dict of (str, str) to float
+        Weight of each block of pairs, of sum 1.
+
+    Notes
+    -----
+    Minimises KL(P || Q), see `hetviz.core.affinities` and `hetviz.core.sne`. Links that say apart
+    never enter P, which must remain a distribution; they are a bounded force besides. An item has
+    no place when it has neither comparable features nor a link. Given an earlier map of its own
+    to start from, it makes 100 iterations without exaggeration, so that only what must move does.
+    Time O(n^2 d) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links) above.
+    Memory O(n perplexity + links).
+
+    References
+    ----------
+    Stochastic neighbor embedding of multimodal relational data for image-text simultaneous
+    visualization: equations 2 to 6 and algorithm 1. Links within datasets, links that say apart,
+    more than two datasets and new items are additions.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="mr-sne",
+        title=TITLE,
+        family="Neighbour map",
+        paper=(
+            "Stochastic neighbor embedding of multimodal relational data for image-text "
+            "simultaneous visualization, 2020"
+        ),
+        equation=(
+            r"\min_Y \mathrm{KL}(P \,\Vert\, Q),\quad P = \begin{pmatrix} \beta_1 P_1 &"
+            r" \tfrac{\beta_{12}}{2} R \\ \tfrac{\beta_{12}}{2} R^\top & \beta_2 P_2"
+            r" \end{pmatrix},\quad q_{ij} \propto (1 + \lVert y_i - y_j \rVert^2)^{-1}"
+        ),
+        needs=(Need.FEATURES_OR_LINKS,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.CANNOT_LINKS,
+                Capability.WITHIN_LINKS,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+                Capability.WARM_START,
+            }
+        ),
+        summary=(
+            "Puts each item next to those most like it and next to those it is linked with, all "
+            "datasets in one picture. Shows groups that no straight axes can show."
+        ),
+        caveats=(
+            "Nearness means something, distance between far groups and the size of groups do not.",
+            "Datasets that no link joins share the picture without being compared.",
+            "More weight on links keeps more of them and fewer neighbours; see the strength of "
+            "links.",
+        ),
+        cost="A second for 2,000 items, half a minute for 20,000.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=2),
+        "perplexity": Real(
+            30.0,
+            "Neighbours",
+            "About how many neighbours of each item count; fewer show finer groups.",
+            low=2.0,
+            high=500.0,
+            log=True,
+        ),
+        "link_strength": Real(
+            1.0,
+            "Strength of links",
+            "How much links between datasets count beside likeness within each.",
+            low=0.0,
+            high=100.0,
+            log=True,
+        ),
+        "balance": Real(
+            "auto",
+            "Balance",
+            "0 gives each dataset and each set of links the same say, 1 gives large ones more.",
+            low=0.0,
+            high=1.0,
+            also=("auto",),
+        ),
+        "normalization": Choice(
+            "unnorm",
+            "Items with many links",
+            "How links of items that have many of them count.",
+            options={
+                "unnorm": "every link the same",
+                "norm": "links of such items somewhat less",
+                "pmi": "links of such items much less",
+            },
+        ),
+        "weights": PerDataset(
+            1.0,
+            "Weight of datasets",
+            "How much the likeness of a dataset's items counts, and its links with it.",
+            inner=Real(1.0, low=0.0, high=100.0),
+            advanced=True,
+        ),
+        "features": PerDataset(
+            "auto",
+            "Features",
+            "What makes items of a dataset alike.",
+            inner=Choice("auto", options=KINDS),
+            advanced=True,
+        ),
+        "cannot_link_strength": Real(
+            0.3,
+            "Strength of apart",
+            "How hard links that say apart push.",
+            low=0.0,
+            high=1.0,
+        ),
+        "tie_views": Flag(
+            True, "Join views", "Draw the rows that show one object in different datasets together."
+        ),
+        "n_iter": Integer(400, "Iterations", "Steps taken.", low=10, high=10_000, advanced=True),
+        "exaggeration": Real(
+            12.0,
+            "Exaggeration",
+            "How tightly groups form in the first steps.",
+            low=1.0,
+            high=100.0,
+            advanced=True,
+        ),
+        "paper": Flag(
+            False,
+            "As in the paper",
+            "The paper's own steps and start; slower to settle.",
+            advanced=True,
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    beta_: dict[tuple[str, str], float]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        perplexity: float = 30.0,
+        link_strength: float = 1.0,
+        balance: float | str = "auto",
+        normalization: str = "unnorm",
+        weights: float | Mapping[str, float] = 1.0,
+        features: str | Mapping[str, str] = "auto",
+        cannot_link_strength: float = 0.3,
+        tie_views: bool = True,
+        n_iter: int = 400,
+        exaggeration: float = 12.0,
+        paper: bool = False,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.link_strength = link_strength
+        self.balance = balance
+        self.normalization = normalization
+        self.weights = weights
+        self.features = features
+        self.cannot_link_strength = cannot_link_strength
+        self.tie_views = tie_views
+        self.n_iter = n_iter
+        self.exaggeration = exaggeration
+        self.paper = paper
+        self.random_state = random_state
+
+    @classmethod
+    def warm_up(cls) -> None:
+        """Load the compiled kernels, so that the next fit does not wait for them."""
+        rng = np.random.default_rng(0)
+        P = sp.csr_array(np.full((8, 8), 1 / 56) - np.eye(8) / 56)
+        for exact in (True, False):
+            layout = Layout(P, rng.standard_normal((8, 2)), exact=exact, threads=2)
+            layout.run([Phase(1)])
+        Layout(P, layout.positions).run([Phase(1)])
+        median_places(rng.random((2, 8)), layout.positions)
+
+    def _fit_from(
+        self,
+        data: HeteroData,
+        rng: np.random.Generator,
+        progress: Progress,
+        start: Embedding | None,
+    ) -> Fit:
+        graph = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
+        joint = self._joint(data, graph, Part(progress, 0.0, 0.4))
+        placed = np.asarray(joint.P.sum(axis=1)).ravel() > 0
+        self._tell_unplaced(data, placed)
+        rows = np.flatnonzero(placed)
+        P = joint.P[rows][:, rows]
+        progress(0.4, "Finding a start")
+        Y, phases = self._start(data, P, placed, start, rng)
+        layout = Layout(P, Y, apart=self._apart(graph, placed))
+
+        def whole(Y: Floats) -> Floats:
+            out = np.full((data.n_rows, Y.shape[1]), np.nan)
+            out[placed] = Y
+            return out
+
+        reason = "all iterations made"
+        try:
+            layout.run(phases, Part(progress, 0.45, 0.95), whole)
+            for _ in range(_DOUBLINGS):
+                if self.cannot_link_strength == 0 or layout.far_enough() >= _FAR_ENOUGH:
+                    break
+                layout.strengthen(2.0)
+                layout.run([replace(REFIT[0], n_iter=50)], Part(progress, 0.95, 0.95), whole)
+        except Cancelled as stopped:
+            reason = f"stopped after {layout.n_iter:,} iterations"
+            stopped.partial = self._done(data, joint, layout, whole(layout.positions), reason)
+            raise
+        return self._done(data, joint, layout, whole(layout.positions), reason)
+
+    def _joint(self, data: HeteroData, graph: SignedGraph, progress: Progress) -> Joint:
+        sizes = [len(dataset) for dataset in data.datasets.values()]
+        conditional = []
+        for step, (name, dataset) in enumerate(data.datasets.items()):
+            share = Part(progress, step / len(sizes), (step + 1) / len(sizes))
+            share(0.0, f"Neighbours in {name}")
+            conditional.append(
+                own_affinities(
+                    dataset,
+                    self.perplexity,
+                    _of(self.features, name, "auto"),
+                    self.random_state,
+                    share,
+                )
+            )
+        exponent = self.balance
+        if isinstance(exponent, str):
+            exponent = 1.0 if max(sizes) > UNEVEN * min(sizes) else 0.5
+        factors = [_of(self.weights, name, 1.0) for name in data.datasets]
+        balance = Balance(exponent, factors, self.link_strength, printed=self.paper)
+        joint = joint_affinities(
+            conditional, graph.positive, graph.negative, sizes, balance, self.normalization
+        )
+        if joint is None:
+            reason = "No item has features that tell items apart, and no link counts."
+            raise NotApplicableError(self.card.title, [reason])
+        return joint
+
+    def _start(
+        self,
+        data: HeteroData,
+        P: Any,
+        placed: NDArray[np.bool_],
+        start: Embedding | None,
+        rng: np.random.Generator,
+    ) -> tuple[Floats, tuple[Phase, ...]]:
+        """Return where to start, and the iterations to make from there."""
+        early = self.n_iter // 8
+        first, rest = QUICK
+        phases = (
+            replace(first, n_iter=early, exaggeration=self.exaggeration),
+            replace(rest, n_iter=self.n_iter - early),
+        )
+        k = self.n_components
+        if start is not None and start.n_components == k:
+            earlier = np.vstack(list(coordinates_of(data, start).values()))[placed]
+            if np.isfinite(earlier).all(axis=1).any():
+                Y = carried_on(P, earlier, rng)
+                if start.note == self.card.title:
+                    return Y, REFIT
+                return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
+        if self.paper:
+            return random_start(P.shape[0], k, rng), PRINTED
+        return spectral_start(P, k, rng), phases
+
+    def _apart(self, graph: SignedGraph, placed: NDArray[np.bool_]) -> Apart:
+        pairs = sp.triu(graph.negative).tocoo()
+        left, right = pairs.coords
+        kept = placed[left] & placed[right]
+        number = np.cumsum(placed) - 1
+        return Apart(
+            number[left[kept]], number[right[kept]], pairs.data[kept], self.cannot_link_strength
+        )
+
+    def _tell_unplaced(self, data: HeteroData, placed: NDArray[np.bool_]) -> None:
+        missing = {
+            name: int((~placed[rows]).sum())
+            for name, rows in data.offsets.items()
+            if not placed[rows].all()
+        }
+        if missing:
+            words = ", ".join(f"{count:,} of {name}" for name, count in missing.items())
+            note(f"{words} have neither features to compare nor a link, and are left off the map.")
+
+    def _done(self, data: HeteroData, joint: Joint, layout: Layout, Y: Floats, reason: str) -> Fit:
+        names = list(data.datasets)
+        self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
+        component = dataset_components(joint.P, [len(data[name]) for name in names])
+        there = [np.isfinite(Y[rows]).any() for rows in data.offsets.values()]
+        if len(set(component[there].tolist())) > 1:
+            note(
+                "No links join all datasets: those of different parts share the picture, but "
+                "their places have nothing to do with each other."
+            )
+        self._joint_of_fit = joint
+        return Fit(
+            {name: Y[rows] for name, rows in data.offsets.items()},
+            n_iter=layout.n_iter,
+            loss_history=layout.history,
+            stopping_reason=reason,
+            diagnostics={
+                "kl": layout.history[-1] if layout.history else None,
+                "weights": {f"{a} - {b}": share for (a, b), share in self.beta_.items()},
+                "apart far enough": layout.far_enough(),
+            },
+            components=dict(zip(names, component.tolist(), strict=True)),
+        )
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return {name: self._place(name, rows) for name, rows in new.items()}
+
+    def _place(self, name: str, rows: NewRows) -> Floats:
+        """Place new rows between the median of the like and the mean of the linked, by beta."""
+        joint, names = self._joint_of_fit, list(self._fitted)
+        d = names.index(name)
+        Y = self.embedding_.coordinates
+        total = np.zeros((len(rows.dataset), self.n_components))
+        mass = np.zeros(len(rows.dataset))
+        own = joint.beta.get((d, d), 0.0) / len(self._fitted[name])
+        squared = squared_to_fitted(
+            self._fitted[name], rows.dataset, _of(self.features, name, "auto")
+        )
+        if squared is not None and d in joint.within:
+            like = median_places(squared, Y[name])
+            there = np.isfinite(like).all(axis=1)
+            total[there] += own * like[there]
+            mass[there] += own
+        for e, other in enumerate(names):
+            ends = np.flatnonzero((rows.to == other) & (rows.weight > 0))
+            targets = Y[other][rows.to_row[ends]]
+            there = np.isfinite(targets).all(axis=1)
+            ends, targets = ends[there], targets[there]
+            degree = np.bincount(rows.row[ends], rows.weight[ends], len(mass))
+            linked = degree > 0
+            pulled = np.zeros_like(total)
+            np.add.at(pulled, rows.row[ends], rows.weight[ends, None] * targets)
+            share = self._link_mass(d, e) or own or 1.0
+            total[linked] += share * pulled[linked] / degree[linked, None]
+            mass[linked] += share
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
+
+    def _link_mass(self, d: int, e: int) -> float:
+        """Return the mean weight that a linked row of dataset d has from its links with e."""
+        joint = self._joint_of_fit
+        pair = (min(d, e), max(d, e))
+        if d == e or pair not in joint.across:
+            return 0.0
+        linked = np.unique(joint.across[pair].nonzero()[0 if d < e else 1]).size
+        return joint.beta[pair] / (2 * linked)
+
+
+def _of(value: Any, name: str, default: Any) -> Any:
+    """Return a parameter's value for one dataset."""
+    return value.get(name, default) if isinstance(value, Mapping) else value
