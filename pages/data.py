@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import dataset_card, joining, look, session, upload
+from hetviz.ui import dataset_card, joining, look, recent, session, upload
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -30,3 +30,4 @@ else:
         )
         dataset_card.links_summary(state)
         joining.by_key(state)
+        recent.remember()

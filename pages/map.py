@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import look, maker, map_panel, map_tools, map_view, session, work
+from hetviz.ui import look, maker, map_panel, map_tools, map_view, recent, session, work
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -24,3 +24,4 @@ with left:
         maker.no_map(state)
 with right, st.container(key="panel", gap="small"):
     map_panel.show(state)
+    recent.remember()

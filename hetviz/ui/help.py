@@ -42,4 +42,4 @@ def _terms(pairs: tuple[tuple[str, str], ...]) -> None:
     lines = "".join(
         f"<dt><kbd>{look.esc(name)}</kbd></dt><dd>{look.esc(words)}</dd>" for name, words in pairs
     )
-    st.html(f'<dl class="hv-keys">{lines}</dl>')
+    st.html(f'<dl class="hv-key-list">{lines}</dl>')

@@ -14,7 +14,11 @@ _HINTS = (
 )
 KEYS = (
     ("Shift + click", "add to the selection"),
+    ("Shift + drag", "lasso"),
+    ("N, P", "step through what is near"),
+    ("/", "find an item"),
     ("Esc", "select nothing"),
+    ("?", "all keys of the map"),
 )
 
 
@@ -35,4 +39,4 @@ def show(state: State) -> None:
 def _hints() -> None:
     lines = "".join(f"<li>{line}</li>" for line in _HINTS)
     keys = "".join(f"<dt><kbd>{key}</kbd></dt><dd>{does}</dd>" for key, does in KEYS)
-    st.html(f'<ul class="hv-hints">{lines}</ul><dl class="hv-keys">{keys}</dl>')
+    st.html(f'<ul class="hv-hints">{lines}</ul><dl class="hv-key-list">{keys}</dl>')

@@ -13,7 +13,8 @@ from hetviz.ui import charts, look, map_component, map_data, native_map, session
 from hetviz.workspace import SetView, State
 
 _WORK, _LOOK = "map", "live"
-_WORK_HEIGHT = "max(380px, calc(100vh - 190px))"
+_WORK_HEIGHT = "max(380px, calc(100vh - 222px))"
+_WORK_HEIGHT_BELOW_FILTERS = "max(340px, calc(100vh - 268px))"
 _LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
 
 
@@ -38,7 +39,7 @@ def show(state: State) -> list[str]:
         map_component.draw(
             {**spec, "name": _WORK},
             _key(_WORK),
-            height=_WORK_HEIGHT,
+            height=_WORK_HEIGHT_BELOW_FILTERS if state.filters else _WORK_HEIGHT,
             on_selection=_selected,
             on_camera=_moved,
             on_hidden=_hidden,
