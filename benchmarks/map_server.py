@@ -30,7 +30,7 @@ def run(out: Path, quick: bool) -> None:
     for n in SIZES[: 3 if quick else 4]:
         state, made = opened(n)
         rows.append({"rows": n, **figures(state, made), "peak MB": peak_memory_mb()})
-    note = "two datasets, 8 categories, 5 n links; ms of CPU on one thread; first calls in ms of wall"
+    note = "8 categories, 5 n links; ms of CPU on one thread, of wall clock for first calls"
     report("map_server", rows, out, note)
 
 

@@ -17,6 +17,8 @@ _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)
 # Of a label, in powers of ten across and in shares up.
 _LABEL_WIDTH, _LABEL_HEIGHT = 1.0, 0.15
+# Right end and foot of the word in the corner under the line of chance, which stays well above it.
+_CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 
 def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
@@ -79,11 +81,12 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
             font={"color": token.accent, "size": 13},
         )
     figure.add_annotation(
-        x=float(np.log10(0.55)),
-        y=0.16,
+        x=_CHANCE[0],
+        y=_CHANCE[1],
         text="chance",
         showarrow=False,
         xanchor="right",
+        yanchor="bottom",
         font={"color": token.mute, "size": 12.5},
     )
     figure.update_layout(
@@ -132,7 +135,7 @@ def _label_places(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float, 
         np.interp(lines[0], np.asarray(curve[0]), np.asarray(curve[1])) for curve in curves.values()
     ]
     at = float(np.log10(LOOK_AT))
-    taken: list[tuple[float, float]] = []
+    taken = [(_CHANCE[0] - _CHANCE_WIDTH, _CHANCE[1])]
     places = {}
 
     def cost(place: tuple[float, float, str], height: float) -> tuple[int, float]:

@@ -32,7 +32,7 @@ from hetviz.plots.density import Window, category_tints, density_image, number_t
 from hetviz.plots.palette import Theme, tokens
 from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_search
 from hetviz.ui.map_component.assets import asset_response, asset_version
-from hetviz.ui.map_shelf import SHELVES, WORTH_PACKING
+from hetviz.ui.map_shelf import SHELVES, WORTH_PACKING, Kind
 from hetviz.workspace import SESSIONS, Run, State
 
 MOST_ITEMS = 400
@@ -225,9 +225,7 @@ def _atlas(request: Request) -> Response:
 
 def _density(request: Request) -> Response:
     opened, query = _opened(request), request.query_params
-    points = _array_of(opened, request.path_params["key"], "<f4")
-    if points is None or len(points) != 2 * opened.data.n_rows:
-        raise Refused
+    points = _rows_of(opened, request.path_params["key"], ("<f4",), 2)
     ends = [_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
     width, height = (_whole(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
     spans = (ends[1] - ends[0], ends[3] - ends[2])
@@ -239,8 +237,9 @@ def _density(request: Request) -> Response:
         width, height = max(1, int(shrink * width)), max(1, int(shrink * height))
     window = Window((ends[0], ends[1]), (ends[2], ends[3]), width, height)
     theme: Theme = "dark" if query.get("theme") == "dark" else "light"
-    mask = _array_of(opened, query.get("mask", ""), "|u1")
-    among = np.ones(opened.data.n_rows, dtype=bool) if mask is None else mask.astype(bool)
+    among = np.ones(opened.data.n_rows, dtype=bool)
+    if query.get("mask"):
+        among = _rows_of(opened, query["mask"], ("|u1",)).astype(bool)
     # Names joined by commas, which names may hold themselves.
     hidden = f",{query.get('hidden', '')},"
     for name, rows in opened.data.offsets.items():
@@ -252,25 +251,26 @@ def _density(request: Request) -> Response:
 
 
 def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:
-    token, data = tokens(theme), opened.data
-    code = _array_of(opened, key, "|i1")
-    if code is not None:
-        return category_tints(code, token.categories, token.ghost)
-    value = _array_of(opened, key, "<f4")
-    if value is None:
-        return category_tints(np.zeros(data.n_rows, dtype=np.int8), [token.mute], token.ghost)
-    low, high = number_range(value)
-    return number_tints(value, low, high, token.ghost)
+    token = tokens(theme)
+    if not key:
+        same = np.zeros(opened.data.n_rows, dtype=np.int8)
+        return category_tints(same, [token.mute], token.ghost)
+    values = _rows_of(opened, key, ("|i1", "<f4"))
+    if values.dtype == np.int8:
+        return category_tints(values, token.categories, token.ghost)
+    low, high = number_range(values)
+    return number_tints(values, low, high, token.ghost)
 
 
-def _array_of(opened: Open, key: str, kind: str) -> NDArray[Any] | None:
-    """Return an array of the session by its key, or None without one or for one of another type."""
-    array = SHELVES.get(opened.session, key) if key else None
-    if array is None and key:
+def _rows_of(opened: Open, key: str, kinds: Sequence[Kind], columns: int = 1) -> NDArray[Any]:
+    """Return an array of the session with `columns` entries for each row."""
+    array = SHELVES.get(opened.session, key)
+    if array is None or array.kind not in kinds:
         raise Refused
-    if array is None or array.kind != kind:
-        return None
-    return np.frombuffer(array.content, dtype=kind)
+    values = np.frombuffer(array.content, dtype=array.kind)
+    if len(values) != columns * opened.data.n_rows:
+        raise Refused
+    return values
 
 
 def _opened(request: Request) -> Open:

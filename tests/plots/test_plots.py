@@ -257,3 +257,51 @@ def test_datasets_that_nothing_joins_are_told_of():
     assert "a and b" in note
     assert map_figure(data, apart, colouring(data), hidden=["b"]).notes == ()
     assert map_figure(data, Embedding(places), colouring(data)).notes == ()
+
+
+def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
+    x = np.geomspace(1e-4, 1.0, 121)
+    for power in (0.97, 1.03):
+        figure = curve_figure({"given": (x, x), "held_out": (x, x**power)})
+        word = figure.layout.annotations[-1]
+        # 13 px of 127, and 45 px of 218 for three powers of ten
+        top, left = word.y + 0.13, 10 ** (word.x - 0.65)
+        assert left**power > top - 0.02
+        assert word.y >= 0
+
+
+def test_a_name_covers_no_dot_of_a_small_map_where_there_is_room():
+    board = Board(580, 400)
+    dots = np.array([[0.0, 0.0], [30.0, 10.0], [-150.0, 60.0], [100.0, -80.0]])
+    found = place_names(board, [("Mammals", dots[:2]), ("Birds", dots[2:])], dots, 16)
+    assert set(found) == {"Mammals", "Birds"}
+    for left, bottom, right, top in board.boxes:
+        inside = (dots > [left, bottom]) & (dots < [right, top])
+        assert not inside.all(axis=1).any()
+
+
+def test_many_points_are_named_in_their_midst():
+    rng = np.random.default_rng(0)
+    crowd = rng.normal(size=(500, 2)) * 40
+    found = place_names(Board(580, 400), [("Mammals", crowd)], crowd, 16)
+    assert np.hypot(*found["Mammals"]) < 40
+
+
+def test_votes_travel_over_three_links_and_ties_go_to_the_larger_group():
+    a = Dataset("a", list("uvwxyz"), table=pd.DataFrame({"g": list("pppqqp")}))
+    chain = Dataset("b", ["1", "2", "3", "4", "5"])
+    links = [
+        Links("a", "b", [3], [0]),
+        Links("b", "b", [0, 1, 2], [1, 2, 3]),
+        Links("a", "b", [0, 4], [4, 4]),
+    ]
+    code = colouring(HeteroData([a, chain], links), json.dumps(["a", "g"])).code[6:]
+    assert code.tolist() == [1, 1, 1, NO_VALUE, 0]
+
+
+def test_options_are_found_once_for_the_same_data(monkeypatch: pytest.MonkeyPatch):
+    data, _ = example()
+    first = colour_options(data)
+    first.clear()
+    monkeypatch.setattr("hetviz.plots.colour._kind", None)
+    assert len(colour_options(data)) == 3

@@ -1,0 +1,364 @@
+"""What the map is told: arrays that say what the data say, selections that come back exactly."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
+from hetviz.errors import DataError
+from hetviz.jobs import Job
+from hetviz.ui import map_data, map_rank, map_selection
+from hetviz.ui.map_shelf import SHELVES, Packed, Shelves, kept
+from hetviz.workspace import Run, State, View
+
+SESSION = "a-session-for-the-tests"
+
+
+def example(n: int = 60, seed: int = 0) -> State:
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"name": [f"Oak {k}" for k in range(n)], "kind": ["p", "q", "r"] * (n // 3)}
+    )
+    table["size"] = rng.normal(size=n)
+    trees = Dataset("trees", [f"t{k}" for k in range(n)], table=table)
+    words = Dataset("words", list("wxyz"))
+    links = Links("trees", "words", [0, 1, 2, 2], [0, 0, 1, 2], [1.0, 0.5, 1.0, -1.0])
+    data = HeteroData([trees, words], [links])
+    places = {"trees": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
+    places["words"][3] = np.nan
+    ids = {name: part.ids for name, part in data.datasets.items()}
+    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    return State(data=data, runs=(run,), chosen="1", view=View(json.dumps(["trees", "kind"])))
+
+
+def told(state: State, **more: Any) -> dict[str, Any]:
+    return map_data.spec(state, state.run, session=SESSION, **more)
+
+
+def array(key: str, kind: str) -> NDArray[Any]:
+    found = SHELVES.get(SESSION, key)
+    assert found is not None
+    return np.frombuffer(found.content, dtype=kind)
+
+
+def test_the_browser_gets_places_colours_and_order() -> None:
+    state = example()
+    assert state.run is not None and state.data is not None
+    spec = told(state)
+    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    given_places = state.run.embedding.stacked()
+    np.testing.assert_array_equal(points, given_places.astype(np.float32))
+    code = array(spec["colour"]["key"], "|i1")
+    assert [spec["colour"]["categories"][k] for k in code[:4]] == ["P", "Q", "R", "P"]
+    assert len(spec["colour"]["palette"]) == len(spec["colour"]["text"]) == 3
+    assert code[60:].tolist() == [0, 2, -1, -1]
+    assert spec["colour"]["counts"] == {"categories": [21, 20, 21], "other": 0, "none": 2}
+    order = array(spec["order"], "<i4")
+    assert sorted(order.tolist()) == list(range(63))
+    assert spec["unplaced"] == 1
+    assert [(part["start"], part["stop"]) for part in spec["datasets"]] == [(0, 60), (60, 64)]
+    json.dumps(spec, allow_nan=False)
+
+
+def test_numbers_come_as_they_are_with_the_ends_of_the_scale() -> None:
+    state = replace(example(), view=View(json.dumps(["trees", "size"])))
+    assert state.data is not None and state.data["trees"].table is not None
+    colour = told(state)["colour"]
+    values = array(colour["key"], "<f4")
+    sizes = state.data["trees"].table["size"].to_numpy(np.float32)
+    np.testing.assert_array_equal(values[:60], sizes)
+    assert colour["kind"] == "numbers"
+    assert sizes.min() < colour["low"] < colour["high"] < sizes.max()
+    assert colour["scale"][0] == "#440154"
+
+
+def test_the_same_content_has_the_same_key_whatever_object_holds_it() -> None:
+    first, second = told(example()), told(example())
+    assert first == second
+    assert told(example(seed=1))["geometry"] != first["geometry"]
+
+
+def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = example()
+    first = told(state, selection=[1])
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise AssertionError("made again")
+
+    for name in ("drawn", "colouring", "passing", "name_anchors", "_datasets", "_counts"):
+        monkeypatch.setattr(map_data, name, fail)
+    assert told(state, selection=[1]) == first
+    dark = told(state, theme="dark")
+    assert dark["geometry"] == first["geometry"]
+    assert dark["colour"]["palette"] != first["colour"]["palette"]
+
+
+def test_names_stand_among_their_group_inside_the_frame() -> None:
+    state = example(n=600)
+    spec = told(state)
+    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    code = array(spec["colour"]["key"], "|i1")
+    assert {name["text"] for name in spec["names"]} == {"P", "Q", "R"}
+    for name in spec["names"]:
+        members = points[code == name["code"]]
+        assert 1 <= len(name["at"]) <= 25
+        for at in name["at"]:
+            assert np.abs(members - at).max(axis=1).min() < 1e-5
+            assert spec["frame"]["x"][0] <= at[0] <= spec["frame"]["x"][1]
+
+
+def test_on_a_small_map_names_stand_beside_the_dots() -> None:
+    state = example(n=30)
+    spec = told(state)
+    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    for name in spec["names"]:
+        assert np.abs(points - name["at"][0]).max(axis=1)[: len(points) - 1].min() > 1e-3
+
+
+def test_filters_become_a_mask_and_move_names_not_the_frame() -> None:
+    state = example()
+    filtered = replace(state, filters=(Filter("trees", "kind", values=("p",)),))
+    spec = told(filtered)
+    mask = array(spec["mask"], "|u1")
+    assert mask[:6].tolist() == [1, 0, 0, 1, 0, 0]
+    assert mask[60:].all()
+    assert spec["frame"] == told(state)["frame"]
+    assert told(state)["mask"] is None
+    # the words q and r borrow are still there: only categories without any row lose their name
+    assert {name["text"] for name in spec["names"]} == {"P", "R"}
+
+
+def test_hidden_layers_are_named_and_do_not_count() -> None:
+    state = example()
+    spec = told(replace(state, view=replace(state.view, hidden=("words", "gone"))))
+    assert spec["hidden"] == ["words"]
+    assert spec["unplaced"] == 0
+    assert "words" not in spec["alt"]
+
+
+def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
+    state = replace(example(), chosen=None)
+    spec = map_data.spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
+    assert spec["live"] == {"job": "j1", "title": "First map"}
+    assert np.isnan(array(spec["geometry"], "<f4")).all()
+    assert spec["names"] == []
+
+
+@pytest.mark.parametrize(
+    "camera",
+    [
+        {"x": [0, 1]},
+        {"x": [1, 0], "y": [0, 1]},
+        {"x": [0, "a"], "y": [0, 1]},
+        {"x": 3, "y": None},
+        {"x": [0, float("nan")], "y": [0, 1]},
+        {"x": [0, 1, 2], "y": [0, 1]},
+        None,
+    ],
+)
+def test_a_camera_that_is_none_is_left_out(camera: Any) -> None:
+    assert told(example(), camera=camera)["camera"] is None
+
+
+def test_a_camera_is_handed_on() -> None:
+    camera = {"x": [0, 1], "y": [2.5, 3]}
+    assert told(example(), camera=camera)["camera"] == {"x": [0.0, 1.0], "y": [2.5, 3.0]}
+
+
+def test_far_off_and_tiny_maps_survive_single_precision() -> None:
+    state = example()
+    assert state.run is not None
+    for scale, shift in ((1e-30, 0.0), (1.0, 1e9), (1e30, 0.0)):
+        moved = {name: Y * scale + shift for name, Y in state.run.embedding.coordinates.items()}
+        ids = state.run.embedding.ids
+        run = replace(state.run, embedding=Embedding(moved, ids))
+        form = map_data.geometry(replace(state, runs=(run,)), run)
+        placed = form.points[form.placed]
+        assert np.isfinite(placed).all()
+        assert len(np.unique(placed, axis=0)) == len(placed)
+
+
+def test_above_the_limit_a_sample_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_data, "DENSITY_LIMIT", 50)
+    state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
+    spec = told(state)
+    sample = array(spec["density"]["sample"], "<i4")
+    assert set(sample.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
+    assert set(array(spec["order"], "<i4").tolist()) == set(sample.tolist())
+
+
+def test_a_sample_leaves_out_no_part_of_the_map() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(20_000, 2))
+    points[:3] = [[2.5, 2.5], [-2.5, 2.5], [2.5, -2.5]]
+    among = np.ones(len(points), dtype=bool)
+    among[10_000:] = False
+    chosen = map_rank.sample(points, among, most=9000)
+    assert {0, 1, 2} <= set(chosen.tolist())
+    assert len(chosen) == 9000
+    assert chosen.max() < 10_000
+    np.testing.assert_array_equal(chosen, map_rank.sample(points, among, most=9000))
+
+
+def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(size=(500, 2)) * 0.01, [[5.0, 5.0], [-5.0, 5.0]] * 10])
+    weight = np.concatenate([rng.random(500) + 1, np.zeros(20)])
+    order = map_rank.by_importance(np.arange(520), points, weight)
+    assert order[0] == weight.argmax()
+    # the crowd lies in at most four parts of the map, the two lone places in one each
+    assert (order[:6] >= 500).sum() == 2
+    assert len(set(map(tuple, points[order[order >= 500][:2]]))) == 2
+
+
+def test_linked_weight_counts_both_ends_of_links_that_say_together() -> None:
+    state = example()
+    assert state.data is not None
+    weight = map_rank.linked_weight(state.data)
+    assert weight[[0, 1, 2, 60, 61, 62]].tolist() == [1.0, 0.5, 1.0, 1.5, 1.0, 0.0]
+
+
+@given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
+def test_rows_come_back_from_their_bits(case: tuple[int, set[int]]) -> None:
+    n, rows = case
+    packed = map_selection.pack_rows(sorted(rows), n)
+    assert len(packed) == (n + 7) // 8
+    text = base64.b64encode(packed.tobytes()).decode()
+    assert map_selection.rows_of_bits(text, n).tolist() == sorted(rows)
+
+
+@pytest.mark.parametrize("packed", [None, 3, "", "AA", "AAAAAAAAAAAA", "////////////", "a" * 10**6])
+def test_bits_that_do_not_fit_are_refused(packed: object) -> None:
+    with pytest.raises(DataError):
+        map_selection.rows_of_bits(packed, 64)
+
+
+def test_bits_beyond_the_last_row_are_refused() -> None:
+    text = base64.b64encode(b"\xff").decode()
+    with pytest.raises(DataError):
+        map_selection.rows_of_bits(text, 7)
+
+
+def brute_force(points: NDArray[Any], corners: list[tuple[float, float]]) -> list[int]:
+    found = []
+    for row, (x, y) in enumerate(points.astype(np.float64).tolist()):
+        odd = False
+        for (x1, y1), (x2, y2) in zip(corners, corners[1:] + corners[:1], strict=True):
+            if (y1 <= y) != (y2 <= y) and x < x1 + (y - y1) / (y2 - y1) * (x2 - x1):
+                odd = not odd
+        if odd:
+            found.append(row)
+    return found
+
+
+coordinate = st.integers(-4, 4).map(float) | st.floats(-4, 4, width=32)
+corner = st.tuples(coordinate, coordinate)
+
+
+@given(st.lists(corner, min_size=3, max_size=12), st.integers(0, 10**6))
+def test_a_polygon_holds_the_very_points_of_the_plain_rule(
+    corners: list[tuple[float, float]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    points = np.concatenate([rng.integers(-4, 5, (40, 2)), rng.normal(size=(40, 2)) * 2])
+    points = points.astype(np.float32)
+    points[3] = np.nan
+    rows = map_selection.rows_in_polygon(corners, points, np.ones(80, dtype=bool))
+    assert rows.tolist() == brute_force(points, corners)
+
+
+@pytest.mark.parametrize(
+    "polygon",
+    [
+        None,
+        [],
+        [[0, 0], [1, 1]],
+        [[0, 0], [1, 1], [0]],
+        [[0, 0], [1, 1], ["a", 2]],
+        "abc",
+        5,
+        [[0, 0], [1, 1], [float("nan"), 0]],
+        [[0, 0], [1, 1], [1e300, 0]],
+        [[0, 0]] * 6000,
+        [[0, 0], [1, 1], [10**400, 0]],
+        [[0, k % 2] for k in range(5000)],
+    ],
+)
+def test_what_is_no_polygon_is_refused(polygon: Any) -> None:
+    points = np.column_stack([np.zeros(5), np.linspace(0, 1, 5)]).astype(np.float32)
+    with pytest.raises(DataError):
+        map_selection.rows_in_polygon(polygon, points, np.ones(5, dtype=bool))
+
+
+def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> None:
+    state = example()
+    everywhere = {"polygon": [[-99, -99], [99, -99], [99, 99], [-99, 99]]}
+
+    def rows(value: dict[str, Any], state: State, previous: Any = ()) -> list[int]:
+        return map_data.unpack_selection(value, state, state.run, previous).tolist()
+
+    assert rows(everywhere, state) == list(range(63))
+    hidden = replace(state, view=replace(state.view, hidden=("words",)))
+    assert rows(everywhere, hidden) == list(range(60))
+    filtered = replace(hidden, filters=(Filter("trees", "kind", values=("q",)),))
+    assert rows(everywhere, filtered) == list(range(1, 60, 3))
+    assert rows({**everywhere, "add": True}, filtered, [0, 1]) == [0, *range(1, 60, 3)]
+    assert rows({**everywhere, "subtract": True}, filtered, [0, 1]) == [0]
+    packed = {"packed": base64.b64encode(map_selection.pack_rows([5, 63], 64).tobytes()).decode()}
+    assert rows(packed, state) == [5, 63]
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"fingerprint": "other", "packed": ""}])
+def test_what_is_no_selection_is_refused(value: object) -> None:
+    state = example()
+    with pytest.raises(DataError):
+        map_data.unpack_selection(value, state, state.run)
+
+
+def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
+    shelves = Shelves(session_bytes=300, all_bytes=500)
+    arrays = [Packed.of(np.full(25, k), "<i4") for k in range(6)]
+    for array_ in arrays[:3]:
+        shelves.put("a", array_)
+    assert shelves.get("a", arrays[0].key) is arrays[0]
+    shelves.put("a", arrays[3])
+    assert shelves.get("a", arrays[1].key) is None
+    assert shelves.get("a", arrays[0].key) is arrays[0]
+    assert shelves.get("b", arrays[0].key) is None
+    for array_ in arrays[:3]:
+        shelves.put("b", array_)
+    assert shelves.n_bytes <= 500
+    large = Packed.of(np.zeros(1000), "<i4")
+    shelves.put("c", large)
+    assert shelves.get("c", large.key) is large
+    assert shelves.n_bytes == len(large.content)
+
+
+def test_equal_bytes_of_another_type_have_another_key() -> None:
+    zeros = np.zeros(8)
+    assert Packed.of(zeros, "<i4").key != Packed.of(zeros, "<f4").key
+
+
+def test_what_hangs_on_data_goes_with_them() -> None:
+    import gc
+    import weakref
+
+    state = example()
+    told(state)
+    assert state.data is not None
+    alive = weakref.ref(state.data)
+    calls = [kept(state.data, "x", object) for _ in range(2)]
+    assert calls[0] is calls[1]
+    del state
+    gc.collect()
+    assert alive() is None

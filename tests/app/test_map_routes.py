@@ -1,0 +1,493 @@
+"""The map's routes: the right thing to the right session, and no harm from any request."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.jobs import Job
+from hetviz.jobs.frames import Frame
+from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_routes, map_search, work
+from hetviz.workspace import SESSIONS, Run, State
+from hetviz.workspace.sessions import new_id
+from tests.app.asking import Answer, ask
+
+
+def png(size: tuple[int, int] = (20, 10), colour: str = "white", mode: str = "RGB") -> bytes:
+    stream = io.BytesIO()
+    Image.new(mode, size, colour).save(stream, "PNG")
+    return stream.getvalue()
+
+
+TITLES = ["Éclair", "clair obscur", "Ÿ", "tarte éclair", "ECLAIR", "pie", '"<b>$x$</b>', "nut"]
+
+
+def example() -> State:
+    n = len(TITLES)
+    table = pd.DataFrame(
+        {
+            "name": pd.Series(TITLES, dtype=object),
+            "price": [1.23456789, np.nan, 3.0, 4e20, -5.5, 6.0, 7.0, 8.0],
+            "sweet": [True, False] * (n // 2),
+            "made": pd.to_datetime(["2020-01-02"] * n),
+            "about": ["long words " * 100, *[""] * (n - 1)],
+            "kind": ["p", "q"] * (n // 2),
+        }
+    )
+    media = [png(), png((10, 20)), png(colour="#00000000", mode="RGBA"), b"\x89PNG\r\n\x1a\nbroken"]
+    food = Dataset(
+        "food, cold",
+        [f"f-{k}" for k in range(n)],
+        table=table,
+        media=[*media, *[None] * (n - 4)],
+        recipe={"title": "name", "text": ["about"]},
+    )
+    words = Dataset("words", list("wxyz"))
+    links = Links("food, cold", "words", [0, 1, 2, 2, 3], [0, 0, 1, 2, 3], [1, 0.5, 1, -0.9, 0.2])
+    data = HeteroData([food, words], [links])
+    rng = np.random.default_rng(0)
+    places = {"food, cold": rng.normal(size=(n, 2)), "words": rng.normal(size=(4, 2))}
+    places["words"][3] = np.nan
+    ids = {name: part.ids for name, part in data.datasets.items()}
+    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    return State(data=data, runs=(run,), chosen="1")
+
+
+def settle(state: State) -> str:
+    """Return a new session that has `state` open."""
+    sid = new_id()
+    SESSIONS.get(sid).state = state
+    return sid
+
+
+@pytest.fixture(scope="module")
+def sid() -> str:
+    return settle(example())
+
+
+@pytest.fixture(scope="module")
+def spec(sid: str) -> dict[str, Any]:
+    state = SESSIONS.get(sid).state
+    return map_data.spec(state, state.run, session=sid)
+
+
+def is_guarded(answer: Answer) -> bool:
+    return answer.headers["x-content-type-options"] == "nosniff" and answer.headers[
+        "cache-control"
+    ].startswith("private")
+
+
+def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str, Any]) -> None:
+    answer = ask(f"/hv/array/{sid}/{spec['geometry']}")
+    assert answer.status == 200
+    assert np.frombuffer(answer.body, "<f4").shape == (24,)
+    assert is_guarded(answer)
+    assert "immutable" in answer.headers["cache-control"]
+    assert ask(f"/hv/array/{new_id()}/{spec['geometry']}").status == 404
+    assert ask(f"/hv/array/{sid}/{'0' * 32}").status == 404
+
+
+def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> None:
+    codes = map_data.Packed.of(np.zeros(200_000), "|i1")
+    noise = map_data.Packed.of(np.random.default_rng(0).normal(size=50_000), "<f4")
+    for array in (codes, noise):
+        map_data.SHELVES.put(sid, array)
+    packed = ask(f"/hv/array/{sid}/{codes.key}", gzip=True)
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == codes.content
+    plain = ask(f"/hv/array/{sid}/{codes.key}")
+    assert plain.headers.get("content-encoding", "identity") == "identity"
+    assert plain.body == codes.content
+    assert ask(f"/hv/array/{sid}/{noise.key}", gzip=True).body == noise.content
+
+
+def test_the_drawing_library_is_kept_for_ever_under_its_version() -> None:
+    from importlib import metadata
+
+    answer = ask(f"/hv/plotly.js?v={metadata.version('plotly')}", gzip=True)
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"]
+    assert len(answer.body) < 2_000_000
+    plain = ask("/hv/plotly.js?v=0")
+    assert gzip.decompress(answer.body) == plain.body
+    assert "immutable" not in plain.headers["cache-control"]
+
+
+def test_the_components_files_are_served_and_nothing_else() -> None:
+    from hetviz.ui.map_component import asset_version
+
+    answer = ask(f"/hv/asset/{asset_version()}/map.js")
+    assert answer.status == 200
+    assert "immutable" in answer.headers["cache-control"]
+    assert "immutable" not in ask("/hv/asset/0/map.js").headers["cache-control"]
+    for name in ("..%2F__init__.py", "__init__.py", "nothing.js", "..", "%00"):
+        assert ask(f"/hv/asset/{asset_version()}/{name}").status == 404
+
+
+def test_items_have_names_and_say_whether_they_fit_the_map(sid: str) -> None:
+    found = ask(f"/hv/items/{sid}?rows=0,2,6,8").json
+    assert [item["title"] for item in found] == ["Éclair", "Ÿ", '"<b>$x$</b>', "w"]
+    assert [item["dataset"] for item in found] == ["food, cold"] * 3 + ["words"]
+    assert [item["word"] for item in found] == [True, False, False, False]
+
+
+def test_a_card_tells_what_is_known(sid: str) -> None:
+    found = ask(f"/hv/item/{sid}/0").json
+    assert dict(found["facts"]) == {
+        "id": "f-0",
+        "Price": "1.23457",
+        "Sweet": "yes",
+        "Made": "2020-01-02",
+        "Kind": "p",
+    }
+    assert found["text"].startswith("long words") and len(found["text"]) == 400
+    assert found["links"] == 1
+    assert found["colour"] == {"title": "Sweet of food, cold", "value": "True", "code": 1}
+    assert ask(found["picture"]).status in (200, 404)
+    second = ask(f"/hv/item/{sid}/1").json
+    assert "Price" not in dict(second["facts"])
+    assert second["text"] is None
+    assert ask(f"/hv/item/{sid}/5").json["picture"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (3.0, "3"),
+        (4e20, "4e+20"),
+        (0.1 + 0.2, "0.3"),
+        (True, "yes"),
+        (None, ""),
+        (float("nan"), ""),
+        (2021, "2021"),
+        (pd.NaT, ""),
+        (pd.NA, ""),
+        ([1, 2], "[1, 2]"),
+        (float("inf"), "inf"),
+    ],
+)
+def test_values_are_written_as_people_write_them(value: Any, words: str) -> None:
+    assert map_facts.value_words(value) == words
+
+
+def test_search_is_blind_to_case_and_accents_and_takes_beginnings_first(sid: str) -> None:
+    def titles(query: str) -> list[str]:
+        return [item["title"] for item in ask(f"/hv/search/{sid}?q={quote(query)}").json]
+
+    assert titles("éCLAIR") == ["Éclair", "ECLAIR", "tarte éclair"]
+    assert titles("clair") == ["clair obscur", "Éclair", "ECLAIR", "tarte éclair"]
+    assert titles("f-3") == ["tarte éclair"]
+    assert titles("  tarte   ECLAIR ") == ["tarte éclair"]
+    assert titles("nothing such") == titles("") == titles("   ") == []
+    assert len(titles("f-")) == 8
+    found = ask(f"/hv/search/{sid}?q=z").json
+    assert found == [{"row": 11, "title": "z", "dataset": "words", "placed": False}]
+
+
+def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
+    rng = np.random.default_rng(0)
+    titles = ["".join(rng.choice(list("aAbÁ \u0300ß"), 6)) for _ in range(300)]
+    names = Dataset("x", [str(k) for k in range(300)], table=pd.DataFrame({"name": titles}))
+    data = HeteroData([names])
+    from hetviz.data.filters import folded
+
+    for query in ("a", "ab", "ba ", "ss", "aÁ"):
+        found = map_search.search(data, query, most=300)
+        needle = " ".join(folded(query).split())
+        plain = {
+            row
+            for row in range(300)
+            if needle in " ".join(folded(str(names.titles[row])).split()) or needle in str(row)
+        }
+        assert set(found) == plain
+
+
+def test_links_come_strongest_first_with_their_total(sid: str) -> None:
+    def links(rows: list[int]) -> dict[str, Any]:
+        found: dict[str, Any] = ask(
+            f"/hv/links/{sid}", method="POST", body=np.array(rows, dtype="<i4").tobytes(), parts=3
+        ).json
+        return found
+
+    found = links([2, 1, 3])
+    assert found == {
+        "links": [
+            [2, 9, 1.0, "given"],
+            [2, 10, -0.9, "given"],
+            [1, 8, 0.5, "given"],
+            [3, 11, 0.2, "given"],
+        ],
+        "total": 4,
+    }
+    assert links([8])["total"] == 2
+    assert links([]) == {"links": [], "total": 0}
+
+
+def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> None:
+    n = 2000
+    rng = np.random.default_rng(0)
+    weight = np.full(n, 0.5)
+    weight[:100] = rng.random(100) * 0.1 + 0.01
+    weight[1500:1510] = -1.0
+    data = HeteroData(
+        [Dataset("a", map(str, range(n))), Dataset("b", ["0"])],
+        [Links("a", "b", np.arange(n), np.zeros(n, dtype=int), weight)],
+    )
+    found = map_links.strongest(State(data=data), None, np.array([n]))
+    assert found["total"] == n
+    assert [link[2] for link in found["links"]] == [-1.0] * 10 + [0.5] * 290
+    assert np.ptp([link[0] for link in found["links"][10:]]) > 1500
+
+
+def test_links_kept_from_the_method_are_marked() -> None:
+    rng = np.random.default_rng(0)
+    parts = [
+        Dataset(name, [f"{name}{k}" for k in range(50)], rng.normal(size=(50, 3))) for name in "ab"
+    ]
+    links = Links("a", "b", rng.permutation(50), rng.permutation(50))
+    data = HeteroData(parts, [links])
+    base = example()
+    assert base.run is not None
+    run = replace(base.run, fingerprint=data.fingerprint(), hold_out=0.2, seed=3)
+    aside = HeteroData([parts[1], parts[0]], [Links("a", "b", [7], [9])])
+    state = State(data=data, held_out=aside, runs=(run,), chosen="1")
+    found = map_links.strongest(state, run, np.arange(100))["links"]
+    _, held = data.holdout(links=0.2, random_state=3)
+    table = held.link_table()
+    wanted = set(zip(table["p"].tolist(), table["q"].tolist(), strict=True)) | {(7, 59)}
+    assert {(p, q) for p, q, _, kind in found if kind == "held"} == wanted
+    assert len(found) == 51
+    other = replace(run, fingerprint="of other data")
+    plain = map_links.strongest(State(data=data), other, np.arange(100))["links"]
+    assert {kind for *_, kind in plain} == {"given"}
+
+
+def test_the_atlas_fits_each_picture_into_its_cell(sid: str) -> None:
+    answer = ask(f"/hv/atlas/{sid}?rows=0,1,3,5,8&size=40&v=1")
+    assert answer.headers["content-type"] == "image/webp"
+    strip = np.asarray(Image.open(io.BytesIO(answer.body)).convert("RGBA"))
+    assert strip.shape == (40, 200, 4)
+    alpha = strip[:, :, 3]
+    assert alpha[20, 20] == 255 and alpha[2, 20] == 0
+    assert alpha[20, 60] == 255 and alpha[20, 42] == 0
+    # a broken picture, a row without one, and a dataset without any leave their cells empty
+    assert not alpha[:, 80:].any()
+
+
+def test_a_wide_atlas_is_served_too(sid: str) -> None:
+    rows = ",".join(["0"] * 200)
+    answer = ask(f"/hv/atlas/{sid}?rows={rows}&size=96")
+    assert answer.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(answer.body)).size == (96 * 200, 96)
+
+
+def test_opaque_pictures_get_round_corners_and_others_stay() -> None:
+    tile = map_atlas.small(png((30, 30)), 48)
+    assert tile is not None
+    assert tile.getpixel((0, 0))[3] == 0  # type: ignore[index]
+    assert tile.getpixel((24, 0))[3] == 255  # type: ignore[index]
+    half = png((30, 30), "#ff000080", "RGBA")
+    see_through = map_atlas.small(half, 48)
+    assert see_through is not None
+    assert see_through.getextrema()[3] == (128, 128)
+
+
+def test_pictures_of_too_many_pixels_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_atlas, "MAX_PICTURE_PIXELS", 99)
+    assert map_atlas.small(png((10, 10)), 48) is None
+    assert map_atlas.small(png((9, 11)), 48) is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"GIF89a", b"RIFF0000WEBP", png()[:40], b"\xff\xd8\xff"])
+def test_broken_pictures_are_empty(content: bytes) -> None:
+    assert map_atlas.small(content, 48) is None
+
+
+def density(sid: str, spec: dict[str, Any], **more: object) -> Answer:
+    query = {"x0": -9, "x1": 9, "y0": -9, "y1": 9, "w": 90, "h": 60, "mask": "", **more}
+    query.setdefault("colour", spec["colour"]["key"])
+    words = "&".join(f"{key}={quote(str(value))}" for key, value in query.items())
+    return ask(f"/hv/density/{sid}/{spec['geometry']}?{words}")
+
+
+def test_a_density_picture_shows_the_rows_that_count(sid: str, spec: dict[str, Any]) -> None:
+    def drawn(**more: object) -> int:
+        answer = density(sid, spec, **more)
+        assert answer.headers["content-type"] == "image/png"
+        image = np.asarray(Image.open(io.BytesIO(answer.body)))
+        assert image.shape == (60, 90, 4)
+        return int((image[:, :, 3] > 60).sum())
+
+    both = drawn()
+    assert 0 < drawn(hidden="food, cold") < both
+    assert 0 < drawn(hidden="words,gone") < both
+    assert drawn(hidden="words,food, cold") == 0
+    mask = map_data.Packed.of(np.arange(12) == 0, "|u1")
+    map_data.SHELVES.put(sid, mask)
+    # one point: its pixel, and fainter the four beside it
+    assert drawn(mask=mask.key) == 5
+    assert drawn(colour="") == both
+    numbers = map_data.Packed.of(np.linspace(0, 1, 12), "<f4")
+    map_data.SHELVES.put(sid, numbers)
+    assert drawn(colour=numbers.key, theme="dark") == both
+
+
+def test_a_very_large_density_picture_is_made_coarser(sid: str, spec: dict[str, Any]) -> None:
+    image = Image.open(io.BytesIO(density(sid, spec, w=4000, h=2000).body))
+    assert image.width * image.height <= map_routes.MOST_PIXELS
+    assert image.width / image.height == pytest.approx(2, rel=0.01)
+
+
+class Feed:
+    """A runner with one job whose partial maps a test sets."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.job = Job("j", owner, "Map", "running")
+        self.newest = Frame(0, b"")
+        self.asked = 0
+
+    def get(self, id: str, owner: str) -> Job | None:
+        self.asked += 1
+        return self.job if (id, owner) == ("j", self.owner) else None
+
+    def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
+        return self.newest if self.newest.seq > after else None
+
+
+@pytest.fixture
+def feed(sid: str, monkeypatch: pytest.MonkeyPatch) -> Feed:
+    made = Feed(sid)
+    monkeypatch.setattr(work, "RUNNER", made)
+    monkeypatch.setattr(map_routes, "_POLL_S", 0.2)
+    return made
+
+
+def test_a_partial_map_comes_with_its_number(sid: str, feed: Feed) -> None:
+    feed.newest = Frame(4, b"\x00" * 96)
+    answer = ask(f"/hv/frame/{sid}/j?after=3")
+    assert (answer.status, answer.body) == (200, b"\x00" * 96)
+    assert (answer.headers["x-seq"], answer.headers["x-state"]) == ("4", "running")
+    assert "no-store" in answer.headers["cache-control"]
+
+
+def test_a_poll_waits_for_the_next_partial_map_and_then_says_there_is_none(
+    sid: str, feed: Feed
+) -> None:
+    answer = ask(f"/hv/frame/{sid}/j?after=3")
+    assert (answer.status, answer.body) == (204, b"")
+    assert (answer.headers["x-seq"], answer.headers["x-state"]) == ("3", "running")
+    assert feed.asked > 1
+
+
+def test_a_poll_ends_with_the_job(sid: str, feed: Feed) -> None:
+    feed.job = replace(feed.job, state="failed")
+    answer = ask(f"/hv/frame/{sid}/j?after=3")
+    assert (answer.status, answer.headers["x-state"]) == (204, "failed")
+    assert feed.asked == 1
+
+
+def test_partial_maps_of_others_are_not_found(sid: str, feed: Feed) -> None:
+    assert ask(f"/hv/frame/{new_id()}/j").status == 404
+    assert ask(f"/hv/frame/{sid}/other").status == 404
+    for after in ("-1", "x", "1e3", "", "9" * 40, "٣"):
+        assert ask(f"/hv/frame/{sid}/j?after={quote(after)}").status in (400, 404)
+
+
+ROWS = (
+    "",
+    "a",
+    "-1",
+    "12",
+    "1,,2",
+    "1.5",
+    "1;2",
+    "99999999999999999999",
+    "0," * 500 + "0",
+    "٣",
+    "1 ",
+)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_that_are_none_are_refused(sid: str, rows: str) -> None:
+    assert ask(f"/hv/items/{sid}?rows={quote(rows)}").status in (400, 404)
+    assert ask(f"/hv/atlas/{sid}?rows={quote(rows)}").status in (400, 404)
+    assert ask(f"/hv/item/{sid}/{quote(rows, safe='')}").status in (400, 404)
+
+
+@pytest.mark.parametrize("size", ["0", "1", "1000", "-5", "x", "48.0", ""])
+def test_sizes_out_of_range_are_refused(sid: str, size: str) -> None:
+    assert ask(f"/hv/atlas/{sid}?rows=0&size={size}").status in (400, 404)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"x0": "nan"},
+        {"x0": "inf"},
+        {"x0": 9},
+        {"y1": -9},
+        {"x0": "1e400"},
+        {"x0": ""},
+        {"w": 0},
+        {"w": 10**6},
+        {"h": "x"},
+        {"h": -1},
+        {"colour": "f" * 32},
+        {"mask": "../.."},
+        {"x1": "9j"},
+    ],
+)
+def test_density_of_nonsense_is_refused(
+    sid: str, spec: dict[str, Any], wrong: dict[str, object]
+) -> None:
+    answer = density(sid, spec, **wrong)
+    assert answer.status in (400, 404)
+    assert is_guarded(answer)
+
+
+def test_density_takes_arrays_of_the_right_kind_only(sid: str, spec: dict[str, Any]) -> None:
+    window = "x0=0&x1=1&y0=0&y1=1&w=5&h=5"
+    assert ask(f"/hv/density/{sid}/{spec['order']}?{window}").status == 404
+    assert ask(f"/hv/density/{sid}/{spec['colour']['key']}?{window}").status == 404
+    short = map_data.Packed.of(np.zeros(3), "|i1")
+    map_data.SHELVES.put(sid, short)
+    assert density(sid, spec, colour=short.key).status == 404
+    assert density(sid, spec, mask=spec["geometry"]).status == 404
+
+
+@pytest.mark.parametrize("body", [b"x", b"\xff\xff\xff\xff", b"\x00" * 5, b"\x0c\x00\x00\x00"])
+def test_bodies_that_name_no_rows_are_refused(sid: str, body: bytes) -> None:
+    assert ask(f"/hv/links/{sid}", method="POST", body=body).status == 400
+
+
+def test_bodies_longer_than_there_are_rows_are_not_read(sid: str) -> None:
+    assert ask(f"/hv/links/{sid}", method="POST", body=bytes(4 * 13)).status == 413
+    assert ask(f"/hv/links/{sid}").status == 405
+
+
+def test_no_other_session_gets_anything(spec: dict[str, Any]) -> None:
+    empty = new_id()
+    SESSIONS.get(empty)
+    for session in (new_id(), empty, "..", "%00", "x" * 5000):
+        for path in ("items/{}?rows=0", "item/{}/0", "search/{}?q=a", "atlas/{}?rows=0"):
+            assert ask(f"/hv/{path.format(session)}").status == 404
+        assert ask(f"/hv/links/{session}", method="POST").status == 404
+        assert density(session, spec).status == 404
+
+
+def test_every_spec_names_arrays_that_are_there(sid: str, spec: dict[str, Any]) -> None:
+    keys = [spec["geometry"], spec["colour"]["key"], spec["order"]]
+    assert {ask(f"/hv/array/{sid}/{key}").status for key in keys} == {200}
+    assert json.loads(json.dumps(spec["urls"]))["array"] == f"hv/array/{sid}/"
