@@ -1,0 +1,127 @@
+"""The Data page's ways to join datasets, the list of projects on Start, help, and empty pages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.ui import session
+from hetviz.workspace import RenameDataset, SetTitle
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_map_panel import press
+
+
+def project_of(app: AppTest, key: str) -> dict[str, Any]:
+    """Return what the browser's list of projects is told."""
+    elements = [element.proto for element in app.get("bidi_component")]
+    told: dict[str, Any] = json.loads(
+        next(e.json for e in elements if e.component_name == "hetviz_recent" and key in e.id)
+    )
+    return told
+
+
+def test_datasets_are_said_to_show_the_same_things(visit: Visit) -> None:
+    app = go(press(visit(), "open-digit-views"), "data")
+    assert "Shows the same things as fourier and shape." in html_of(app)
+    app.selectbox(key="same-as-1-fourier-pixels").select_index(0).run()
+    press(app, "do-same-1")
+    data = workspace_of(app).state.opened()
+    assert data.views("digit") == ("pixels", "shape")
+    app.selectbox(key="same-as-1-fourier-None").set_value("shape").run()
+    assert "700 fourier have an id that shape has too" in html_of(app)
+    press(app, "do-same-1")
+    assert len(workspace_of(app).state.opened().views("digit")) == 3
+    press(app, "undo")
+    assert workspace_of(app).state.opened().views("digit") == ("pixels", "shape")
+
+
+def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
+    app = go(press(visit(), "open-world"), "data")
+    assert app.button(key="do-link").disabled
+    app.selectbox(key="key-source").set_value("films").run()
+    app.selectbox(key="key-source-column-films").set_value("main_country").run()
+    text = html_of(app)
+    assert "Without a partner, countries: " in text
+    label = app.button(key="do-link").label
+    before = len(workspace_of(app).state.opened().links)
+    press(app, "do-link")
+    links = workspace_of(app).state.opened().links
+    assert len(links) == before + 1
+    assert label == f"Add {len(links[-1]):,} links"
+    assert (links[-1].source, links[-1].target, links[-1].kind) == (
+        "films",
+        "countries",
+        "same main_country",
+    )
+
+
+def test_a_key_that_names_too_many_pairs_is_refused_in_words(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hetviz.data.matching.MOST_PAIRS", 100)
+    app = go(press(visit(), "open-digits"), "data")
+    app.selectbox(key="key-source-column-pixels").set_value("digit").run()
+    app.selectbox(key="key-target-column-fourier").set_value("digit").run()
+    assert not app.exception
+    assert "49,000 pairs" in app.warning[0].value
+    assert app.button(key="do-link").disabled
+
+
+def test_a_dataset_with_a_hostile_name_is_text(visit: Visit) -> None:
+    app = visit("data")
+    workspace_of(app).do(RenameDataset("emoji", "<img src=x> $a$ " + "n" * 180))
+    for page in ("data", "map", "start"):
+        go(app, page)
+        assert not app.exception
+        assert "<img src=x>" not in html_of(app)
+        # The map itself names its datasets in the browser.
+        assert page == "map" or "&lt;img src=x&gt;" in html_of(app)
+
+
+def test_a_project_is_listed_once_something_was_done(visit: Visit) -> None:
+    app = visit()
+    assert project_of(app, "recent")["record"] is False
+    workspace_of(app).do(SetTitle("<b>Mine</b>"))
+    app.run()
+    told = project_of(app, "recent")
+    assert (told["title"], told["record"], told["show"]) == ("<b>Mine</b>", True, True)
+    assert told["id"] == app.session_state["sid"]
+    for page in ("map", "data"):
+        assert project_of(go(app, page), "remember")["record"] is True
+
+
+def test_a_new_project_leaves_the_old_one_as_it_is(visit: Visit) -> None:
+    app = press(visit(), "open-world")
+    old = app.session_state["sid"]
+    press(app, "new-project")
+    assert app.session_state["sid"] != old
+    assert app.query_params["s"] == app.session_state["sid"]
+    assert workspace_of(app).state.source == "sample:emoji"
+    assert "countries" in html_of(visit("data", old))
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("start", "Nothing is open yet"),
+        ("data", "No data yet"),
+        ("map", "Nothing to map yet"),
+    ],
+)
+def test_empty_pages_say_the_next_step(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, page: str, words: str
+) -> None:
+    monkeypatch.setattr(session, "FIRST_SAMPLE", "there is none")
+    text = html_of(visit(page))
+    assert f"<h1>{words}</h1>" in text
+    assert "Start page" in text or "open one of the samples" in text
+
+
+def test_help_says_what_where_and_which_version(visit: Visit) -> None:
+    text = html_of(visit("map"))
+    assert "HETVIZ_HOME" in text
+    assert "The address of this page is the key to the project" in text
+    assert "hetviz 0." in text

@@ -1,0 +1,267 @@
+"""The Map page's panel, filters and list of maps: every state, and that nothing is markup."""
+
+from __future__ import annotations
+
+import re
+
+from streamlit.testing.v1 import AppTest
+
+from hetviz.data import Filter
+from hetviz.ui import filters
+from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
+from hetviz.workspace.packing import pack_coordinates, pack_figures
+from tests.app.conftest import Visit, go, html_of, workspace_of
+
+HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
+PLANTS = "id,name,kind,size,note\n" + "".join(
+    f'p{k},"{HOSTILE if k == 3 else f"Oak {k}"}",{"<b>tree</b>" if k < 8 else "moss"},'
+    f"{k * 7 % 11 + 0.5},{'' if k % 4 else 'x'}\n"
+    for k in range(20)
+)
+BIRDS = "id,name,span,mass\n" + "".join(
+    f"b{k},Kite {k},{k * 3 % 7},{k * 4 % 9}\n" for k in range(9)
+)
+LINKS = "source_dataset,source_id,target_dataset,target_id,weight\n" + "".join(
+    f"plants,p{k},birds,b{k % 9},{-1 if k == 5 else 1}\n" for k in range(20)
+)
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def own(visit: Visit) -> AppTest:
+    """Open hostile files on the Map page."""
+    app = visit()
+    given = {"plants.csv": PLANTS, "birds.csv": BIRDS, "links.csv": LINKS}
+    app.file_uploader[0].set_value([(n, t.encode(), "text/csv") for n, t in given.items()]).run()
+    return go(press(app, "go-on"), "map")
+
+
+def chip(app: AppTest, key: str) -> str:
+    """Return what a visitor reads on a button, whose label is escaped markdown."""
+    return re.sub(r"\\(.)", r"\1", app.button(key=key).label)
+
+
+def pick(app: AppTest, *rows: int) -> AppTest:
+    workspace_of(app).set_glance(selection=list(rows))
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_nothing_selected_says_what_to_do_and_the_keys(visit: Visit) -> None:
+    text = html_of(visit("map"))
+    assert "Click an item to see what is near and linked." in text
+    assert "<kbd>Esc</kbd>" in text
+
+
+def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
+    app = visit("map")
+    data = workspace_of(app).state.opened()
+    titles = data["emoji"].titles.tolist()
+    text = html_of(pick(app, titles.index("birthday cake")))
+    assert "<h2>birthday cake</h2>" in text
+    assert "<span>Subgroup</span><b>Food sweet</b>" in text
+    assert "<span>Nearest emoji</span><small>10 of 1,272" in text
+    assert "<span>Nearest keywords</span><small>8 of 621; outlined: linked" in text
+    assert '<li class="on" title="pastry">' in text
+    assert "<span>Linked keywords among the 32 nearest</span><b>3 of 7</b>" in text
+    assert "Linked, and farther away" in text
+
+
+def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
+    app = pick(visit("map"), 0)
+    press(app, "pick-near")
+    assert len(workspace_of(app).glance.selection) == 1 + 10 + 10
+    press(app, "clear")
+    assert len(workspace_of(app).glance.selection) == 0
+    press(pick(app, 1500), "pick-linked")
+    rows = workspace_of(app).glance.selection
+    assert 1500 in rows
+    assert (rows < 1273).sum() > 0
+
+
+def test_several_items_are_counted_and_set_apart_in_words(visit: Visit) -> None:
+    app = visit("map")
+    data = workspace_of(app).state.opened()
+    assert data["emoji"].table is not None
+    food = (data["emoji"].table["group"] == "food-drink").to_numpy().nonzero()[0].tolist()
+    text = html_of(pick(app, *food, 1300))
+    assert f"<b>● {len(food)}</b> of 1,273 emoji" in text
+    assert "<b>◆ 1</b> of 621 keywords" in text
+    assert "<td>Group: Food drink</td><td>100 %</td><td>0 %</td>" in text
+    assert "<span>Links to other items</span>" in text
+    assert text.count('<div title="') == 30
+
+
+def test_only_these_is_a_filter_that_undo_takes_back(visit: Visit) -> None:
+    app = press(pick(visit("map"), 0, 1, 1500), "only-these")
+    state = workspace_of(app).state
+    assert [(one.dataset, one.kind, len(one.values)) for one in state.filters] == [
+        ("emoji", "rows", 2),
+        ("keywords", "rows", 1),
+    ]
+    assert "Shown 3 of 1,894" in html_of(app)
+    assert app.button(key="unfilter-rows").label.startswith("only 3 chosen items")
+    press(app, "undo")
+    assert workspace_of(app).state.filters == ()
+
+
+def test_a_map_of_the_selection_places_only_it(visit: Visit) -> None:
+    app = own(visit)
+    press(pick(app, *range(12), *range(20, 29)), "map-only-these")
+    app.run()
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert run.only is not None
+    assert run.only.tolist() == [*range(12), *range(20, 29)]
+    assert run.embedding.n_unplaced == 8
+    assert "no place on this map" in html_of(pick(app, 15))
+
+
+def test_a_filter_by_values_is_made_shown_and_removed(visit: Visit) -> None:
+    app = visit("map")
+    app.selectbox(key="filter-column-emoji").set_value("group").run()
+    app.multiselect(key="filter-emoji-group-values").set_value(["food-drink", "symbols"]).run()
+    press(app, "add-filter")
+    (made,) = workspace_of(app).state.filters
+    assert made == Filter("emoji", "group", values=("food-drink", "symbols"))
+    assert "emoji: group is Food drink or Symbols" in chip(app, "unfilter-0")
+    assert "Shown " in html_of(app)
+    press(app, "unfilter-0")
+    assert workspace_of(app).state.filters == ()
+    assert "Shown " not in html_of(app)
+
+
+def test_filters_by_number_and_by_text(visit: Visit) -> None:
+    app = visit("map")
+    app.selectbox(key="filter-column-emoji").set_value("n_keywords").run()
+    assert app.button(key="add-filter").disabled
+    app.slider(key="filter-emoji-n_keywords-range").set_range(4, 9).run()
+    press(app, "add-filter")
+    app.selectbox(key="filter-column-emoji").set_value("name").run()
+    app.text_input(key="filter-emoji-name-text").set_value("FACE").run()
+    press(app, "add-filter")
+    first, second = workspace_of(app).state.filters
+    assert (first.kind, first.low, first.high) == ("range", 4, 9)
+    assert (second.kind, second.text) == ("text", "FACE")
+    assert "emoji: n keywords from 4 to 9" in chip(app, "unfilter-0")
+    press(app, "unfilter")
+    assert workspace_of(app).state.filters == ()
+
+
+def test_rows_without_a_value_can_be_asked_for(visit: Visit) -> None:
+    app = own(visit)
+    app.selectbox(key="filter-dataset").set_value("plants").run()
+    app.selectbox(key="filter-column-plants").set_value("note").run()
+    app.checkbox(key="filter-plants-note-missing").check().run()
+    press(app, "add-filter")
+    assert "Shown 24 of 29" in html_of(app)
+    assert "plants: note is missing" in chip(app, "unfilter-0")
+
+
+def test_filters_in_words(visit: Visit) -> None:
+    data = workspace_of(visit()).state.opened()
+    said = {
+        filters.words(data, Filter("emoji", "version", "range", low=2.0)): "version at least 2",
+        filters.words(data, Filter("emoji", "version", "range", high=0.7)): "version at most 0.7",
+        filters.words(data, Filter("emoji", "version", "range")): "version has a value",
+        filters.words(data, Filter("emoji", "group", values=("a", "b", "c", "d"))): (
+            "group is A, B or 2 more"
+        ),
+        filters.words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
+            "name contains “x”, or missing"
+        ),
+    }
+    assert list(said) == [f"emoji: {words}" for words in said.values()]
+
+
+def with_runs(app: AppTest, number: int) -> AppTest:
+    workspace = workspace_of(app)
+    state = workspace.state
+    assert state.run is not None
+    for k in range(number):
+        workspace.do(
+            RecordRun(
+                "guided-projection",
+                f"Map {k}",
+                {"kernel": "rbf", "gamma": 0.1},
+                k,
+                0.2,
+                state.opened().fingerprint(),
+                workspace.blobs.put(pack_coordinates(state.run.embedding)),
+                workspace.blobs.put(pack_figures({"scores": {"guidance_area": 0.8}, "curves": {}})),
+                {"emoji|keywords|tagged": 0.5, "keywords|keywords|antonym": 0.0},
+            )
+        )
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_the_list_of_maps_works_with_thirty(visit: Visit) -> None:
+    app = with_runs(visit("map"), 30)
+    workspace_of(app).do(StarRun("4", True))
+    app.run()
+    shows = [button.key for button in app.button if str(button.key).startswith("show-")]
+    assert shows[:3] == ["show-4", "show-30", "show-29"]
+    assert shows[-1] == "show-shipped"
+    assert app.button(key="show-30").disabled
+    text = html_of(app)
+    assert "compare items by: a Gaussian kernel (curved maps)" in text
+    assert "20 % of the links held out" in text
+    assert "tagged, emoji – keywords × 0.5" in text
+    assert "without antonym, within keywords" in text
+    assert "seed 7" in text
+
+
+def test_a_map_is_chosen_named_starred_and_removed(visit: Visit) -> None:
+    app = with_runs(visit("map"), 2)
+    press(app, "show-1")
+    assert workspace_of(app).state.chosen == "1"
+    app.text_input(key="map-name-1-Map 0").set_value(HOSTILE[:80]).run()
+    assert not app.exception
+    press(app, "star-1")
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert (run.title, run.starred) == (" ".join(HOSTILE[:80].split()), True)
+    press(app, "drop-1")
+    assert [run.id for run in workspace_of(app).state.runs] == ["shipped", "2"]
+    press(app, "undo")
+    assert len(workspace_of(app).state.runs) == 3
+
+
+def test_an_empty_name_of_a_map_is_refused_in_words(visit: Visit) -> None:
+    app = with_runs(visit("map"), 1)
+    app.text_input(key="map-name-1-Map 0").set_value(" ").run()
+    assert not app.exception
+    assert "name of the map" in app.error[0].value
+    assert workspace_of(app).state.runs[-1].title == "Map 0"
+
+
+def test_weights_of_links_go_into_the_map_and_its_account(visit: Visit) -> None:
+    app = own(visit)
+    app.slider(key="weigh-plants|birds|link").set_value(0.5).run()
+    press(app, "run")
+    app.run()
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert run.weights == {"plants|birds|link": 0.5}
+    assert "link, plants – birds × 0.5" in html_of(app)
+
+
+def test_hostile_names_are_text_everywhere(visit: Visit) -> None:
+    app = own(visit)
+    workspace_of(app).do(RenameRun("1", "<script>alert(1)</script>"))
+    workspace_of(app).do(SetFilters([Filter("plants", "kind", values=("<b>tree</b>",))]))
+    for rows in ([3], range(8), []):
+        text = html_of(pick(app, *rows))
+        for bad in ("<img src=x", "<b>tree</b>", "<script>"):
+            assert bad not in text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html_of(pick(app, 3))
+    assert "<b>" not in app.button(key="unfilter-0").label
+    assert "kind is <b>tree</b>" in chip(app, "unfilter-0")
