@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.core.affinities import Balance, Joint, joint_affinities
-from hetviz.core.laplacian import SignedGraph, dataset_components
+from hetviz.core.laplacian import SignedGraph
 from hetviz.core.median_place import median_places
 from hetviz.core.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral_start import SPREAD, carried_on, random_start, spectral_start
@@ -20,7 +20,8 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.affinities import KINDS, own_affinities, squared_to_fitted
+from hetviz.features.affinities import KINDS, own_affinities
+from hetviz.features.neighbor_map import Placed, place_new, value_for
 from hetviz.metrics.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
@@ -32,6 +33,7 @@ UNEVEN = 5.0
 """Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
 _FAR_ENOUGH = 0.95
 _DOUBLINGS = 3
+_LONGER = Phase(50)
 
 
 class MRSNE(BaseEmbedder):
@@ -256,34 +258,28 @@ class MRSNE(BaseEmbedder):
         progress: Progress,
         start: Embedding | None,
     ) -> Fit:
-        graph = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
-        joint = self._joint(data, graph, Part(progress, 0.0, 0.4))
-        placed = np.asarray(joint.P.sum(axis=1)).ravel() > 0
-        self._tell_unplaced(data, placed)
-        rows = np.flatnonzero(placed)
-        P = joint.P[rows][:, rows]
+        signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
+        joint = self._joint(data, signed, Part(progress, 0.0, 0.4))
+        placed = Placed.by(joint.P, data)
         progress(0.4, "Finding a start")
-        Y, phases = self._start(data, P, placed, start, rng)
-        layout = Layout(P, Y, apart=self._apart(graph, placed))
-
-        def whole(Y: Floats) -> Floats:
-            out = np.full((data.n_rows, Y.shape[1]), np.nan)
-            out[placed] = Y
-            return out
-
+        earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None
+        again = start is not None and start.note == self.card.title
+        Y, phases = self._start(placed.graph, earlier, again, rng)
+        apart = Apart(*placed.pairs(signed.negative), self.cannot_link_strength)
+        layout = Layout(placed.graph, Y, apart=apart)
         reason = "all iterations made"
         try:
-            layout.run(phases, Part(progress, 0.45, 0.95), whole)
+            layout.run(phases, Part(progress, 0.45, 0.95), placed.whole)
             for _ in range(_DOUBLINGS):
                 if self.cannot_link_strength == 0 or layout.far_enough() >= _FAR_ENOUGH:
                     break
                 layout.strengthen(2.0)
-                layout.run([replace(REFIT[0], n_iter=50)], Part(progress, 0.95, 0.95), whole)
+                layout.run([_LONGER], Part(progress, 0.95, 0.95), placed.whole)
         except Cancelled as stopped:
             reason = f"stopped after {layout.n_iter:,} iterations"
-            stopped.partial = self._done(data, joint, layout, whole(layout.positions), reason)
+            stopped.partial = self._done(joint, layout, placed, reason)
             raise
-        return self._done(data, joint, layout, whole(layout.positions), reason)
+        return self._done(joint, layout, placed, reason)
 
     def _joint(self, data: HeteroData, graph: SignedGraph, progress: Progress) -> Joint:
         sizes = [len(dataset) for dataset in data.datasets.values()]
@@ -295,7 +291,7 @@ class MRSNE(BaseEmbedder):
                 own_affinities(
                     dataset,
                     self.perplexity,
-                    _of(self.features, name, "auto"),
+                    value_for(self.features, name, "auto"),
                     self.random_state,
                     share,
                 )
@@ -303,7 +299,7 @@ class MRSNE(BaseEmbedder):
         exponent = self.balance
         if isinstance(exponent, str):
             exponent = 1.0 if max(sizes) > UNEVEN * min(sizes) else 0.5
-        factors = [_of(self.weights, name, 1.0) for name in data.datasets]
+        factors = [value_for(self.weights, name, 1.0) for name in data.datasets]
         balance = Balance(exponent, factors, self.link_strength, printed=self.paper)
         joint = joint_affinities(
             conditional, graph.positive, graph.negative, sizes, balance, self.normalization
@@ -314,64 +310,31 @@ class MRSNE(BaseEmbedder):
         return joint
 
     def _start(
-        self,
-        data: HeteroData,
-        P: Any,
-        placed: NDArray[np.bool_],
-        start: Embedding | None,
-        rng: np.random.Generator,
+        self, P: Any, earlier: Floats | None, again: bool, rng: np.random.Generator
     ) -> tuple[Floats, tuple[Phase, ...]]:
         """Return where to start, and the iterations to make from there."""
-        early = self.n_iter // 8
+        k = self.n_components
+        if earlier is not None and again:
+            return carried_on(P, earlier, rng), REFIT
+        if self.paper:
+            return random_start(P.shape[0], k, rng), PRINTED
         first, rest = QUICK
+        early = self.n_iter // 8
         phases = (
             replace(first, n_iter=early, exaggeration=self.exaggeration),
             replace(rest, n_iter=self.n_iter - early),
         )
-        k = self.n_components
-        if start is not None and start.n_components == k:
-            earlier = np.vstack(list(coordinates_of(data, start).values()))[placed]
-            if np.isfinite(earlier).all(axis=1).any():
-                Y = carried_on(P, earlier, rng)
-                if start.note == self.card.title:
-                    return Y, REFIT
-                return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
-        if self.paper:
-            return random_start(P.shape[0], k, rng), PRINTED
+        if earlier is not None:
+            Y = carried_on(P, earlier, rng)
+            return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
         return spectral_start(P, k, rng), phases
 
-    def _apart(self, graph: SignedGraph, placed: NDArray[np.bool_]) -> Apart:
-        pairs = sp.triu(graph.negative).tocoo()
-        left, right = pairs.coords
-        kept = placed[left] & placed[right]
-        number = np.cumsum(placed) - 1
-        return Apart(
-            number[left[kept]], number[right[kept]], pairs.data[kept], self.cannot_link_strength
-        )
-
-    def _tell_unplaced(self, data: HeteroData, placed: NDArray[np.bool_]) -> None:
-        missing = {
-            name: int((~placed[rows]).sum())
-            for name, rows in data.offsets.items()
-            if not placed[rows].all()
-        }
-        if missing:
-            words = ", ".join(f"{count:,} of {name}" for name, count in missing.items())
-            note(f"{words} have neither features to compare nor a link, and are left off the map.")
-
-    def _done(self, data: HeteroData, joint: Joint, layout: Layout, Y: Floats, reason: str) -> Fit:
-        names = list(data.datasets)
+    def _done(self, joint: Joint, layout: Layout, placed: Placed, reason: str) -> Fit:
+        names = list(placed.offsets)
         self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
-        component = dataset_components(joint.P, [len(data[name]) for name in names])
-        there = [np.isfinite(Y[rows]).any() for rows in data.offsets.values()]
-        if len(set(component[there].tolist())) > 1:
-            note(
-                "No links join all datasets: those of different parts share the picture, but "
-                "their places have nothing to do with each other."
-            )
-        self._joint_of_fit = joint
+        self._masses = {(names[d], names[e]): mass for (d, e), mass in joint.masses().items()}
         return Fit(
-            {name: Y[rows] for name, rows in data.offsets.items()},
+            placed.by_dataset(layout.positions),
             n_iter=layout.n_iter,
             loss_history=layout.history,
             stopping_reason=reason,
@@ -380,53 +343,18 @@ class MRSNE(BaseEmbedder):
                 "weights": {f"{a} - {b}": share for (a, b), share in self.beta_.items()},
                 "apart far enough": layout.far_enough(),
             },
-            components=dict(zip(names, component.tolist(), strict=True)),
+            components=placed.components,
         )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return {name: self._place(name, rows) for name, rows in new.items()}
-
-    def _place(self, name: str, rows: NewRows) -> Floats:
-        """Place new rows between the median of the like and the mean of the linked, by beta."""
-        joint, names = self._joint_of_fit, list(self._fitted)
-        d = names.index(name)
-        Y = self.embedding_.coordinates
-        total = np.zeros((len(rows.dataset), self.n_components))
-        mass = np.zeros(len(rows.dataset))
-        own = joint.beta.get((d, d), 0.0) / len(self._fitted[name])
-        squared = squared_to_fitted(
-            self._fitted[name], rows.dataset, _of(self.features, name, "auto")
-        )
-        if squared is not None and d in joint.within:
-            like = median_places(squared, Y[name])
-            there = np.isfinite(like).all(axis=1)
-            total[there] += own * like[there]
-            mass[there] += own
-        for e, other in enumerate(names):
-            ends = np.flatnonzero((rows.to == other) & (rows.weight > 0))
-            targets = Y[other][rows.to_row[ends]]
-            there = np.isfinite(targets).all(axis=1)
-            ends, targets = ends[there], targets[there]
-            degree = np.bincount(rows.row[ends], rows.weight[ends], len(mass))
-            linked = degree > 0
-            pulled = np.zeros_like(total)
-            np.add.at(pulled, rows.row[ends], rows.weight[ends, None] * targets)
-            share = self._link_mass(d, e) or own or 1.0
-            total[linked] += share * pulled[linked] / degree[linked, None]
-            mass[linked] += share
-        with np.errstate(invalid="ignore"):
-            return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
-
-    def _link_mass(self, d: int, e: int) -> float:
-        """Return the mean weight that a linked row of dataset d has from its links with e."""
-        joint = self._joint_of_fit
-        pair = (min(d, e), max(d, e))
-        if d == e or pair not in joint.across:
-            return 0.0
-        linked = np.unique(joint.across[pair].nonzero()[0 if d < e else 1]).size
-        return joint.beta[pair] / (2 * linked)
-
-
-def _of(value: Any, name: str, default: Any) -> Any:
-    """Return a parameter's value for one dataset."""
-    return value.get(name, default) if isinstance(value, Mapping) else value
+        return {
+            name: place_new(
+                rows,
+                self._fitted,
+                self.embedding_.coordinates,
+                value_for(self.features, name, "auto"),
+                self._masses.get((name, name), 0.0),
+                {other: self._masses.get((name, other), 0.0) for other in self._fitted},
+            )
+            for name, rows in new.items()
+        }

@@ -173,6 +173,21 @@ class Joint:
     within: Mapping[int, Any]
     across: Mapping[tuple[int, int], Any]
 
+    def masses(self) -> dict[tuple[int, int], float]:
+        """Return, by (d, e), the mean share of a row of d in the block of d and e, if it has any.
+
+        Half of the block for each side, over the rows that it touches there.
+        """
+        found = {}
+        for (d, e), share in self.beta.items():
+            if d == e:
+                found[d, d] = share / self.within[d].shape[0]
+                continue
+            for axis, pair in ((0, (d, e)), (1, (e, d))):
+                touched = np.unique(self.across[d, e].nonzero()[axis]).size
+                found[pair] = 0.5 * share / touched
+        return found
+
 
 def joint_affinities(
     conditional: Sequence[Any],
