@@ -16,7 +16,7 @@ from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.plots.density import Window, category_tints, density_image
 from hetviz.plots.palette import tokens
-from hetviz.ui import map_data, map_links, map_search, map_selection
+from hetviz.ui import map_data, map_links, map_parts, map_search, map_selection
 from hetviz.workspace import Run, State, View
 
 SIZES = (2_000, 20_000, 100_000, 1_000_000)
@@ -63,7 +63,7 @@ def opened(n: int, seed: int = 0) -> tuple[State, Run]:
 
 def figures(state: State, made: Run) -> dict[str, float]:
     """Return milliseconds of each part."""
-    data = map_data.data_of(state)
+    data = map_parts.data_of(state)
     rng = np.random.default_rng(1)
 
     def spec() -> Any:
@@ -76,8 +76,8 @@ def figures(state: State, made: Run) -> dict[str, float]:
     turn = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     lasso = (np.column_stack([np.cos(turn), np.sin(turn)]) * 3).tolist()
     found["lasso"] = again(lambda: map_data.unpack_selection({"polygon": lasso}, state, made))
-    form, frame = map_data.geometry(state, made), map_data.frame_of(state, made)
-    code = map_data.colours_of(data, state.view.colour).code.astype(np.int8)
+    form, frame = map_parts.geometry(state, made), map_parts.frame_of(state, made)
+    code = map_parts.colours_of(data, state.view.colour).code.astype(np.int8)
     (x0, y0), (x1, y1) = frame.low.tolist(), frame.high.tolist()
     window = Window((x0, x1), (y0, y1), *_WINDOW)
     token = tokens("light")

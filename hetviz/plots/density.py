@@ -41,7 +41,8 @@ def category_tints(
     """Return the colour of each point by its code, shape (n, 3), 0 to 1; `ghost` below 0."""
     table = _channels([*palette, ghost])
     place = np.where((code >= 0) & (code < len(palette)), code, len(palette))
-    tints: NDArray[np.float32] = table[place]
+    # Channel after channel in memory, as they are summed.
+    tints: NDArray[np.float32] = np.take(table.T, place, axis=1).T
     return tints
 
 
@@ -59,7 +60,7 @@ def number_tints(
     table = np.vstack([np.column_stack(ramp), _channels([ghost])]).astype(np.float32)
     share = np.clip((value - low) / (high - low), 0.0, 1.0)
     place = np.where(np.isnan(share), _STEPS, np.nan_to_num(share) * (_STEPS - 1))
-    tints: NDArray[np.float32] = table[place.astype(np.int64)]
+    tints: NDArray[np.float32] = np.take(table.T, place.astype(np.int64), axis=1).T
     return tints
 
 
@@ -95,7 +96,7 @@ def density_image(
     there = count > 0
     if there.any():
         for channel in range(3):
-            total = np.bincount(cell, weights=tints[rows, channel], minlength=size)
+            total = np.bincount(cell, weights=tints[:, channel][rows], minlength=size)
             mean = _blurred(total, window)[there] / count[there]
             pixels[there, channel] = np.rint(255 * np.clip(mean, 0.0, 1.0))
         grown = np.log1p(count[there])

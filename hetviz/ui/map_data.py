@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -16,43 +16,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import HeteroData
-from hetviz.data.filters import passing
 from hetviz.jobs import Job
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, colouring, number_range, spoken
-from hetviz.plots.drawn import Drawn, drawn, unjoined
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
+from hetviz.plots.drawn import unjoined
 from hetviz.plots.map import map_alt
 from hetviz.plots.palette import NUMBERS, Theme, shape_of, text_colour, tokens
-from hetviz.plots.place import Frame, name_anchors
+from hetviz.plots.place import name_anchors
 from hetviz.plots.text import is_word, short
 from hetviz.plots.writing import LONGEST_NAME, NAME_FONT
-from hetviz.ui import map_rank, map_selection
+from hetviz.ui import map_parts, map_selection
+from hetviz.ui.map_parts import (
+    colours_of,
+    data_of,
+    frame_of,
+    geometry,
+    hidden_layers,
+    passing_rows,
+    seen,
+)
 from hetviz.ui.map_shelf import SHELVES, Packed, kept
 from hetviz.workspace import Run, State
 
 Mode = Literal["work", "look"]
 
-# Above so many rows the browser draws a picture of their density and a sample.
-DENSITY_LIMIT = 100_000
 _LOOKED_AT = 200
-
-
-@dataclass(frozen=True, eq=False)
-class Geometry:
-    """A map as it is drawn, and as the browser gets it.
-
-    Attributes
-    ----------
-    points : float32 array of shape (n_rows, 2)
-        The very numbers that the browser draws.
-    placed : array of bool, shape (n_rows,)
-    notes : tuple of str
-    packed : Packed
-    """
-
-    points: NDArray[np.float32]
-    placed: NDArray[np.bool_]
-    notes: tuple[str, ...]
-    packed: Packed
 
 
 def spec(
@@ -100,7 +87,7 @@ def spec(
     selected = np.asarray(selection, dtype=np.int64)
     hidden = tuple(name for name in state.view.hidden if name in data.datasets)
     passes = passing_rows(state)
-    unplaced = _seen(state) & ~form.placed
+    unplaced = seen(state) & ~form.placed
 
     def shelf(packed: Packed) -> str:
         return SHELVES.put(session, packed)
@@ -123,10 +110,10 @@ def spec(
         "notes": [*form.notes, *_unjoined(data, run, hidden)],
         "datasets": kept(data, "datasets", lambda: _datasets(data)),
         "colour": _colour(data, colours, theme, session),
-        "mask": None if passes is None else shelf(_packed_mask(state)),
+        "mask": None if passes is None else shelf(map_parts.packed_mask(state)),
         "hidden": list(hidden),
         "names": _names(state, run, colours, theme),
-        "order": shelf(_order(state, run)),
+        "order": shelf(map_parts.order(state, run)),
         "selection": {
             "key": shelf(Packed.of(map_selection.pack_rows(selected, data.n_rows), "|u1"))
             if len(selected)
@@ -136,9 +123,7 @@ def spec(
         },
         "camera": _camera(camera),
         "live": None if live is None else {"job": live.id, "title": live.title},
-        "density": {"limit": DENSITY_LIMIT, "sample": shelf(Packed.of(sample(state, run), "<i4"))}
-        if data.n_rows > DENSITY_LIMIT
-        else None,
+        "density": _density(state, run, session),
         "tokens": asdict(tokens(theme)),
         "theme": theme,
         "urls": urls(session),
@@ -174,73 +159,8 @@ def unpack_selection(
     if "packed" in value:
         return map_selection.rows_of_bits(value["packed"], data.n_rows)
     form = geometry(state, run)
-    found = map_selection.rows_in_polygon(value.get("polygon"), form.points, _seen(state))
+    found = map_selection.rows_in_polygon(value.get("polygon"), form.points, seen(state))
     return map_selection.combined(found, previous, value)
-
-
-def geometry(state: State, run: Run | None) -> Geometry:
-    """Return the map of a run as it is drawn; no row has a place without a run."""
-    data = data_of(state)
-
-    def make() -> Geometry:
-        embedding = None if run is None else state.embedding(run)
-        if embedding is None:
-            nowhere = np.full((data.n_rows, 2), np.nan)
-            form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
-        else:
-            form = drawn(embedding)
-        points = form.points.astype(np.float32)
-        return Geometry(points, form.placed, form.notes, Packed.of(points, "<f4"))
-
-    return kept(data, ("geometry", id(run)), make, run)
-
-
-def frame_of(state: State, run: Run | None) -> Frame:
-    """Return the part of the plane to begin with: around what is placed on shown layers."""
-    data = data_of(state)
-    form = geometry(state, run)
-
-    def make() -> Frame:
-        return Frame.around(form.points[_layers(state) & form.placed].astype(np.float64))
-
-    return kept(data, ("frame", id(run), _hidden(state)), make, run)
-
-
-def colours_of(data: HeteroData, key: str | None) -> Colouring:
-    """Return a colouring of the data, made once."""
-    return kept(data, ("colouring", key), lambda: colouring(data, key))
-
-
-def passing_rows(state: State) -> NDArray[np.bool_] | None:
-    """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
-    data, filters = data_of(state), tuple(state.filters)
-    if not filters:
-        return None
-    return kept(data, ("passing", filters), lambda: passing(data, filters))
-
-
-def sample(state: State, run: Run | None) -> NDArray[np.int64]:
-    """Return the rows drawn as points over a picture of the density, in order."""
-    data = data_of(state)
-    form = geometry(state, run)
-
-    def make() -> NDArray[np.int64]:
-        return map_rank.sample(form.points, _seen(state) & form.placed)
-
-    return kept(data, ("sample", id(run), _hidden(state), tuple(state.filters)), make, run)
-
-
-def data_of(state: State) -> HeteroData:
-    """Return the open data.
-
-    Raises
-    ------
-    ValueError
-        If none are open: a map is asked for only where they are.
-    """
-    if state.data is None:
-        raise ValueError("no data are open")
-    return state.data
 
 
 def urls(session: str) -> dict[str, str]:
@@ -250,38 +170,12 @@ def urls(session: str) -> dict[str, str]:
     return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
 
 
-def _hidden(state: State) -> frozenset[str]:
-    return frozenset(state.view.hidden)
-
-
-def _layers(state: State) -> NDArray[np.bool_]:
-    """Return which rows belong to datasets that are shown."""
-    data = data_of(state)
-    shown = np.zeros(data.n_rows, dtype=bool)
-    for name, rows in data.offsets.items():
-        shown[rows] = name not in state.view.hidden
-    return shown
-
-
-def _seen(state: State) -> NDArray[np.bool_]:
-    """Return which rows are on shown layers and pass the filters."""
-    passes = passing_rows(state)
-    layers = _layers(state)
-    return layers if passes is None else layers & passes
-
-
 def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
     """Say which datasets share the picture only."""
     if run is None:
         return []
     gone = set(run.embedding.coordinates) - set(data.datasets)
     return unjoined(run.embedding, {*hidden, *gone})
-
-
-def _packed_mask(state: State) -> Packed:
-    passes = passing_rows(state)
-    assert passes is not None  # noqa: S101 - asked for only with filters
-    return kept(data_of(state), ("mask", tuple(state.filters)), lambda: Packed.of(passes, "|u1"))
 
 
 def _datasets(data: HeteroData) -> list[dict[str, Any]]:
@@ -355,7 +249,7 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
 
     def make() -> list[tuple[str, int, list[list[float]]]]:
         form, frame = geometry(state, run), frame_of(state, run)
-        dots = np.flatnonzero(_seen(state) & form.placed)
+        dots = np.flatnonzero(seen(state) & form.placed)
         points = form.points[dots].astype(np.float64)
         code = colours.code[dots]
         inside = frame.inside(points)
@@ -369,7 +263,7 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
                 found.append((name, k, at.tolist()))
         return found
 
-    key = ("names", id(run), colours.option.key, _hidden(state), tuple(state.filters))
+    key = ("names", id(run), colours.option.key, hidden_layers(state), tuple(state.filters))
     token = tokens(theme)
     return [
         {"text": name, "code": k, "colour": text_colour(token.categories[k], theme), "at": at}
@@ -377,22 +271,15 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
     ]
 
 
-def _order(state: State, run: Run | None) -> Packed:
-    """Return the rows in the order in which they get a picture or a word."""
-    data = data_of(state)
-    form = geometry(state, run)
-    if data.n_rows > DENSITY_LIMIT:
-        key: tuple[Any, ...] = ("order", id(run), _hidden(state), tuple(state.filters))
-    else:
-        key = ("order", id(run))
-
-    def make() -> Packed:
-        many = data.n_rows > DENSITY_LIMIT
-        rows = sample(state, run) if many else np.flatnonzero(form.placed)
-        weight = kept(data, "linked weight", lambda: map_rank.linked_weight(data))
-        return Packed.of(map_rank.by_importance(rows, form.points, weight), "<i4")
-
-    return kept(data, key, make, run)
+def _density(state: State, run: Run | None, session: str) -> dict[str, Any] | None:
+    """Return which points are drawn over a picture of all, where all are too many."""
+    if data_of(state).n_rows <= map_parts.DENSITY_LIMIT:
+        return None
+    rows = map_parts.sample(state, run)
+    return {
+        "limit": map_parts.DENSITY_LIMIT,
+        "sample": SHELVES.put(session, Packed.of(rows, "<i4")),
+    }
 
 
 def _camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -30,9 +29,24 @@ from hetviz.jobs.frames import Frame
 from hetviz.plots.colour import number_range
 from hetviz.plots.density import Window, category_tints, density_image, number_tints
 from hetviz.plots.palette import Theme, tokens
-from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_search
+from hetviz.ui import map_atlas, map_facts, map_links, map_parts, map_search
+from hetviz.ui.map_answers import (
+    ASK_AGAIN,
+    AWHILE,
+    BINARY,
+    FOREVER,
+    NEVER,
+    Refused,
+    accepts_gzip,
+    answer,
+    finite_number,
+    guards,
+    json_answer,
+    refusal,
+    whole_number,
+)
 from hetviz.ui.map_component.assets import asset_response, asset_version
-from hetviz.ui.map_shelf import SHELVES, WORTH_PACKING, Kind
+from hetviz.ui.map_shelf import SHELVES, Kind
 from hetviz.workspace import SESSIONS, Run, State
 
 MOST_ITEMS = 400
@@ -40,18 +54,6 @@ MOST_PIXELS = 2_500_000
 _LONGEST_SIDE = 4096
 _LONGEST_LIST = 12 * MOST_ITEMS
 _POLL_S, _TICK_S = 5.0, 0.05
-
-_FOREVER = "private, max-age=31536000, immutable"
-_AWHILE = "private, max-age=600"
-_NOT_KEPT = "private, no-cache"
-_BINARY = "application/octet-stream"
-
-
-class Refused(Exception):
-    """A request that cannot be answered; the status says why."""
-
-    def __init__(self, status: int = 404) -> None:
-        self.status = status
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,7 @@ class Open:
         """Return global rows, given as text."""
         if not texts or len(texts) > most:
             raise Refused(400)
-        return [_whole(text, 0, self.data.n_rows - 1) for text in texts]
+        return [whole_number(text, 0, self.data.n_rows - 1) for text in texts]
 
 
 def routes() -> list[BaseRoute]:
@@ -91,23 +93,19 @@ def routes() -> list[BaseRoute]:
 
 
 def _answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
+    def guarded(request: Request) -> Response:
         try:
             return handler(request)
         except Refused as refused:
-            return _refusal(refused)
+            return refusal(refused)
 
-    return answer
-
-
-def _refusal(refused: Refused) -> Response:
-    return Response(status_code=refused.status, headers=_headers("private, no-store"))
+    return guarded
 
 
 def _plotly(request: Request) -> Response:
     known = request.query_params.get("v") == metadata.version("plotly")
     plain, zipped = _plotly_script()
-    return _content(request, plain, zipped, "text/javascript", _FOREVER if known else _NOT_KEPT)
+    return answer(request, plain, zipped, "text/javascript", FOREVER if known else ASK_AGAIN)
 
 
 @cache
@@ -122,7 +120,7 @@ def _asset(request: Request) -> Response:
         raise Refused
     # A page of an older version gets the newer file, but may not keep it under that name.
     known = request.path_params["version"] == asset_version()
-    return _content(request, found[0], None, found[1], _FOREVER if known else _NOT_KEPT)
+    return answer(request, found[0], None, found[1], FOREVER if known else ASK_AGAIN)
 
 
 def _array(request: Request) -> Response:
@@ -130,29 +128,29 @@ def _array(request: Request) -> Response:
     array = SHELVES.get(session, key)
     if array is None:
         raise Refused
-    accepted = _accepts_gzip(request)
-    return _content(request, array.content, array.zipped if accepted else None, _BINARY, _FOREVER)
+    accepted = accepts_gzip(request)
+    return answer(request, array.content, array.zipped if accepted else None, BINARY, FOREVER)
 
 
 async def _frame(request: Request) -> Response:
     """Answer when there is a partial map later than `after`, when the job is over, or after 5 s."""
     session, job = request.path_params["session"], request.path_params["job"]
     try:
-        after = _whole(request.query_params.get("after", "0"), 0, 2**53)
+        after = whole_number(request.query_params.get("after", "0"), 0, 2**53)
     except Refused as refused:
-        return _refusal(refused)
+        return refusal(refused)
     until = time.monotonic() + _POLL_S
     while True:
         found = _frame_of(job, session, after)
         if found is None:
-            return _refusal(Refused())
+            return refusal(Refused())
         snapshot, frame = found
         if frame is not None or not snapshot.live or time.monotonic() >= until:
             break
         if await request.is_disconnected():
             break
         await asyncio.sleep(_TICK_S)
-    headers = _headers("private, no-store") | {
+    headers = guards(NEVER) | {
         "X-Seq": str(after if frame is None else frame.seq),
         "X-State": snapshot.state,
     }
@@ -160,7 +158,7 @@ async def _frame(request: Request) -> Response:
         return Response(status_code=204, headers=headers)
     # Coordinates hardly get smaller; said so that nobody else tries.
     headers["Content-Encoding"] = "identity"
-    return Response(frame.layout, media_type=_BINARY, headers=headers)
+    return Response(frame.layout, media_type=BINARY, headers=headers)
 
 
 def _frame_of(job: str, session: str, after: int) -> tuple[Job, Frame | None] | None:
@@ -173,25 +171,26 @@ def _frame_of(job: str, session: str, after: int) -> tuple[Job, Frame | None] | 
 def _items(request: Request) -> Response:
     opened = _opened(request)
     rows = opened.rows(_texts(request, "rows"), MOST_ITEMS)
-    return _json(request, map_facts.items(opened.data, rows), _AWHILE)
+    return json_answer(request, map_facts.items(opened.data, rows), AWHILE)
 
 
 def _item(request: Request) -> Response:
     opened = _opened(request)
     (row,) = opened.rows([request.path_params["row"]], 1)
-    colours = map_data.colours_of(opened.data, opened.state.view.colour)
-    return _json(request, map_facts.card(opened.data, row, colours, opened.session), _NOT_KEPT)
+    colours = map_parts.colours_of(opened.data, opened.state.view.colour)
+    card = map_facts.card(opened.data, row, colours, opened.session)
+    return json_answer(request, card, ASK_AGAIN)
 
 
 def _search(request: Request) -> Response:
     opened = _opened(request)
     rows = map_search.search(opened.data, request.query_params.get("q", ""))
-    placed = map_data.geometry(opened.state, opened.run).placed
+    placed = map_parts.geometry(opened.state, opened.run).placed
     found = [
         {key: item[key] for key in ("row", "title", "dataset")} | {"placed": bool(placed[row])}
         for row, item in zip(rows, map_facts.items(opened.data, rows), strict=True)
     ]
-    return _json(request, found, _NOT_KEPT)
+    return json_answer(request, found, ASK_AGAIN)
 
 
 async def _links(request: Request) -> Response:
@@ -200,9 +199,9 @@ async def _links(request: Request) -> Response:
         opened = await run_in_threadpool(_opened, request)
         body = await _body(request, 4 * opened.data.n_rows)
         found = await run_in_threadpool(_links_of, opened, body)
-        return await run_in_threadpool(_json, request, found, "private, no-store")
+        return await run_in_threadpool(json_answer, request, found, NEVER)
     except Refused as refused:
-        return _refusal(refused)
+        return refusal(refused)
 
 
 def _links_of(opened: Open, body: bytes) -> dict[str, Any]:
@@ -217,17 +216,17 @@ def _links_of(opened: Open, body: bytes) -> dict[str, Any]:
 def _atlas(request: Request) -> Response:
     opened = _opened(request)
     rows = opened.rows(_texts(request, "rows"), map_atlas.MOST_CELLS)
-    size = _whole(request.query_params.get("size", "48"), *map_atlas.SIZES)
+    size = whole_number(request.query_params.get("size", "48"), *map_atlas.SIZES)
     content, kind = map_atlas.strip(opened.data, rows, size)
-    keep = _FOREVER if request.query_params.get("v") else _AWHILE
-    return Response(content, media_type=kind, headers=_headers(keep))
+    keep = FOREVER if request.query_params.get("v") else AWHILE
+    return Response(content, media_type=kind, headers=guards(keep))
 
 
 def _density(request: Request) -> Response:
     opened, query = _opened(request), request.query_params
     points = _rows_of(opened, request.path_params["key"], ("<f4",), 2)
-    ends = [_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
-    width, height = (_whole(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
+    ends = [finite_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
+    width, height = (whole_number(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
     spans = (ends[1] - ends[0], ends[3] - ends[2])
     if not all(0 < span < math.inf for span in spans):
         raise Refused(400)
@@ -247,7 +246,7 @@ def _density(request: Request) -> Response:
             among[rows] = False
     tints = _tints(opened, query.get("colour", ""), theme)
     image = density_image(points.reshape(-1, 2), tints, window, among)
-    return Response(image, media_type="image/png", headers=_headers(_FOREVER))
+    return Response(image, media_type="image/png", headers=guards(FOREVER))
 
 
 def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:
@@ -297,56 +296,3 @@ def _texts(request: Request, name: str) -> list[str]:
     if not text or len(text) > _LONGEST_LIST:
         raise Refused(400)
     return text.split(",")
-
-
-def _whole(text: str, low: int, high: int) -> int:
-    # isdecimal holds for digits of other scripts too, which int reads.
-    if not text.isascii() or not text.isdecimal() or len(text) > 16:
-        raise Refused(400)
-    number = int(text)
-    if not low <= number <= high:
-        raise Refused(404 if number > high else 400)
-    return number
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise Refused(400) from None
-    if not abs(number) < 1e30:
-        raise Refused(400)
-    return number
-
-
-def _json(request: Request, value: object, keep: str) -> Response:
-    # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
-    large = len(text) > WORTH_PACKING and _accepts_gzip(request)
-    zipped = gzip.compress(text, 4, mtime=0) if large else None
-    return _content(request, text, zipped, "application/json", keep)
-
-
-def _content(
-    request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str
-) -> Response:
-    headers = _headers(keep) | {"Vary": "Accept-Encoding"}
-    if zipped is not None and _accepts_gzip(request):
-        return Response(zipped, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
-    if len(plain) > WORTH_PACKING and kind == _BINARY:
-        # It was tried and not worth it; said so that nobody tries again.
-        headers["Content-Encoding"] = "identity"
-    return Response(plain, media_type=kind, headers=headers)
-
-
-def _accepts_gzip(request: Request) -> bool:
-    return "gzip" in request.headers.get("Accept-Encoding", "")
-
-
-def _headers(keep: str) -> dict[str, str]:
-    return {
-        "Cache-Control": keep,
-        "X-Content-Type-Options": "nosniff",
-        "Content-Security-Policy": "default-src 'none'",
-        "Cross-Origin-Resource-Policy": "same-origin",
-    }

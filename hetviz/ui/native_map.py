@@ -10,7 +10,7 @@ import streamlit as st
 
 from hetviz.data import Embedding
 from hetviz.plots import MapPicture, hide_rules, map_figure
-from hetviz.ui import charts, look, map_data, pictures, session
+from hetviz.ui import charts, look, map_parts, pictures, session
 from hetviz.workspace import Run, State
 
 _KEY = "native"
@@ -80,7 +80,7 @@ def _drawn(state: State, run: Run | None, selected: tuple[int, ...]) -> MapPictu
 
 def _few(state: State, embedding: Embedding) -> Embedding:
     """Return the embedding without the rows that filters hide, nor more than can be drawn."""
-    keep = map_data.passing_rows(state)
+    keep = map_parts.passing_rows(state)
     keep = np.ones(state.opened().n_rows, dtype=bool) if keep is None else keep.copy()
     rows = np.flatnonzero(keep)
     if len(rows) > _MOST:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
 from hetviz.errors import DataError
 from hetviz.jobs import Job
-from hetviz.ui import map_data, map_rank, map_selection
+from hetviz.ui import map_data, map_parts, map_rank, map_selection
 from hetviz.ui.map_shelf import SHELVES, Packed, Shelves, kept
 from hetviz.workspace import Run, State, View
 
@@ -95,8 +95,12 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise AssertionError("made again")
 
-    for name in ("drawn", "colouring", "passing", "name_anchors", "_datasets", "_counts"):
-        monkeypatch.setattr(map_data, name, fail)
+    for module, names in (
+        (map_parts, ("drawn", "colouring", "passing")),
+        (map_data, ("name_anchors", "_datasets", "_counts")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, fail)
     assert told(state, selection=[1]) == first
     dark = told(state, theme="dark")
     assert dark["geometry"] == first["geometry"]
@@ -182,14 +186,14 @@ def test_far_off_and_tiny_maps_survive_single_precision() -> None:
         moved = {name: Y * scale + shift for name, Y in state.run.embedding.coordinates.items()}
         ids = state.run.embedding.ids
         run = replace(state.run, embedding=Embedding(moved, ids))
-        form = map_data.geometry(replace(state, runs=(run,)), run)
+        form = map_parts.geometry(replace(state, runs=(run,)), run)
         placed = form.points[form.placed]
         assert np.isfinite(placed).all()
         assert len(np.unique(placed, axis=0)) == len(placed)
 
 
 def test_above_the_limit_a_sample_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_data, "DENSITY_LIMIT", 50)
+    monkeypatch.setattr(map_parts, "DENSITY_LIMIT", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
     spec = told(state)
     sample = array(spec["density"]["sample"], "<i4")

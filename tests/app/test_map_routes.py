@@ -18,6 +18,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.frames import Frame
 from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_routes, map_search, work
+from hetviz.ui.map_shelf import SHELVES, Packed
 from hetviz.workspace import SESSIONS, Run, State
 from hetviz.workspace.sessions import new_id
 from tests.app.asking import Answer, ask
@@ -98,10 +99,10 @@ def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str,
 
 
 def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> None:
-    codes = map_data.Packed.of(np.zeros(200_000), "|i1")
-    noise = map_data.Packed.of(np.random.default_rng(0).normal(size=50_000), "<f4")
+    codes = Packed.of(np.zeros(200_000), "|i1")
+    noise = Packed.of(np.random.default_rng(0).normal(size=50_000), "<f4")
     for array in (codes, noise):
-        map_data.SHELVES.put(sid, array)
+        SHELVES.put(sid, array)
     packed = ask(f"/hv/array/{sid}/{codes.key}", gzip=True)
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body) == codes.content
@@ -332,13 +333,13 @@ def test_a_density_picture_shows_the_rows_that_count(sid: str, spec: dict[str, A
     assert 0 < drawn(hidden="food, cold") < both
     assert 0 < drawn(hidden="words,gone") < both
     assert drawn(hidden="words,food, cold") == 0
-    mask = map_data.Packed.of(np.arange(12) == 0, "|u1")
-    map_data.SHELVES.put(sid, mask)
+    mask = Packed.of(np.arange(12) == 0, "|u1")
+    SHELVES.put(sid, mask)
     # one point: its pixel, and fainter the four beside it
     assert drawn(mask=mask.key) == 5
     assert drawn(colour="") == both
-    numbers = map_data.Packed.of(np.linspace(0, 1, 12), "<f4")
-    map_data.SHELVES.put(sid, numbers)
+    numbers = Packed.of(np.linspace(0, 1, 12), "<f4")
+    SHELVES.put(sid, numbers)
     assert drawn(colour=numbers.key, theme="dark") == both
 
 
@@ -461,8 +462,8 @@ def test_density_takes_arrays_of_the_right_kind_only(sid: str, spec: dict[str, A
     window = "x0=0&x1=1&y0=0&y1=1&w=5&h=5"
     assert ask(f"/hv/density/{sid}/{spec['order']}?{window}").status == 404
     assert ask(f"/hv/density/{sid}/{spec['colour']['key']}?{window}").status == 404
-    short = map_data.Packed.of(np.zeros(3), "|i1")
-    map_data.SHELVES.put(sid, short)
+    short = Packed.of(np.zeros(3), "|i1")
+    SHELVES.put(sid, short)
     assert density(sid, spec, colour=short.key).status == 404
     assert density(sid, spec, mask=spec["geometry"]).status == 404
 
