@@ -67,10 +67,18 @@ class Server:
 
 @contextlib.contextmanager
 def serve(
-    script: Path, log: Path, *, timeout: float = 60, env: Mapping[str, str] | None = None
+    script: Path,
+    log: Path,
+    *,
+    timeout: float = 60,
+    env: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Iterator[Server]:
-    """Run a Streamlit script until the block ends; no process of it may be left then."""
-    port = free_port()
+    """Run a Streamlit script until the block ends; no process of it may be left then.
+
+    A test may kill the server before.
+    """
+    port = port or free_port()
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     with log.open("w", encoding="utf-8") as output:
@@ -92,7 +100,8 @@ def serve(
             raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
         yield server
     finally:
-        process.send_signal(signal.SIGTERM)
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
         try:
             process.wait(15)
             stopped = True

@@ -1,0 +1,139 @@
+"""What outlives a reload, a second tab, a killed worker and a killed server."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.harness import (
+    ARTIFACTS,
+    ROOT,
+    Server,
+    free_port,
+    serve,
+    session_members,
+    wait_until,
+)
+from tests.browser.test_app import drag, settled, stage, told
+
+Open = Callable[[str], Page]
+
+
+@pytest.fixture
+def fresh(browser: Browser) -> Iterator[Server]:
+    """Serve the app for one test alone."""
+    with serve(ROOT / "app.py", ARTIFACTS / "lasting.log") as server:
+        yield server
+
+
+def ready(page: Page) -> None:
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Make map")).to_be_enabled(timeout=60_000)
+    stage(page)
+    settled(page)
+
+
+def rename(page: Page, title: str) -> None:
+    page.locator(".st-key-project button").first.click()
+    box = page.get_by_label("Project name")
+    box.fill(title)
+    box.press("Enter")
+    expect(page.locator(".st-key-project").get_by_text(title)).to_be_visible()
+    page.keyboard.press("Escape")
+    settled(page)
+
+
+def test_an_edit_in_one_tab_is_seen_in_the_other(page: Page) -> None:
+    page.goto("/map")
+    ready(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    rename(page, "Signs of feeling")
+    expect(other.locator(".st-key-project").get_by_text("Signs of feeling")).to_be_visible()
+    other.get_by_role("button", name="Undo project name").click()
+    expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    settled(page)
+    settled(other)
+
+
+def test_two_visitors_see_nothing_of_each_other(open_page: Open, server: Server) -> None:
+    one, two = open_page(server.url), open_page(server.url)
+    one.goto("/map")
+    ready(one)
+    two.goto("/map")
+    ready(two)
+    rename(one, "Mine alone")
+    two.reload()
+    ready(two)
+    expect(two.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+
+
+def test_a_killed_server_that_comes_back_has_lost_nothing(
+    browser: Browser, open_page: Open, tmp_path: Path
+) -> None:
+    port = free_port()
+    env = {"HETVIZ_HOME": str(tmp_path)}
+    with serve(ROOT / "app.py", ARTIFACTS / "killed.log", env=env, port=port) as first:
+        # Not watched: a browser complains of a server that is gone.
+        page = browser.new_context(base_url=first.url).new_page()
+        page.set_default_timeout(30_000)
+        page.goto("/map")
+        ready(page)
+        page.get_by_role("button", name="Box").click()
+        drag(page, (0.35, 0.5), (0.6, 0.85))
+        expect(page.locator(".st-key-panel").get_by_text(" selected")).to_be_visible()
+        count = told(page, "count")
+        rename(page, "Kept")
+        os.kill(first.pid, signal.SIGKILL)
+        # The worker ends with its server.
+        assert wait_until(lambda: not session_members(first.pid), 20)
+    back: list[object] = []
+    page.on("websocket", lambda socket: back.append(socket))  # noqa: PLW0108 - it wants a function
+    with serve(ROOT / "app.py", ARTIFACTS / "killed-2.log", env=env, port=port):
+        # The open tab comes back by itself: its heartbeat runs the page, and clicks work then.
+        for _ in range(120):
+            if back:
+                break
+            page.wait_for_timeout(250)
+        assert back
+        expect(page.get_by_text("Connection error")).to_have_count(0, timeout=30_000)
+        page.wait_for_timeout(6_000)
+        settled(page)
+        page.get_by_role("button", name="Undo project name").click()
+        expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+        page.reload()
+        ready(page)
+        assert told(page, "count") == count
+        expect(page.get_by_role("button", name="Redo project name")).to_be_visible()
+    page.context.close()
+
+
+def test_a_killed_worker_is_told_and_another_takes_over(fresh: Server, open_page: Open) -> None:
+    page = open_page(fresh.url)
+    page.goto("/map")
+    ready(page)
+    page.get_by_role("button", name="Make map").click()
+    workers = [pid for pid in session_members(fresh.pid) if pid != fresh.pid]
+    assert wait_until(lambda: bool(workers_of(fresh)), 20), workers
+    for pid in workers_of(fresh):
+        os.kill(pid, signal.SIGKILL)
+    expect(page.get_by_text("failed.", exact=False).first).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Start again").click()
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    settled(page)
+
+
+def workers_of(server: Server) -> list[int]:
+    return [
+        pid
+        for pid in session_members(server.pid)
+        if "hetviz.jobs.worker" in Path(f"/proc/{pid}/cmdline").read_text()
+    ]
