@@ -65,7 +65,7 @@ def chips(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -
         kind = ' class="on"' if row in marked else ""
         words = look.esc(short(item.title, _CHIP))
         cells.append(f'<li{kind} title="{look.esc(item.title)}"><i>{item.glyph}</i> {words}</li>')
-    st.html(f'<ul class="hv-chips">{"".join(cells)}</ul>')
+    st.html(f'<ul class="hv-names">{"".join(cells)}</ul>')
 
 
 def strip(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:

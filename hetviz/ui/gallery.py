@@ -10,7 +10,7 @@ from hetviz.io import sample_card, samples
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recoloured
-from hetviz.ui import charts, look, session
+from hetviz.ui import charts, filters, look, session
 from hetviz.workspace import OpenSample, State
 
 
@@ -48,8 +48,10 @@ def legend(state: State, said: list[str]) -> None:
         f"<span><b>{shape_of(place)[1]}</b> {look.esc(name)}</span>"
         for place, name in enumerate(data.datasets)
     ]
+    if state.filters:
+        said = [*said, f"A filter shows {filters.shown(state):,} of {data.n_rows:,} items."]
     words = " ".join([colour_words(state), *said])
-    st.html(f'<div class="hv-legend">{"".join(shapes)}<span>{look.esc(words)}</span></div>')
+    st.html(f'<div class="hv-told">{"".join(shapes)}<span>{look.esc(words)}</span></div>')
 
 
 def colour_words(state: State) -> str:

@@ -29,7 +29,7 @@ def show(state: State, rows: NDArray[np.int64]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         look.section(f"{len(rows):,} selected")
         st.button("Clear", type="tertiary", key="clear", on_click=selecting.clear)
-    st.html(f'<div class="hv-legend">{"".join(_counts(data, rows))}</div>')
+    st.html(f'<div class="hv-told">{"".join(_counts(data, rows))}</div>')
     _actions(state, data, rows)
     _apart(data, rows)
     _links(data, rows)

@@ -29,17 +29,21 @@ def show() -> None:
     """Show the help; meant for the inside of a popover."""
     look.section("What this is")
     look.quiet(_DOES)
-    _terms(_STEPS)
+    _terms("Pages", _STEPS)
     look.section("On the map")
-    _terms(KEYS)
+    _terms("Keys", KEYS)
     look.section("Where things are kept")
     for words in _KEPT:
         look.quiet(words)
     st.html(f'<p class="hv-now">hetviz {look.esc(__version__)}</p>')
 
 
-def _terms(pairs: tuple[tuple[str, str], ...]) -> None:
+def _terms(label: str, pairs: tuple[tuple[str, str], ...]) -> None:
     lines = "".join(
         f"<dt><kbd>{look.esc(name)}</kbd></dt><dd>{look.esc(words)}</dd>" for name, words in pairs
     )
-    st.html(f'<dl class="hv-key-list">{lines}</dl>')
+    # What may scroll must be reached by the keyboard.
+    st.html(
+        f'<div tabindex="0" role="group" aria-label="{look.esc(label)}">'
+        f'<dl class="hv-key-list">{lines}</dl></div>'
+    )

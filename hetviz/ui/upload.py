@@ -124,7 +124,7 @@ def account(waiting: Staged) -> None:
         look.headline(summary(loaded), _second_line(errors))
         for info in loaded.files:
             st.html(
-                f'<div class="hv-legend"><b>{look.esc(info.name)}</b>'
+                f'<div class="hv-told"><b>{look.esc(info.name)}</b>'
                 f"<span>{look.esc(info.words)}</span></div>"
             )
     reading.choices_form(waiting.files, waiting.choices, _reread)

@@ -14,6 +14,7 @@ from hetviz.ui import look
 
 PARAMETER = "weights"
 """The name under which a method declares the weight of each dataset."""
+_BY_HAND = "set by hand"
 
 
 def of_datasets(method: str, declared: Mapping[str, Param], data: HeteroData) -> dict[str, Any]:
@@ -25,18 +26,29 @@ def of_datasets(method: str, declared: Mapping[str, Param], data: HeteroData) ->
         return {}
     if len(data.datasets) == 1:
         return {}
+    words = [word for word in (*param.also, *param.inner.also) if isinstance(word, str)]
+    if words:
+        how = st.selectbox(
+            look.plain(param.label),
+            [*words, _BY_HAND],
+            index=words.index(param.default) if param.default in words else len(words),
+            help=look.plain(param.help) or None,
+            key=f"weigh-{method}-how",
+        )
+        if how != _BY_HAND:
+            return {} if how == param.default else {PARAMETER: how}
     low, high = param.inner.low, param.inner.high
     low, high = max(low, 0.0), min(high, 1.0 if high <= 1 else 5.0)
     start = param.default if isinstance(param.default, (int, float)) else 1.0
-    st.html(f'<p class="hv-quiet">{look.esc(param.label or "Weight of each dataset")}</p>')
+    look.quiet(param.label or "Weight of each dataset")
     values = {
         name: st.slider(
             look.plain(name), low, high, float(start), key=f"weigh-{method}-{place}-{name}"
         )
         for place, name in enumerate(data.datasets)
     }
-    # All alike is what the method does by itself.
-    return {} if len(set(values.values())) == 1 else {PARAMETER: values}
+    # All alike is what a method does by itself, unless it was told to find the weights.
+    return {} if not words and len(set(values.values())) == 1 else {PARAMETER: values}
 
 
 def of_links(data: HeteroData) -> dict[str, float]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import combinations
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.ui import session
+from hetviz.ui.places import CSS
 from hetviz.workspace import RenameDataset, SetTitle
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
@@ -125,3 +128,17 @@ def test_help_says_what_where_and_which_version(visit: Visit) -> None:
     assert "HETVIZ_HOME" in text
     assert "The address of this page is the key to the project" in text
     assert "hetviz 0." in text
+
+
+def test_the_map_and_the_pages_share_no_class() -> None:
+    """Both style sheets lie on the same page, so a rule of one would change the other."""
+    folder = CSS.parent.parent
+    sheets = [
+        CSS,
+        folder / "map_component" / "assets" / "map.css",
+        folder / "recent" / "recent.css",
+    ]
+    named = [set(re.findall(r"\.(hv-[a-z-]+)", sheet.read_text("utf-8"))) for sheet in sheets]
+    assert all(named)
+    for first, second in combinations(named, 2):
+        assert first & second == set()

@@ -107,6 +107,7 @@ def test_only_these_is_a_filter_that_undo_takes_back(visit: Visit) -> None:
     ]
     assert "Shown 3 of 1,894" in html_of(app)
     assert app.button(key="unfilter-rows").label.startswith("only 3 chosen items")
+    assert "A filter shows 3 of 1,894 items." in html_of(go(app, "start"))
     press(app, "undo")
     assert workspace_of(app).state.filters == ()
 
@@ -265,3 +266,19 @@ def test_hostile_names_are_text_everywhere(visit: Visit) -> None:
     assert "&lt;img src=x onerror=alert(1)&gt;" in html_of(pick(app, 3))
     assert "<b>" not in app.button(key="unfilter-0").label
     assert "kind is <b>tree</b>" in chip(app, "unfilter-0")
+
+
+def test_weights_of_datasets_are_asked_where_the_method_has_them(visit: Visit) -> None:
+    app = own(visit)
+    app.selectbox(key="method").set_value("coca").run()
+    assert not app.exception
+    how = app.selectbox(key="weigh-coca-how")
+    assert how.value == "equal"
+    how.set_value("set by hand").run()
+    app.slider(key="weigh-coca-1-birds").set_value(0.5).run()
+    assert app.session_state["recipe"]["params"]["weights"] == {"plants": 1.0, "birds": 0.5}
+    app.selectbox(key="weigh-coca-how").set_value("learned").run()
+    assert app.session_state["recipe"]["params"]["weights"] == "learned"
+    app.selectbox(key="method").set_value("pca").run()
+    assert "weights" not in app.session_state["recipe"]["params"]
+    assert "This method weighs all datasets alike." in html_of(app)
