@@ -1,0 +1,284 @@
+"""UMAP of several datasets: one graph of fuzzy neighbourhoods and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.core.affinities import LEAST_ROWS
+from hetviz.core.laplacian import SignedGraph
+from hetviz.core.neighbors import Neighbors
+from hetviz.core.spectral_start import carried_on, spectral_start
+from hetviz.core.umap_layout import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.data.views import tied
+from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.affinities import KINDS, dataset_neighbors
+from hetviz.features.neighbor_map import Placed, place_new, value_for
+from hetviz.metrics.rows import coordinates_of
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+
+MANY_ROWS = 10_000
+"""Above this many items fewer epochs do."""
+
+
+class UMAP(BaseEmbedder):
+    """Uniform manifold approximation and projection of several datasets and their links.
+
+    Parameters
+    ----------
+    n_components : {1, 2, 3}
+    n_neighbors : int
+        Neighbours of each item within its dataset, itself counted.
+    min_dist : float
+        How near items may lie on the map.
+    link_strength : float
+        Membership of a link of weight 1; a nearest neighbour's is 1.
+    weights : float or mapping of str to float
+        Factor of each dataset's own neighbourhoods; links count by the geometric mean of two.
+    features : str or mapping of str to str
+        What makes neighbours within each dataset, see `hetviz.features.affinities.KINDS`.
+    cannot_link_strength : float
+        How much each epoch moves pairs said to be apart towards being half a radius apart.
+    tie_views : bool
+        Add a link of weight 1 between the rows of one object in different views.
+    n_epochs : int or None
+        None is 500, or 200 above 10,000 items.
+    random_state : int
+
+    Notes
+    -----
+    Minimises the cross entropy of edges in the graph and in the layout, by drawing edges and
+    random pairs. The graph is that of umap-learn in each dataset; links are further edges, and
+    links that say apart none at all: they are a bounded push besides. It starts from the
+    slowest modes of the graph. Given an earlier map of its own it goes on from there with short
+    steps. O(n^2 d) time for the neighbours, O(edges) per epoch.
+
+    References
+    ----------
+    McInnes, Healy and Melville, UMAP: uniform manifold approximation and projection for dimension
+    reduction, 2018. Several datasets, links and apart are additions.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="umap",
+        title="Neighbour map (UMAP)",
+        family="Neighbour map",
+        paper="UMAP: uniform manifold approximation and projection for dimension reduction, 2018",
+        equation=(
+            r"\min_Y -\sum_{ij} w_{ij} \log q_{ij} + (1 - w_{ij}) \log(1 - q_{ij}),\quad"
+            r" q_{ij} = (1 + a \lVert y_i - y_j \rVert^{2b})^{-1}"
+        ),
+        needs=(Need.FEATURES_OR_LINKS,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.CANNOT_LINKS,
+                Capability.WITHIN_LINKS,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+                Capability.WARM_START,
+            }
+        ),
+        summary=(
+            "Puts each item next to those most like it and next to those it is linked with, in "
+            "dense groups with room between them. A well-known method to compare others with."
+        ),
+        caveats=(
+            "Nearness means something, distance between far groups and the size of groups do not.",
+            "Datasets that no link joins share the picture without being compared.",
+        ),
+        cost="A few seconds for 2,000 items, a minute for 20,000.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=3),
+        "n_neighbors": Integer(
+            15,
+            "Neighbours",
+            "How many neighbours of each item count; fewer show finer groups.",
+            low=2,
+            high=500,
+        ),
+        "min_dist": Real(
+            0.1, "Least distance", "How near items may lie on the map.", low=0.0, high=2.0
+        ),
+        "link_strength": Real(
+            1.0,
+            "Strength of links",
+            "How much a link counts beside a nearest neighbour.",
+            low=0.0,
+            high=100.0,
+            log=True,
+        ),
+        "weights": PerDataset(
+            1.0,
+            "Weight of datasets",
+            "How much the likeness of a dataset's items counts, and its links with it.",
+            inner=Real(1.0, low=0.0, high=100.0),
+            advanced=True,
+        ),
+        "features": PerDataset(
+            "auto",
+            "Features",
+            "What makes items of a dataset alike.",
+            inner=Choice("auto", options=KINDS),
+            advanced=True,
+        ),
+        "cannot_link_strength": Real(
+            1.0, "Strength of apart", "How hard links that say apart push.", low=0.0, high=1.0
+        ),
+        "tie_views": Flag(
+            True, "Join views", "Draw the rows that show one object in different datasets together."
+        ),
+        "n_epochs": Integer(
+            None,
+            "Epochs",
+            "Rounds of drawing pairs.",
+            low=10,
+            high=10_000,
+            also=(None,),
+            advanced=True,
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        n_neighbors: int = 15,
+        min_dist: float = 0.1,
+        link_strength: float = 1.0,
+        weights: float | Mapping[str, float] = 1.0,
+        features: str | Mapping[str, str] = "auto",
+        cannot_link_strength: float = 1.0,
+        tie_views: bool = True,
+        n_epochs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.min_dist = min_dist
+        self.link_strength = link_strength
+        self.weights = weights
+        self.features = features
+        self.cannot_link_strength = cannot_link_strength
+        self.tie_views = tie_views
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+
+    @classmethod
+    def warm_up(cls) -> None:
+        """Load the compiled kernels, so that the next fit does not wait for them."""
+        rng = np.random.default_rng(0)
+        index = np.add.outer(np.arange(8), np.array([1, 2])) % 8
+        graph = fuzzy_graph(Neighbors(index.astype(np.int64), rng.random((8, 2))))
+        UmapLayout(graph, rng.standard_normal((8, 2)), n_epochs=2).run()
+
+    def _fit_from(
+        self,
+        data: HeteroData,
+        rng: np.random.Generator,
+        progress: Progress,
+        start: Embedding | None,
+    ) -> Fit:
+        signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
+        placed = Placed.by(self._graph(data, signed, Part(progress, 0.0, 0.3)), data)
+        if not placed.mask.any():
+            reason = "No item has features that tell items apart, and no link counts."
+            raise NotApplicableError(self.card.title, [reason])
+        progress(0.3, "Finding a start")
+        n_epochs = self.n_epochs or (500 if len(placed.mask) <= MANY_ROWS else 200)
+        speed = 1.0
+        earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None
+        if earlier is None:
+            Y = spread_out(spectral_start(placed.graph, self.n_components, rng), rng)
+        else:
+            Y = carried_on(placed.graph, earlier, rng)
+            if start is not None and start.note == self.card.title:
+                n_epochs, speed = max(n_epochs // 5, 1), 0.2
+            else:
+                Y = spread_out(Y, rng)
+        left, right, weight = placed.pairs(signed.negative)
+        layout = UmapLayout(
+            placed.graph,
+            Y,
+            n_epochs=n_epochs,
+            min_dist=self.min_dist,
+            speed=speed,
+            apart=(left, right, self.cannot_link_strength * weight),
+            random_state=self.random_state,
+        )
+        try:
+            layout.run(Part(progress, 0.35, 0.95), placed.whole)
+        except Cancelled as stopped:
+            reason = f"stopped after {layout.n_iter:,} epochs"
+            stopped.partial = self._done(layout, placed, reason)
+            raise
+        return self._done(layout, placed, "all epochs made")
+
+    def _graph(self, data: HeteroData, signed: SignedGraph, progress: Progress) -> Any:
+        """Return the graph of all rows: fuzzy neighbourhoods, and links as further edges."""
+        names = list(data.datasets)
+        factor = {name: float(value_for(self.weights, name, 1.0)) for name in names}
+        parts: list[Any] = []
+        self._alike: dict[str, float] = {}
+        for step, (name, dataset) in enumerate(data.datasets.items()):
+            n = len(dataset)
+            share = Part(progress, step / len(names), (step + 1) / len(names))
+            share(0.0, f"Neighbours in {name}")
+            found = None
+            if n >= LEAST_ROWS and factor[name] > 0:
+                found = dataset_neighbors(
+                    dataset,
+                    min(self.n_neighbors, n) - 1,
+                    value_for(self.features, name, "auto"),
+                    self.random_state,
+                    share,
+                )
+            graph = sp.csr_array((n, n)) if found is None else fuzzy_graph(found) * factor[name]
+            self._alike[name] = float(graph.sum() / n)
+            parts.append(graph)
+        own = sp.csr_array(sp.block_diag(parts, format="csr"))
+        root = np.concatenate([np.full(len(data[name]), np.sqrt(factor[name])) for name in names])
+        scale = sp.diags_array(root)
+        links = (scale @ signed.positive @ scale) * self.link_strength
+        graph = fuzzy_union(own, links) if self.link_strength <= 1 else own + links
+        graph = sp.csr_array(graph - graph.multiply(signed.negative != 0))
+        graph.eliminate_zeros()
+        return graph
+
+    def _done(self, layout: UmapLayout, placed: Placed, reason: str) -> Fit:
+        return Fit(
+            placed.by_dataset(layout.positions),
+            n_iter=layout.n_iter,
+            stopping_reason=reason,
+            diagnostics={"apart far enough": layout.far_enough()},
+            components=placed.components,
+        )
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return {
+            name: place_new(
+                rows,
+                self._fitted,
+                self.embedding_.coordinates,
+                value_for(self.features, name, "auto"),
+                self._alike[name],
+                dict.fromkeys(self._fitted, self.link_strength),
+            )
+            for name, rows in new.items()
+        }
