@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 RIDGE_FLOOR = 1e-12
+_CROSSED = 262_144
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,11 @@ class Block(ABC):
     def cross(self, S: Any, other: Block) -> Floats:
         """Phi' S Phi_other for a sparse S of shape (n, other.n): shape (r, other.r)."""
         rows = np.flatnonzero(np.diff(S.indptr))
-        if not rows.size:
-            return np.zeros((self.r, other.r))
-        return self.gather(rows, other.spread(S[rows]))
+        total = np.zeros((self.r, other.r))
+        for start in range(0, rows.size, _CROSSED):
+            part = rows[start : start + _CROSSED]
+            total += self.gather(part, other.spread(S if part.size == S.shape[0] else S[part]))
+        return total
 
     def norms(self, S: Any) -> float:
         """tr(Phi' S Phi) for a sparse symmetric S of shape (n, n)."""
@@ -181,7 +184,8 @@ class FeatureBlock(Block):
 
     def gram(self, mass: Floats) -> Floats:
         rows = np.flatnonzero(mass)
-        matrix, root = self._matrix[rows], np.sqrt(mass[rows])
+        matrix = self._matrix if rows.size == self.n else self._matrix[rows]
+        root = np.sqrt(mass[rows])
         if self._shift is None:
             scaled = matrix * root[:, None]
             return np.asarray(scaled.T @ scaled)

@@ -209,8 +209,12 @@ class _Pencil:
         """Z'SZ as a dense (r, r) array."""
         G = np.zeros((self.r, self.r))
         for u, left in enumerate(self.blocks):
-            for v, right in enumerate(self.blocks[: u + 1]):
-                part = S[self.rows[u]][:, self.rows[v]]
+            across = S[self.rows[u]]
+            for v, right in enumerate(self.blocks):
+                # of each two the narrower is spread over the links, which costs the most
+                if (right.r, v) > (left.r, u):
+                    continue
+                part = across[:, self.rows[v]]
                 if not part.nnz:
                     continue
                 G[self.columns[u], self.columns[v]] = left.cross(part, right)

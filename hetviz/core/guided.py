@@ -81,6 +81,7 @@ def guided_projection(
     center: bool = True,
     keep: float | None = KEEP,
     path: str = "auto",
+    symmetric: bool = False,
     names: Sequence[str] | None = None,
     title: str = "Guided projection",
     random_state: int = 0,
@@ -114,6 +115,8 @@ def guided_projection(
         See `hetviz.core.prepare.make_block`; `gamma` and `nominal` may be given per dataset.
     keep, path, random_state
         See `hetviz.core.eigen.solve`.
+    symmetric : bool
+        Promise that W is symmetric, which saves the time to make it so.
     names : sequence of str, optional
         Dataset names for messages.
     title : str
@@ -135,7 +138,7 @@ def guided_projection(
     r_v)^3).
     """
     _check_options(signed, variant, nu)
-    graph = _checked_graph(W)
+    graph = _checked_graph(W, symmetric)
     form = signed if variant == "block" else "paper"
     _check_guidance(graph, form, title)
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
@@ -159,7 +162,7 @@ def guided_projection(
         )
         for v, X in enumerate(features)
     ]
-    component = dataset_components(graph.positive + graph.negative, sizes)
+    component = dataset_components(graph.absolute, sizes)
     fitted: list[tuple[list[int], Solution | None]] = []
     for number in range(int(component.max()) + 1):
         members = [int(v) for v in np.flatnonzero(component == number)]
@@ -264,7 +267,7 @@ def _check_options(signed: str, variant: str, nu: float | None) -> None:
         raise ParameterError(f"nu = {nu!r}; it must be a number of 0 or more.")
 
 
-def _checked_graph(W: Any) -> SignedGraph:
+def _checked_graph(W: Any, symmetric: bool) -> SignedGraph:
     W = sp.csr_array(W, dtype=np.float64)
     if not np.isfinite(W.data).all():
         at = int(np.flatnonzero(~np.isfinite(W.data))[0])
@@ -278,4 +281,4 @@ def _checked_graph(W: Any) -> SignedGraph:
                 "Give a number from -1 to 1.",
             )
         )
-    return SignedGraph.split(W)
+    return SignedGraph.split(W, symmetric=symmetric)

@@ -30,10 +30,12 @@ class SignedGraph:
     negative: Any
 
     @classmethod
-    def split(cls, W: Any) -> SignedGraph:
-        """Symmetrise W as (W + W') / 2, drop its diagonal, and split it by sign."""
+    def split(cls, W: Any, *, symmetric: bool = False) -> SignedGraph:
+        """Symmetrise W as (W + W') / 2 unless it is, drop its diagonal, and split it by sign."""
         W = sp.csr_array(W, dtype=np.float64)
-        W = ((W + W.T) / 2).tocoo()
+        if symmetric and (W.data > 0).all() and not W.diagonal().any():
+            return cls(W, sp.csr_array(W.shape))
+        W = W.tocoo() if symmetric else ((W + W.T) / 2).tocoo()
         off_diagonal = W.coords[0] != W.coords[1]
         rows, columns = W.coords[0][off_diagonal], W.coords[1][off_diagonal]
         values = W.data[off_diagonal]
@@ -43,6 +45,11 @@ class SignedGraph:
             return sp.csr_array(entries, shape=W.shape)
 
         return cls(part(values > 0, 1.0), part(values < 0, -1.0))
+
+    @property
+    def absolute(self) -> Any:
+        """|W| = W+ + W-: csr_array of shape (n, n)."""
+        return self.positive + self.negative if self.negative.nnz else self.positive
 
     @cached_property
     def positive_degrees(self) -> Floats:
@@ -69,6 +76,9 @@ class SignedGraph:
 
     def restrict(self, rows: Ints) -> SignedGraph:
         """Return the graph induced on `rows`."""
+        n = self.positive.shape[0]
+        if len(rows) == n and (rows == np.arange(n)).all():
+            return self
         return SignedGraph(self.positive[rows][:, rows], self.negative[rows][:, rows])
 
 

@@ -19,6 +19,7 @@ from hetviz.core.blocks import (
     absolute_ridge,
     as_dense,
 )
+from hetviz.core.streamed import ROWS, StreamedBlock
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,8 @@ LARGEST = 1e100
 """Larger values overflow when squared and summed."""
 _CONSTANT = 1e-24
 _DENSE_ENTRIES = 2e7
+STREAM_ENTRIES = 2_000_000
+"""Dense features with more entries are read in pieces instead of copied."""
 
 
 def make_block(
@@ -83,10 +86,11 @@ def make_block(
 
     Notes
     -----
-    Features that do not vary over the guided rows are dropped. Where fewer rows are guided than
-    there are features, the problem is solved exactly in the span of the guided rows (thin SVD,
-    O(n^2 d)), if that halves it or gamma is 0; sparse features of more than 4,000 columns are
-    reduced to 300 directions.
+    Dense features of more than two million entries, and files mapped by numpy, are read in pieces
+    and never copied. Features that do not vary over the guided rows are dropped. Where fewer rows
+    are guided than there are features, the problem is solved exactly in the span of the guided rows
+    (thin SVD, O(n^2 d)), if that halves it or gamma is 0; sparse features of more than 4,000
+    columns are reduced to 300 directions.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ParameterError(f"gamma = {gamma!r}; it must be a number of 0 or more.")
@@ -96,7 +100,9 @@ def make_block(
     X = _checked(features, weights, where)
     n, d = X.shape
     share = weights / weights.sum() if weights.any() else np.full(n, 1.0 / max(n, 1))
-    centre = np.asarray(X.T @ share).ravel() if center else np.zeros(d)
+    centre = _mean(X, share) if center else np.zeros(d)
+    if _to_be_streamed(X, weights, gamma):
+        return StreamedBlock(X, weights, centre, gamma, absolute=absolute, nominal=nominal)
     mass = weights if weights.any() else share
     X, shift, energy, columns = _centred(X, centre, mass)
     trace = float(energy.sum()) if weights.any() else 0.0
@@ -111,20 +117,38 @@ def make_block(
     return block
 
 
+def _to_be_streamed(X: Any, weights: Floats, gamma: float) -> bool:
+    """Say whether dense features are too large to copy, and need no reduction."""
+    if sp.issparse(X) or gamma == 0:
+        return False
+    large = X.size > STREAM_ENTRIES or isinstance(X, np.memmap)
+    return large and np.count_nonzero(weights) >= X.shape[1] / 2
+
+
+def _mean(X: Any, share: Floats) -> Floats:
+    if sp.issparse(X):
+        return np.asarray(X.T @ share).ravel()
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), ROWS):
+        total += share[start : start + ROWS] @ X[start : start + ROWS]
+    return total
+
+
 def _checked(features: Any, weights: Floats, where: str) -> Any:
     sparse = sp.issparse(features)
-    X: Any = (
-        sp.csr_array(features, dtype=np.float64) if sparse else np.asarray(features, np.float64)
-    )
+    X: Any = sp.csr_array(features, dtype=np.float64) if sparse else _floats(features)
     if X.ndim != 2 or X.shape[0] != len(weights):
         problem = Problem(
             "shape", where, f"a matrix with {len(weights):,} rows is needed", str(X.shape)
         )
         raise DataError(problem)
     values = X.data if sparse else X
-    if not (np.abs(values) <= LARGEST).all():
+    if not all(
+        (np.abs(values[start : start + 16 * ROWS].astype(np.float64)) <= LARGEST).all()
+        for start in range(0, len(values), 16 * ROWS)
+    ):
         coordinates = X.tocoo().coords if sparse else None
-        at = np.argwhere(~(np.abs(values) <= LARGEST))[0]
+        at = np.argwhere(~(np.abs(values.astype(np.float64)) <= LARGEST))[0]
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
         problem = Problem(
             "not-finite",
@@ -135,6 +159,13 @@ def _checked(features: Any, weights: Floats, where: str) -> Any:
         )
         raise DataError(problem)
     return X
+
+
+def _floats(features: Any) -> Any:
+    """Return dense features as they are if they are floats, mapped files too; else as float64."""
+    if isinstance(features, np.ndarray) and features.dtype in (np.float32, np.float64):
+        return features
+    return np.asarray(features, dtype=np.float64)
 
 
 def _centred(X: Any, centre: Floats, mass: Floats) -> tuple[Any, Floats | None, Floats, Ints]:

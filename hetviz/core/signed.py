@@ -26,6 +26,8 @@ def signed_form(
     """Return (S, mass, coupling) of a signed form for `hetviz.core.eigen.solve`."""
     positive, negative = graph.positive, graph.negative
     d_pos, d_neg = graph.positive_degrees, graph.negative_degrees
+    if not negative.nnz:
+        return positive, d_pos, None
     if form == "ratio":
         capped = nu * _cap(blocks, graph)
         S = (positive + capped * graph.negative_laplacian()).tocsr()

@@ -203,7 +203,7 @@ class Embedding:
         )
 
     def planar(self, how: str = "auto") -> Embedding:
-        """Return a 2-D embedding for drawing; its `note` says how it was made.
+        """Return a 2-D embedding for drawing; its `note` adds how it was made.
 
         Parameters
         ----------
@@ -239,7 +239,8 @@ class Embedding:
             note = f"t-SNE of {k} axes"
         sizes = np.cumsum([len(part) for part in self.coordinates.values()])[:-1]
         parts = dict(zip(self.coordinates, np.split(flat, sizes), strict=True))
-        return replace(self, coordinates=parts, note=note)
+        said = f"{self.note}; {note}" if self.note else note
+        return replace(self, coordinates=parts, note=said)
 
 
 def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> NDArray[np.object_]:
@@ -248,8 +249,7 @@ def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> NDArray[np.o
     values: Any = [str(row) for row in range(n)] if given is None else given
     if len(values) != n:
         return np.empty(0, dtype=object)
-    for row, text in enumerate(values):
-        out[row] = str(text)
+    out[:] = [str(text) for text in values]
     return out
 
 

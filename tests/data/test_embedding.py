@@ -85,6 +85,14 @@ def test_few_points_can_be_drawn_in_every_way(n: int, k: int, how: str) -> None:
     assert flat.note
 
 
+def test_drawing_keeps_what_must_be_said_with_the_map() -> None:
+    embedding = Embedding({"a": np.eye(4)}, note="HeMap: paired at random")
+    for how, words in (("axes", "first two axes"), ("pca", "principal"), ("tsne", "t-SNE")):
+        note = embedding.planar(how).note
+        assert note.startswith("HeMap: paired at random; ")
+        assert words in note
+
+
 def test_joined_appends_new_rows() -> None:
     old = Embedding({"a": np.zeros((2, 2))}, {"a": ["x", "y"]})
     new = Embedding({"a": np.ones((1, 2)), "b": np.ones((1, 2))}, {"a": ["z"], "b": ["w"]})
