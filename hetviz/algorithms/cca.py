@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
@@ -33,6 +34,9 @@ class CCA(BaseEmbedder):
     correlations_ : array of shape (n_datasets, n_components)
         Canonical correlations, by dataset in order. With more than two datasets, the
         agreement mu of the joint problem.
+    coefficients_ : dict of str to DataFrame
+        By dataset with plain features: how far one standard deviation of each feature moves an
+        item along each axis.
 
     Notes
     -----
@@ -94,6 +98,7 @@ class CCA(BaseEmbedder):
     }
 
     correlations_: NDArray[np.float64]
+    coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
         self,
@@ -128,6 +133,7 @@ class CCA(BaseEmbedder):
         if unguided:
             note(f"Nothing pairs {', '.join(unguided)} with another dataset; left off the map.")
         self.correlations_ = self._projection.guided.mu
+        self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
@@ -32,6 +33,9 @@ class CDMCA(BaseEmbedder):
     ----------
     agreement_ : array of shape (n_datasets, n_components)
         mu of each axis, by dataset in order: 1 where linked rows coincide, 0 for none.
+    coefficients_ : dict of str to DataFrame
+        By dataset with plain features: how far one standard deviation of each feature moves an
+        item along each axis.
 
     Notes
     -----
@@ -98,6 +102,7 @@ class CDMCA(BaseEmbedder):
     }
 
     agreement_: NDArray[np.float64]
+    coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
         self,
@@ -134,6 +139,7 @@ class CDMCA(BaseEmbedder):
         if unguided:
             note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
         self.agreement_ = self._projection.guided.mu
+        self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,

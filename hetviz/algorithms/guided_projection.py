@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.guided_cv import AXES, GAMMAS, choose
 from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
-from hetviz.features.projection import SHARED, fit_bases, guidance_of, project
+from hetviz.errors import ParameterError
+from hetviz.features.basis import Basis
+from hetviz.features.projection import SHARED, fit_bases, guidance_of, own_spread, project
 from hetviz.params import Choice, Param, Real
 from hetviz.progress import Progress
 
@@ -21,14 +26,16 @@ class GuidedProjection(BaseEmbedder):
 
     Parameters
     ----------
-    n_components : int
-        Axes wanted; fewer come back when fewer hold any agreement.
+    n_components : int or "cv"
+        Axes wanted; fewer come back when fewer hold any agreement. "cv" takes the best of
+        `hetviz.core.guided_cv.AXES` by links held out in turn.
     features : str or mapping of str to str
         What to use of each dataset, see `hetviz.features.basis.KINDS`.
     kernel : {None, "linear", "rbf", "precomputed"}
         The same for all datasets that `features` leaves on "auto" and that have what it needs.
-    gamma : float
-        Ridge, relative to the mean variance of the guided features.
+    gamma : float or "cv"
+        Ridge, relative to the mean variance of the guided features. "cv" takes the best of
+        `hetviz.core.guided_cv.GAMMAS` by links held out in turn.
     signed : {"ratio", "similarity", "paper"}
         What links that say apart do, see `hetviz.core.guided.guided_projection`.
     nu : float or None
@@ -49,6 +56,9 @@ class GuidedProjection(BaseEmbedder):
     ----------
     agreement_ : array of shape (n_datasets, n_components)
         mu of each axis, by dataset in order: 1 where linked rows coincide, 0 for none.
+    coefficients_ : dict of str to DataFrame
+        By dataset with plain features: how far one standard deviation of each feature moves an
+        item along each axis.
 
     Notes
     -----
@@ -98,7 +108,7 @@ class GuidedProjection(BaseEmbedder):
         cost="Seconds to 5,000 items with kernels; grows with items times features squared.",
     )
     params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
+        "n_components": replace(SHARED["n_components"], also=("cv",)),
         "kernel": Choice(
             None,
             "Compare items by",
@@ -117,6 +127,7 @@ class GuidedProjection(BaseEmbedder):
             low=0.0,
             high=1e6,
             log=True,
+            also=("cv",),
         ),
         "nu": Real(
             None,
@@ -156,12 +167,13 @@ class GuidedProjection(BaseEmbedder):
     }
 
     agreement_: NDArray[np.float64]
+    coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         kernel: str | None = None,
-        gamma: float = 0.1,
+        gamma: float | str = 0.1,
         nu: float | None = None,
         tie_views: bool = True,
         signed: str = "ratio",
@@ -186,13 +198,14 @@ class GuidedProjection(BaseEmbedder):
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         W = guidance_of(data, tie_views=self.tie_views, weights=self.weights)
         bases = fit_bases(data, progress, self.features, self.kernel, self.random_state)
-        progress(0.6, "Solving for the shared axes")
+        n_components, gamma, tried = self._chosen(bases, W, progress)
+        progress(0.9 if tried else 0.6, "Solving for the shared axes")
         self._projection = project(
             bases,
             W,
             title=self.card.title,
-            n_components=self.n_components,
-            gamma=self.gamma,
+            n_components=n_components,
+            gamma=gamma,
             spread=self.axis_scale,
             random_state=self.random_state,
             signed=self.signed,
@@ -203,11 +216,45 @@ class GuidedProjection(BaseEmbedder):
         if unguided:
             note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
         self.agreement_ = self._projection.guided.mu
+        self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
+            diagnostics=self._projection.diagnostics | tried,
             components=self._projection.components,
         )
+
+    def _chosen(
+        self, bases: Mapping[str, Basis], W: Any, progress: Progress
+    ) -> tuple[int, float, dict[str, Any]]:
+        """Return the number of axes, the ridge, and what was tried to choose them."""
+        n_components, gamma = self.n_components, self.gamma
+        if not isinstance(n_components, str) and not isinstance(gamma, str):
+            return n_components, gamma, {}
+        if self.variant != "block":
+            raise ParameterError(
+                f"guided-projection: variant = {self.variant!r} cannot choose by cross-validation; "
+                "give gamma and n_components as numbers, or use variant='block'."
+            )
+        spread = self.axis_scale
+        found = choose(
+            [basis.features for basis in bases.values()],
+            W,
+            gammas=GAMMAS if isinstance(gamma, str) else (gamma,),
+            axes=AXES if isinstance(n_components, str) else (n_components,),
+            signed=self.signed,
+            nu=self.nu,
+            exponent=lambda k: own_spread(k) if isinstance(spread, str) else spread,
+            nominal=[basis.nominal for basis in bases.values()],
+            title=self.card.title,
+            random_state=self.random_state,
+            progress=lambda share: progress(0.6 + 0.3 * share, "Trying on links held out"),
+        )
+        tried = {"gamma": found.gamma, "n_components": found.n_components}
+        areas = {
+            f"{ridge:g}": dict(zip(map(str, found.axes), row.tolist(), strict=True))
+            for ridge, row in zip(found.gammas, found.areas, strict=True)
+        }
+        return found.n_components, found.gamma, {"chosen": tried, "held_out_area": areas}
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
         return self._projection.place(new)

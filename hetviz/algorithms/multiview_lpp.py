@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
@@ -41,6 +42,9 @@ class MultiviewLPP(BaseEmbedder):
     ----------
     agreement_ : array of shape (n_datasets, n_components)
         mu of each axis, by dataset in order: 1 where neighbours and pairs coincide.
+    coefficients_ : dict of str to DataFrame
+        By dataset with plain features: how far one standard deviation of each feature moves an
+        item along each axis.
 
     Notes
     -----
@@ -121,6 +125,7 @@ class MultiviewLPP(BaseEmbedder):
     }
 
     agreement_: NDArray[np.float64]
+    coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
         self,
@@ -164,6 +169,7 @@ class MultiviewLPP(BaseEmbedder):
         if left:
             note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
         self.agreement_ = self._projection.guided.mu
+        self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.features.basis import KINDS, Basis, chosen_kind, fit_basis
+from hetviz.features.meaning import coefficients
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
 
@@ -102,6 +104,16 @@ class Projection:
             "unguided": self.unguided,
         }
 
+    def coefficients(self, data: HeteroData) -> dict[str, pd.DataFrame]:
+        """Return what each feature does, see `hetviz.features.meaning`; not for kernels."""
+        k = self.guided.mu.shape[1]
+        axes = [f"axis {number + 1}" for number in range(k)]
+        return {
+            name: coefficients(data[name], self.guided.maps[v], self.scale[v], axes)
+            for v, (name, basis) in enumerate(self.bases.items())
+            if basis.kind == "linear"
+        }
+
     def enlarged(self, factors: Mapping[str, float]) -> Projection:
         """Return the same maps with the coordinates of each dataset times its factor."""
         coordinates = {name: Y * factors[name] for name, Y in self.coordinates.items()}
@@ -144,6 +156,11 @@ class Projection:
         placed[:, mu == 0] = 0.0
         placed[degree == 0] = np.nan
         return placed
+
+
+def own_spread(n_components: int) -> float:
+    """Return the exponent "auto" stands for: 0, equal spread, for pictures; 1 for more axes."""
+    return 0.0 if n_components <= 3 else 1.0
 
 
 def fit_bases(
@@ -202,7 +219,7 @@ def project(
     bases : mapping of str to Basis
         From `fit_bases`.
     W : sparse array of shape (n_rows, n_rows)
-        Signed guidance.
+        Signed guidance, symmetric.
     title : str
         Of the method, for messages.
     n_components, gamma, random_state
@@ -223,13 +240,14 @@ def project(
         n_components=n_components,
         gamma=gamma,
         nominal=[basis.nominal for basis in bases.values()],
+        symmetric=True,
         names=list(bases),
         title=title,
         random_state=random_state,
         **options,
     )
     if isinstance(spread, str):
-        spread = 0.0 if n_components <= 3 else 1.0
+        spread = own_spread(n_components)
     coordinates = dict(zip(bases, guided.scaled(spread), strict=True))
     for name, placed in zip(bases, guided.placed, strict=True):
         if not placed:

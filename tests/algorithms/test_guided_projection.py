@@ -217,3 +217,20 @@ def test_features_by_dataset_and_what_they_lack() -> None:
         GuidedProjection(features={"a": "precomputed"}).fit(data)
     with pytest.raises(ParameterError, match="unknown datasets"):
         GuidedProjection(features={"z": "rbf"}).fit(data)
+
+
+def test_ridge_and_axes_by_links_held_out() -> None:
+    data = three_datasets()
+    model = GuidedProjection(gamma="cv", n_components="cv").fit(data)
+    chosen = model.diagnostics_["chosen"]
+    areas = model.diagnostics_["held_out_area"]
+    best = max((area, key, k) for key, row in areas.items() for k, area in row.items())
+    assert areas[f"{chosen['gamma']:g}"][str(chosen["n_components"])] == pytest.approx(best[0])
+    by_hand = GuidedProjection(gamma=chosen["gamma"], n_components=chosen["n_components"])
+    np.testing.assert_array_equal(
+        by_hand.fit(data).embedding_.stacked(), model.embedding_.stacked()
+    )
+    only_ridge = GuidedProjection(gamma="cv").fit(data)
+    assert only_ridge.embedding_.n_components == 2
+    with pytest.raises(ParameterError, match="variant='block'"):
+        GuidedProjection(gamma="cv", variant="anchor").fit(data)
