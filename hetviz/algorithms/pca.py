@@ -14,7 +14,7 @@ from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.features.basis import Basis, fit_basis
-from hetviz.params import Flag, Integer, Param
+from hetviz.params import Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
 
 Floats = NDArray[np.float64]
@@ -30,6 +30,8 @@ class PCA(BaseEmbedder):
     standardize : bool
         Divide each feature by its standard deviation first. Kernels and distances have no
         features to divide.
+    weights : float or mapping of str to float
+        Of the views of one entity beside each other; 0 leaves a view out.
 
     Notes
     -----
@@ -77,11 +79,25 @@ class PCA(BaseEmbedder):
             "Equal spread",
             "Give every feature the same spread first; right for features in different units.",
         ),
+        "weights": PerDataset(
+            1.0,
+            "Weight of datasets",
+            "How much a view counts beside the others of the same items; 0 leaves it out. With "
+            "one view for each kind of item it changes nothing.",
+            inner=Real(1.0, low=0.0, high=100.0),
+            advanced=True,
+        ),
     }
 
-    def __init__(self, n_components: int = 2, standardize: bool = False) -> None:
+    def __init__(
+        self,
+        n_components: int = 2,
+        standardize: bool = False,
+        weights: float | Mapping[str, float] = 1.0,
+    ) -> None:
         self.n_components = n_components
         self.standardize = standardize
+        self.weights = weights
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         coordinates: dict[str, Floats] = {}
@@ -92,9 +108,11 @@ class PCA(BaseEmbedder):
             progress(number / len(data.entities), f"Principal components of {entity}")
             names = data.views(entity)
             components |= dict.fromkeys(names, number)
-            featured = [name for name in names if not data[name].is_featureless]
+            featured = [
+                name for name in names if not data[name].is_featureless and self._weight(name) > 0
+            ]
             if not featured:
-                note(f"{', '.join(names)} has no features and is left off the map.")
+                note(f"{', '.join(names)} has no features that count and is left off the map.")
                 shape = self.n_components
                 coordinates |= {name: np.full((len(data[name]), shape), np.nan) for name in names}
                 continue
@@ -105,7 +123,11 @@ class PCA(BaseEmbedder):
     def _fit_entity(
         self, data: HeteroData, names: tuple[str, ...], featured: list[str]
     ) -> tuple[dict[str, Floats], list[float]]:
-        views = [_View.fit(data, name, self.standardize) for name in featured]
+        mean = sum(map(self._weight, featured)) / len(featured)
+        views = [
+            _View.fit(data, name, self.standardize, float(np.sqrt(self._weight(name) / mean)))
+            for name in featured
+        ]
         objects = np.unique(np.concatenate([data.object_of[data.offsets[name]] for name in names]))
         joined = np.zeros((len(objects), sum(view.features.shape[1] for view in views)))
         seen = np.zeros(len(objects))
@@ -138,6 +160,10 @@ class PCA(BaseEmbedder):
         }
         return places, (singular[:k] ** 2 / total).tolist()
 
+    def _weight(self, name: str) -> float:
+        given = self.weights
+        return float(given.get(name, 1.0)) if isinstance(given, Mapping) else 1.0
+
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return {name: self._place(name, rows) for name, rows in new.items()}
 
@@ -150,7 +176,7 @@ class PCA(BaseEmbedder):
 
 @dataclass
 class _View:
-    """One dataset's centred features, scaled to unit Frobenius norm, and its share of the axes."""
+    """One dataset's centred features, scaled to a Frobenius norm, and its share of the axes."""
 
     basis: Basis
     features: Floats
@@ -159,7 +185,7 @@ class _View:
     axes: Floats
 
     @classmethod
-    def fit(cls, data: HeteroData, name: str, standardize: bool) -> _View:
+    def fit(cls, data: HeteroData, name: str, standardize: bool, norm: float) -> _View:
         basis = fit_basis(data[name])
         raw = _dense(basis.features)
         mean = raw.mean(axis=0)
@@ -169,7 +195,7 @@ class _View:
         scale = np.where(varies, 1.0 / np.where(varies & divide, spread, 1.0), 0.0)
         view = cls(basis, np.empty((0, 0)), mean, scale, np.empty((0, 0)))
         size = float(np.linalg.norm(view.of(raw)))
-        view.scale = scale / size if size > 0 else scale
+        view.scale = scale * norm / size if size > 0 else scale
         view.features = view.of(raw)
         return view
 

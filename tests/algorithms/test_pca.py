@@ -88,3 +88,24 @@ def test_featureless_datasets_are_left_off_and_told() -> None:
 def test_entities_do_not_share_a_component() -> None:
     data = HeteroData([Dataset("a", ["x", "y"], np.eye(2)), Dataset("b", ["x", "y"], np.eye(2))])
     assert len(set(PCA().fit(data).embedding_.components.values())) == 2
+
+
+def test_weights_of_views_and_none() -> None:
+    ids = [str(k) for k in range(30)]
+    X, Z = rng.normal(size=(30, 3)), rng.normal(size=(30, 4))
+    views = [Dataset("x", ids, X, entity="e"), Dataset("z", ids, Z, entity="e")]
+    data = HeteroData(views)
+    only = PCA(weights={"z": 0.0}).fit(data)
+    alone = PCA().fit(HeteroData(views[:1])).embedding_.coordinates["x"]
+    np.testing.assert_allclose(only.embedding_.coordinates["x"], alone, atol=1e-12)
+    np.testing.assert_allclose(only.embedding_.coordinates["z"], alone, atol=1e-12)
+    same = PCA(weights={"x": 3.0, "z": 3.0}).fit(data).embedding_.stacked()
+    np.testing.assert_allclose(same, PCA().fit(data).embedding_.stacked(), atol=1e-12)
+    joined = [(V - V.mean(0)) / np.linalg.norm(V - V.mean(0)) for V in (X, Z)]
+    reference = decomposition.PCA(2).fit_transform(np.hstack([2.0 * joined[0], joined[1]]))
+    heavier = PCA(weights={"x": 4.0}).fit(data)
+    found = heavier.embedding_.coordinates["x"]
+    np.testing.assert_allclose(aligned(found, reference), reference, atol=1e-9)
+    with pytest.warns(DataWarning, match="no features that count"):
+        nowhere = PCA(weights={"x": 0.0, "z": 0.0}).fit(data).embedding_
+    assert nowhere.n_unplaced == 60
