@@ -14,7 +14,7 @@ if state.data is None:
 
 left, right = st.columns([2.75, 1], gap="medium")
 with left:
-    map_tools.tools(state)
+    place = map_tools.tools(state)
     job = work.live()
     if state.run is not None or (job is not None and job.seq):
         map_tools.below(state, map_view.show(state))
@@ -22,6 +22,8 @@ with left:
         look.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
         maker.no_map(state)
+if state.run is not None:
+    map_tools.new_map(state, place)
 with right, st.container(key="panel", gap="small"):
     map_panel.show(state)
     recent.remember()

@@ -17,7 +17,8 @@ from hetviz.workspace import State
 if TYPE_CHECKING:
     from hetviz.registry import Verdict
 
-_RECIPE = "recipe"
+# In the session: what the form says, and how many maps were started from it.
+_RECIPE, STARTED = "recipe", "maps-started"
 
 
 def show(state: State) -> None:
@@ -82,6 +83,7 @@ def make(only: NDArray[np.int64] | None = None) -> None:
     recipe: Mapping[str, Any] | None = st.session_state.get(_RECIPE)
     if recipe is not None:
         work.make_map(**recipe, only=only)
+        st.session_state[STARTED] = st.session_state.get(STARTED, 0) + 1
 
 
 def can_make(state: State) -> bool:

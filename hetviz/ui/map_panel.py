@@ -1,4 +1,4 @@
-"""The panel beside the map: what is selected, how well the map does, and making another one."""
+"""The panel beside the map: what is selected, and how well the map does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def show(state: State) -> None:
         _hints()
     if state.run is not None:
         quality.show(state, state.run)
-    maker.show(state)
+    else:
+        maker.show(state)
 
 
 def _hints() -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from hetviz.plots import colour_options
-from hetviz.ui import filters, gallery, history, look, session
+from hetviz.ui import filters, gallery, history, look, maker, session
 from hetviz.workspace import SetView, State
 
 
-def tools(state: State) -> None:
-    """Show the row; every change is a command."""
-    data = state.data
-    if data is None:
-        return
+def tools(state: State) -> DeltaGenerator:
+    """Show the row; every change is a command. Return where `new_map` goes."""
+    data = state.opened()
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
         options = {option.key: option.title for option in colour_options(data)}
         now = state.view.colour if state.view.colour in options else next(iter(options))
@@ -30,7 +29,20 @@ def tools(state: State) -> None:
         )
         filters.popover(state)
         history.show(state)
+        place = st.container(width="content")
     filters.chips(state)
+    return place
+
+
+def new_map(state: State, place: DeltaGenerator) -> None:
+    """Show the button that opens the form for another map.
+
+    It loads the numerical libraries, so it comes after the map.
+    """
+    # Another key once a map was started: that closes it, and the map can be seen to move.
+    key = f"maker-{st.session_state.get(maker.STARTED, 0)}"
+    with place, st.popover("New map", icon=":material/add:", key=key):
+        maker.show(state)
 
 
 def below(state: State, said: list[str]) -> None:

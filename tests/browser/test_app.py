@@ -40,6 +40,16 @@ def told(page: Page, what: str, key: str = "map") -> Any:
     return page.evaluate(f"document.querySelector('.st-key-{key} .hv-map').__hv.map.{what}")
 
 
+def make_map(page: Page, method: str = "") -> None:
+    """Start making another map, by the method suggested or by one whose title begins so."""
+    page.get_by_role("button", name="New map").click()
+    if method:
+        page.get_by_role("combobox", name="Method").fill(method)
+        page.keyboard.press("Enter")
+        settled(page)
+    page.get_by_role("button", name="Make map").click()
+
+
 def until(page: Page, condition: str) -> None:
     """Wait until a condition on the map, called ``map``, holds."""
     page.wait_for_function(
@@ -100,7 +110,7 @@ def test_first_map_without_a_click(page: Page, look: Look, picture: Picture) -> 
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
 def test_map_page_fits_the_window(page: Page, look: Look, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="Make map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map")).to_be_visible()
     frame = stage(page).bounding_box()
     settled(page)
     assert frame is not None
@@ -127,7 +137,7 @@ def test_a_deep_link_as_first_request_opens_its_page_in_its_frame(
     with serve(ROOT / "app.py", ARTIFACTS / "cold.log") as fresh:
         page = open_page(fresh.url)
         page.goto(path)
-        texts = {"/map": "Make map", "/data": "Add files", "/": "Open this map"}
+        texts = {"/map": "New map", "/data": "Add files", "/": "Open this map"}
         expect(page.get_by_text(texts[path], exact=True)).to_be_visible()
         expect(page.get_by_text("Map up to date")).to_be_visible()
         expect(page.get_by_role("link", name="Data")).to_be_visible()
@@ -184,12 +194,12 @@ def test_a_broken_file_is_told_and_the_app_goes_on(page: Page) -> None:
 
 def test_a_method_runs_and_its_map_replaces_the_first(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    button = page.get_by_role("button", name="Make map")
-    expect(button).to_be_enabled()
+    stage(page)
     settled(page)
+    page.get_by_role("button", name="New map").click()
     page.get_by_text("Hold out 20 % of the links").click()
     settled(page)
-    button.click()
+    page.get_by_role("button", name="Make map").click()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("held out", exact=True).first).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
@@ -199,7 +209,7 @@ def test_a_method_runs_and_its_map_replaces_the_first(page: Page, picture: Pictu
 
 def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="Make map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map")).to_be_visible()
     stage(page)
     settled(page)
     page.get_by_role("button", name="Lasso").click()
@@ -232,7 +242,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
 
 def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="Make map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map")).to_be_visible()
     stage(page)
     settled(page)
     page.get_by_role("button", name="Box").click()
@@ -251,6 +261,28 @@ def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Pict
     panel.get_by_role("button", name="Clear").click()
     expect(panel.get_by_text(" selected")).to_have_count(0)
     until(page, "map.count === 0")
+    settled(page)
+
+
+def test_a_run_moves_the_map_while_it_goes_and_can_be_stopped(page: Page, picture: Picture) -> None:
+    page.goto("/map")
+    expect(page.get_by_role("button", name="New map")).to_be_visible()
+    stage(page)
+    settled(page)
+    before = told(page, "stats.frames")
+    make_map(page, "Neighbour map with links")
+    page.wait_for_function(
+        "before => document.querySelector('.st-key-map .hv-map').__hv.frames > before + 1",
+        arg=before,
+    )
+    picture(page, "live")
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    settled(page)
+    until(page, "!map.motion")
+    make_map(page)
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    ended = page.get_by_text("stopped early").or_(page.get_by_text("Nothing was changed."))
+    expect(ended.first).to_be_attached()
     settled(page)
 
 

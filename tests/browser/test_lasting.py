@@ -19,7 +19,7 @@ from tests.browser.harness import (
     session_members,
     wait_until,
 )
-from tests.browser.test_app import drag, settled, stage, told
+from tests.browser.test_app import drag, make_map, settled, stage, told
 
 Open = Callable[[str], Page]
 
@@ -33,7 +33,7 @@ def fresh(browser: Browser) -> Iterator[Server]:
 
 def ready(page: Page) -> None:
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Make map")).to_be_enabled(timeout=60_000)
+    expect(page.get_by_role("button", name="New map")).to_be_visible(timeout=60_000)
     stage(page)
     settled(page)
 
@@ -118,7 +118,7 @@ def test_a_killed_worker_is_told_and_another_takes_over(fresh: Server, open_page
     page = open_page(fresh.url)
     page.goto("/map")
     ready(page)
-    page.get_by_role("button", name="Make map").click()
+    make_map(page)
     workers = [pid for pid in session_members(fresh.pid) if pid != fresh.pid]
     assert wait_until(lambda: bool(workers_of(fresh)), 20), workers
     for pid in workers_of(fresh):

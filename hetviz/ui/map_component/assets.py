@@ -1,4 +1,4 @@
-"""The component's files for the browser, named by their content so that they can be kept for ever."""
+"""The component's files for the browser, named by their content so that they can be kept."""
 
 from __future__ import annotations
 
