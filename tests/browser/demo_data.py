@@ -17,7 +17,7 @@ from hetviz.plots.palette import Theme, shape_of, tokens
 
 SESSION = "demo-session-0123456789"
 GROUPS = ["Harbours", "Mountains", "Music", "Kitchen", "Weather", "Letters & signs", "Night"]
-VERBS = "salt rope tide crest ridge tune drum spice oven frost storm ink comma moon lamp".split()
+VERBS = ["salt", "rope", "tide", "crest", "ridge", "tune", "drum", "spice", "oven", "frost", "ink"]
 ARRAYS: dict[str, bytes] = {}
 JOBS: dict[str, float] = {}
 FRAME_TIME = 0.15
@@ -43,7 +43,7 @@ class World:
     @functools.cached_property
     def number(self) -> NDArray[np.float32]:
         value = np.hypot(*self.layout().T).astype(np.float32)
-        value[:: 50] = np.nan
+        value[::50] = np.nan
         return value
 
     @functools.lru_cache(maxsize=4)  # noqa: B019 - a world lives as long as the process
@@ -99,8 +99,9 @@ def spec(
         known = w.number[~np.isnan(w.number)]
         scale = ["#440154", "#3e4989", "#26828e", "#35b779", "#fde725"]
         shade: dict[str, Any] = {
-            "key": keep(w.number), "kind": "numbers", "title": "Distance", "low": float(known.min()),
-            "high": float(known.max()), "scale": scale, "ghost": token.ghost,
+            "key": keep(w.number), "kind": "numbers", "title": "Distance",
+            "low": float(known.min()), "high": float(known.max()),
+            "scale": scale, "ghost": token.ghost,
         }  # fmt: skip
     else:
         shade = {
@@ -128,6 +129,16 @@ def spec(
     }  # fmt: skip
 
 
+def inside(Y: NDArray[np.float32], polygon: list[list[float]]) -> NDArray[np.bool_]:
+    odd = np.zeros(len(Y), dtype=bool)
+    x, y = Y.T.astype(float)
+    for (x0, y0), (x1, y1) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
+        if y0 != y1:
+            crosses = ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
+            odd ^= crosses
+    return odd
+
+
 def cell(w: World, row: int, size: int) -> Image.Image:
     """Draw a face that differs from row to row."""
     rng = np.random.default_rng(row)
@@ -136,10 +147,11 @@ def cell(w: World, row: int, size: int) -> Image.Image:
     s = size * 2
     hue = tuple(int(v) for v in rng.integers(90, 250, 3))
     draw.ellipse((s * 0.06, s * 0.06, s * 0.94, s * 0.94), fill=(*hue, 255))
+    ink = (30, 30, 40, 255)
     for x in (0.34, 0.66):
-        draw.ellipse((s * (x - 0.07), s * 0.32, s * (x + 0.07), s * 0.46), fill=(30, 30, 40, 255))
+        draw.ellipse((s * (x - 0.07), s * 0.32, s * (x + 0.07), s * 0.46), fill=ink)
     start = int(rng.integers(0, 30))
-    draw.arc((s * 0.28, s * 0.4, s * 0.72, s * 0.76), start, 180 - start, (30, 30, 40, 255), size // 9)
+    draw.arc((s * 0.28, s * 0.4, s * 0.72, s * 0.76), start, 180 - start, ink, size // 9)
     return image.resize((size, size), Image.Resampling.LANCZOS)
 
 
@@ -178,7 +190,8 @@ def density(x: list[float], y: list[float], size: tuple[int, int], w: World) -> 
         Y[:, 1], Y[:, 0], bins=(size[1] // 4, size[0] // 4), range=(tuple(y), tuple(x))
     )
     alpha = np.clip(np.sqrt(H[::-1] / max(H.max(), 1)) * 220, 0, 255).astype(np.uint8)
-    image = np.dstack([np.full_like(alpha, 60), np.full_like(alpha, 90), np.full_like(alpha, 160), alpha])
+    tint = [np.full_like(alpha, level) for level in (60, 90, 160)]
+    image = np.dstack([*tint, alpha])
     out = io.BytesIO()
-    Image.fromarray(image, "RGBA").save(out, "PNG")
+    Image.fromarray(image).save(out, "PNG")
     return out.getvalue()

@@ -31,10 +31,8 @@ def on_selection() -> None:
     value = S["map"]["selection"]
     S.arrived = time.time()
     if "polygon" in value:
-        from matplotlib.path import Path
-
-        flags = Path(value["polygon"]).contains_points(demo.world(n).layout(state["turn"]))
-        S.flags, S.version = flags, value["version"] + 1
+        places = demo.world(n).layout(state["turn"])
+        S.flags, S.version = demo.inside(places, value["polygon"]), value["version"] + 1
         S.polygon = len(value["polygon"])
     else:
         raw = np.frombuffer(base64.b64decode(value["packed"]), np.uint8)

@@ -32,6 +32,9 @@ export class Hands {
     on(stage, "wheel", this.wheel, { passive: false });
     on(stage, "dblclick", this.double);
     on(stage, "keydown", this.key);
+    // A ring round the map is for those who came by keyboard.
+    on(stage, "focus", () => stage.classList.toggle("hv-keyed", !this.pressed));
+    on(stage, "blur", () => stage.classList.remove("hv-keyed"));
     stage.dataset.tool = map.tool;
   }
 
@@ -46,7 +49,9 @@ export class Hands {
     const { map } = this;
     if (event.target.closest(".hv-keys")) return;
     if (map.data.mode !== "work" || event.button > 1) return;
+    this.pressed = true;
     map.stage.focus({ preventScroll: true });
+    this.pressed = false;
     map.stage.setPointerCapture(event.pointerId);
     const [x, y] = this.at(event);
     this.pointers.set(event.pointerId, [x, y]);
@@ -225,6 +230,7 @@ export class Hands {
   key(event) {
     const { map } = this;
     if (map.data.mode !== "work" || event.target !== map.stage) return;
+    if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyed");
     const step = event.shiftKey ? 160 : 60;
     const command = event.ctrlKey || event.metaKey;
     const pan = (dx, dy) => () => {

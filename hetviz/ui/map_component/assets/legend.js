@@ -33,6 +33,12 @@ export class Legend {
         h("span", { class: "hv-end" }, spoken(colour.high))];
     }
     const swatches = colour.categories.map((name, code) => this.swatch(name, code, colour.palette[code]));
+    const others = colour.counts?.other;
+    if (others) {
+      const rest = h("span", { class: "hv-swatch" }, h("i", {}), `${thousands(others)} others`);
+      rest.firstChild.style.background = colour.ghost;
+      swatches.push(rest);
+    }
     return [title, ...swatches];
   }
 

@@ -108,7 +108,7 @@ class HetMap {
 
   /** What this page knew of the same map before it was unmounted. */
   remembered(data) {
-    if (this.data) return { version: this.version };
+    if (this.data) return { version: this.data.n === data.n ? this.version : -1 };
     const kept = memory(data.session, data.name);
     return kept.n === data.n && kept.fingerprint === data.fingerprint ? kept : { version: -1 };
   }
@@ -132,7 +132,7 @@ class HetMap {
     if (fresh) {
       this.picked = kept.picked || new Uint8Array(this.n);
       this.count = kept.picked ? kept.count : 0;
-      this.version = Math.max(kept.version, -1);
+      this.version = kept.version;
       this.tool = data.mode === "work" ? kept.tool || this.tool : "move";
       this.links = [];
       this.motion = null;
@@ -162,16 +162,21 @@ class HetMap {
     this.legend.update();
     this.note.hidden = true;
     this.follower.follow(data.live);
-    if (!data.live && !this.motion && this.adrift) this.move(geometry, 500);
+    if (!data.live && this.adrift) this.move(geometry, 500);
     this.moving = Boolean(data.live) || Boolean(this.motion);
     this.density.refresh(true);
     this.remember();
-    this.wish({ paint: true, place: true });
+    // Most reruns of the page change nothing that is painted.
+    const painted = JSON.stringify([
+      data.geometry, data.colour, data.mask, this.hidden, data.tokens, data.density, this.version,
+    ]);
+    this.wish({ paint: fresh || painted !== this.painted, place: true });
+    this.painted = painted;
   }
 
   /** Python's hidden datasets, unless they are an echo of what we sent ourselves. */
   takeHidden(data) {
-    const told = JSON.stringify(data.hidden);
+    const told = JSON.stringify([...data.hidden].sort());
     const echo = this.sentHidden.indexOf(told);
     if (echo >= 0) this.sentHidden.splice(0, echo + 1);
     else if (!this.sentHidden.length) this.hidden = data.hidden;
@@ -363,7 +368,7 @@ class HetMap {
   // --- drawing ----------------------------------------------------------------------------------
 
   wish(what = {}) {
-    Object.assign(this.dirty, what);
+    for (const [name, wanted] of Object.entries(what)) this.dirty[name] ||= wanted;
     if (!this.frame && !this.dead) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
@@ -425,6 +430,7 @@ class HetMap {
 
   paint() {
     const { pos, shown, slot, palette, picked, view, tokens, data } = this;
+    this.root.toggleAttribute("data-any", this.count > 0);
     this.dot = dotSize(this.drawn || 1, view.s / view.fitted);
     this.plot.paint({
       pos, shown, slot, palette, picked, any: this.count > 0, datasets: data.datasets, view,
@@ -492,7 +498,8 @@ class HetMap {
     this.count = count;
     this.version = Math.max(this.version, this.data.selection.version) + 1;
     const told = polygon && this.dense
-      ? { polygon, add: how === "add", mode: how, version: this.version }
+      ? { polygon, add: how === "add", subtract: how === "subtract", version: this.version,
+        fingerprint: this.data.fingerprint }
       : { packed: pack(picked), count, version: this.version, fingerprint: this.data.fingerprint };
     this.component.setStateValue("selection", told);
     this.stats.selectedAt = performance.now();
@@ -541,7 +548,7 @@ class HetMap {
       this.hidden = alone ? [] : others;
     } else if (this.hidden.includes(name)) this.hidden = this.hidden.filter((other) => other !== name);
     else this.hidden = [...this.hidden, name];
-    this.sentHidden.push(JSON.stringify(this.hidden));
+    this.sentHidden.push(JSON.stringify([...this.hidden].sort()));
     this.component.setStateValue("hidden", this.hidden);
     this.show();
     this.bar.update();

@@ -191,13 +191,13 @@ export class Overlay {
   links(ctx) {
     const { links, view, pos, shown, tokens } = this.map;
     if (!links.length) return;
-    const alpha = links.length > 80 ? 0.45 : 0.8;
+    const alpha = links.length > 150 ? 0.3 : links.length > 60 ? 0.5 : 0.8;
     for (const [i, j, weight, kind] of links) {
       if (!shown[i] || !shown[j]) continue;
       ctx.beginPath();
       ctx.moveTo(view.x(pos[2 * i]), view.y(pos[2 * i + 1]));
       ctx.lineTo(view.x(pos[2 * j]), view.y(pos[2 * j + 1]));
-      ctx.lineWidth = 1.4;
+      ctx.lineWidth = links.length > 60 ? 1 : 1.4;
       ctx.setLineDash(weight < 0 ? [2, 4] : kind === "held" ? [6, 4] : []);
       ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.accent, alpha);
       ctx.stroke();

@@ -16,7 +16,7 @@ export function compose(map) {
     const [left, top] = [view.x(rect.x[0]), view.y(rect.y[1])];
     ctx.drawImage(image, left, top, view.x(rect.x[1]) - left, view.y(rect.y[0]) - top);
   }
-  if (map.plot.canvas) ctx.drawImage(map.plot.canvas, 0, 0, view.W, view.H);
+  for (const layer of map.plot.canvases) ctx.drawImage(layer, 0, 0, view.W, view.H);
   map.overlay.render(ctx, true);
   return canvas;
 }

@@ -104,7 +104,8 @@ export function place(m, ctx) {
   const few = m.count > 0 && m.count <= HOT;
   const picked = few ? m.pickedRows().filter((r) => shown[r] && inView(r)) : [];
   const linked = new Set();
-  for (const [i, j] of m.links) {
+  // Words at the other ends of many links would bury the map.
+  for (const [i, j] of few && m.links.length <= HOT ? m.links : []) {
     for (const r of [i, j]) if (!m.picked[r] && shown[r] && inView(r)) linked.add(r);
   }
   const hot = new Set(picked);
@@ -214,7 +215,7 @@ function names(m, ctx, boxes, groups, pieces) {
       if (raw < 0 || raw > W || py < 0 || py > H) continue;
       const px = Math.max(w / 2 + 9, Math.min(W - w / 2 - 9, raw));
       for (const dy of NAME_SHIFTS) {
-        const box = [px - raw - w / 2 - 6, dy - tall * 0.66, px - raw + w / 2 + 6, dy + tall * 0.66];
+        const box = [px - raw - w / 2 - 6, dy - tall * 0.72, px - raw + w / 2 + 6, dy + tall * 0.72];
         const there = shift(box, raw, py);
         if (boxes.within(there) && boxes.put(there)) {
           pieces.push({

@@ -85,6 +85,11 @@ export class Plot {
 
   get canvas() { return this.div.querySelector(".gl-canvas-context"); }
 
+  /** The layers that are seen, lowest first. */
+  get canvases() {
+    return [this.canvas, this.div.querySelector(".gl-canvas-focus")].filter(Boolean);
+  }
+
   watch() {
     const canvas = this.canvas;
     if (!canvas || canvas === this.watched) return;
@@ -116,7 +121,12 @@ export class Plot {
         scene.scatter2d.update(change);
         if (scene.select2d) scene.select2d.update(change);
         // Without this the points drawn before stay as ghosts.
-        layout._glcanvas.data()[0].regl.clear({ color: [0, 0, 0, 0], depth: 1 });
+        // The second layer holds the selected points, the third (for picking) is never drawn to.
+        for (const layer of layout._glcanvas.data().slice(0, 2)) {
+          if (layer.key === "contextLayer" || scene.select2d) {
+            layer.regl.clear({ color: [0, 0, 0, 0], depth: 1 });
+          }
+        }
         scene.draw();
         return;
       } catch (error) {
