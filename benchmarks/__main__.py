@@ -6,7 +6,17 @@ import argparse
 import importlib
 from pathlib import Path
 
-NAMES = ("guided_projection", "guidance_measures", "map_server", "sample_maps")
+NAMES = (
+    "guided_projection",
+    "spectral",
+    "coca",
+    "guidance_measures",
+    "map_server",
+    "sample_maps",
+    "neighbour_maps",
+)
+
+NEED_DATA = ("coca",)
 
 
 def main() -> None:
@@ -17,12 +27,19 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"), help="where JSON goes")
+    parser.add_argument("--data", type=Path, help=f"data folder, for {', '.join(NEED_DATA)}")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}")
     for name in arguments.names or NAMES:
-        importlib.import_module(f"benchmarks.{name}").run(arguments.out, arguments.quick)
+        given = [arguments.out, arguments.quick]
+        if name in NEED_DATA:
+            if arguments.data is None:
+                print(f"{name} left out: it needs --data, see benchmarks/{name}.py")
+                continue
+            given.append(arguments.data)
+        importlib.import_module(f"benchmarks.{name}").run(*given)
 
 
 if __name__ == "__main__":

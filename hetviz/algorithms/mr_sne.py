@@ -318,11 +318,12 @@ class MRSNE(BaseEmbedder):
             return carried_on(P, earlier, rng), REFIT
         if self.paper:
             return random_start(P.shape[0], k, rng), PRINTED
-        first, rest = QUICK
+        tight, loose, rest = QUICK
         early = self.n_iter // 8
         phases = (
-            replace(first, n_iter=early, exaggeration=self.exaggeration),
-            replace(rest, n_iter=self.n_iter - early),
+            replace(tight, n_iter=early, exaggeration=self.exaggeration),
+            replace(loose, n_iter=early),
+            replace(rest, n_iter=self.n_iter - 2 * early),
         )
         if earlier is not None:
             Y = carried_on(P, earlier, rng)

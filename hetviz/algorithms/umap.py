@@ -209,7 +209,7 @@ class UMAP(BaseEmbedder):
         else:
             Y = carried_on(placed.graph, earlier, rng)
             if start is not None and start.note == self.card.title:
-                n_epochs, speed = max(n_epochs // 5, 1), 0.2
+                n_epochs, speed = max(n_epochs // 10, 1), 0.05
             else:
                 Y = spread_out(Y, rng)
         left, right, weight = placed.pairs(signed.negative)
