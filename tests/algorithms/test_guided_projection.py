@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hetviz
 from hetviz.algorithms.guided_projection import GuidedProjection
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import (
@@ -134,6 +135,17 @@ def test_apart_pushes_apart_and_few_of_them_cost_little() -> None:
     with_apart, judged = (evaluate(more, part).to_dict() for part in (pushed, plain))
     assert with_apart["negative_guidance_area"] > judged["negative_guidance_area"]
     assert abs(with_apart["guidance_area"] - judged["guidance_area"]) < 0.02
+
+
+def test_nineteen_antonyms_among_thousands_of_links_cost_next_to_nothing() -> None:
+    data = hetviz.load("emoji")
+    without = HeteroData(data.datasets, [g for g in data.links if (g.weight > 0).all()])
+    areas = [
+        evaluate(data, GuidedProjection().fit(part).embedding_).to_dict()["guidance_area"]
+        for part in (data, without)
+    ]
+    assert min(areas) > 0.65
+    assert abs(areas[0] - areas[1]) < 0.02
 
 
 def test_guidance_that_is_only_negative_is_refused_with_a_remedy() -> None:
