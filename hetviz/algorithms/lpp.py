@@ -82,7 +82,7 @@ class LPP(BaseEmbedder):
             "datasets are not used.",
             "Items without features and without links in their dataset are left off the map.",
         ),
-        cost="Seconds to 20,000 items per dataset; grows with the square of the items.",
+        cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": SHARED["n_components"],
@@ -133,7 +133,15 @@ class LPP(BaseEmbedder):
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
-        A = neighborhood(data, bases, self.graph, self.n_neighbors, self.heat, progress)
+        A = neighborhood(
+            data,
+            bases,
+            self.graph,
+            self.n_neighbors,
+            self.heat,
+            self.random_state,
+            progress,
+        )
         progress(0.8, "Solving for the axes")
         fitted = project(
             bases,

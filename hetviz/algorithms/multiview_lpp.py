@@ -89,7 +89,7 @@ class MultiviewLPP(BaseEmbedder):
             "linked items lie too far apart.",
             "Links that say apart are not used.",
         ),
-        cost="Seconds to 20,000 items per dataset; grows with the square of the items.",
+        cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": SHARED["n_components"],
@@ -153,7 +153,15 @@ class MultiviewLPP(BaseEmbedder):
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
-        A = neighborhood(data, bases, self.graph, self.n_neighbors, self.heat, progress)
+        A = neighborhood(
+            data,
+            bases,
+            self.graph,
+            self.n_neighbors,
+            self.heat,
+            self.random_state,
+            progress,
+        )
         pairs = guidance_of(data, sign=1, within=False)
         progress(0.8, "Solving for the shared axes")
         self._projection = project(

@@ -28,6 +28,7 @@ def neighborhood(
     graph: str,
     n_neighbors: int,
     heat: bool,
+    random_state: int,
     progress: Progress,
 ) -> Any:
     """Return who is near whom within each dataset.
@@ -41,7 +42,7 @@ def neighborhood(
     graph : {"both", "neighbors", "links"}
         See `GRAPHS`.
     n_neighbors : int
-    heat : bool
+    heat, random_state
         See `hetviz.core.graphs.neighbor_graph`.
     progress : callable
         Told from 0.6 to 0.8.
@@ -62,7 +63,10 @@ def neighborhood(
         if isinstance(basis.features, int):
             parts.append(sp.csr_array((basis.features, basis.features)))
         else:
-            parts.append(neighbor_graph(basis.features, n_neighbors, heat=heat, progress=tell))
+            near = neighbor_graph(
+                basis.features, n_neighbors, heat=heat, random_state=random_state, progress=tell
+            )
+            parts.append(near)
     A = sp.csr_array(A + sp.block_diag(parts, format="csr"))
     A.data = np.minimum(A.data, 1.0)
     return A

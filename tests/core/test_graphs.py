@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.graphs import neighbor_graph
+from hetviz.core.neighbors import Neighbors, euclidean_rows, nearest_neighbors
 
 
 def brute(X: np.ndarray, k: int, heat: bool) -> np.ndarray:
@@ -34,3 +35,18 @@ def test_few_rows_and_equal_rows() -> None:
     A = neighbor_graph(X, 3).toarray()
     assert (A[:5, :5].sum(axis=1) >= 3).all()
     assert A[5].sum() == 0.0
+
+
+def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    asked: list[tuple[int, int]] = []
+
+    def search(rows: np.ndarray, k: int, random_state: int) -> Neighbors:
+        asked.append((k, random_state))
+        return nearest_neighbors(euclidean_rows(rows), len(rows), k)
+
+    monkeypatch.setattr("hetviz.core.graphs.EXACT_ROWS", 39)
+    monkeypatch.setattr("hetviz.core.graphs.approximate_neighbors", search)
+    A = neighbor_graph(X, 5, random_state=7)
+    assert asked == [(5, 7)]
+    np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
