@@ -317,6 +317,15 @@ def test_keys(show: Open) -> None:
     expect(stage).to_be_focused()
 
 
+def test_a_still_map_draws_nothing(show: Open) -> None:
+    page = show()
+    page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
+    page.get_by_role("button", name="Zoom in").click()
+    until(page, "!m.flight && m.view.zoomed && !m.frame")
+    page.mouse.dblclick(*point(page, -0.49, -0.49))
+    until(page, "!m.flight && !m.view.zoomed && !m.frame")
+
+
 def test_groups_are_selected_by_the_legend(show: Open) -> None:
     page = show()
     page.get_by_role("button", name="Music").click()

@@ -13,7 +13,7 @@ const KEYS = [
   ["Shift + drag", "lasso, from any tool"],
   ["Arrows", "move the map"],
   ["+ and −", "zoom"],
-  ["0 or Home", "all of the map"],
+  ["0 or double click", "all of the map"],
   ["/", "find an item"],
   ["N and P", "step through selected or near items"],
   ["Enter", "select the item stepped to, or in the middle"],

@@ -1,10 +1,12 @@
 // Mouse, touch and keys on the map.
 //
-// Selecting never goes through Plotly. In the trial before, a lasso over 20,000 points came back
-// empty while a running job redrew the map: Plotly tests the points that its own drag remembers,
-// and a redraw between pointer-down and the (delayed) selection event swaps those points for new
-// ones without pixel places. Here the line is kept in data units and tested against the very array
-// that is drawn, so a frame that arrives in between can change nothing.
+// Selecting never goes through Plotly. In an earlier trial a lasso over 20,000 points sometimes came
+// back empty while a running job redrew the map. Plotly fixes at pointer-down which points a lasso
+// is tested against, tests them in a callback that may be 100 ms late, and reports later still; a
+// redraw in between (the trial made one at pointer-down and more when frames came in) replaces those
+// points and their pixel places, and applies the outline again to where the points are by then.
+// Here the line is kept in data units and tested once, at pointer-up, against the very array that
+// is drawn, which holds still while the pointer is down; the result is a set of rows.
 
 import { inside, nearest, neighbours } from "./pick.js";
 
@@ -219,10 +221,7 @@ export class Hands {
     const { map } = this;
     if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
-    if (this.rowAt(x, y) >= 0) return;
-    const view = Object.assign(Object.create(Object.getPrototypeOf(map.view)), map.view);
-    view.zoom(2, x, y);
-    map.fly(view.at(), 260);
+    if (this.rowAt(x, y) < 0) map.fit();
   }
 
   // --- keys -------------------------------------------------------------------------------------

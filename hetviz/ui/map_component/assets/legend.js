@@ -92,6 +92,7 @@ export class Legend {
   /** A row that is wider than its place fades out at the right, and can be scrolled. */
   fit() {
     const { colours } = this;
+    set(colours, { "data-more": null });
     set(colours, { "data-more": colours.scrollWidth > colours.clientWidth + 1 });
   }
 }

@@ -92,13 +92,15 @@ export class Overlay {
     for (const p of this.pieces) {
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
+      // Waiting for a picture must not keep the canvas drawing.
+      if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
       if (crowded && !crowded.put(shift(p.box, x, y))) continue;
       let alpha = 1;
       if (!quiet) {
         const born = Math.max(
           this.since.get(p.key) ?? 0,
-          p.kind === "picture" ? m.media.picture(p.row)?.when ?? now : 0,
+          p.kind === "picture" ? m.media.picture(p.row).when : 0,
         );
         alpha = Math.min((now - born) / FADE, 1);
         if (alpha < 1) fading = true;
@@ -109,7 +111,8 @@ export class Overlay {
       }
       const chosen = m.picked[p.row];
       if (focus && !chosen) alpha *= 0.4;
-      if (this.picture(ctx, p, x, y, alpha, chosen && this.few) && chosen) ringed.add(p.row);
+      this.picture(ctx, p, x, y, alpha, chosen && this.few);
+      ringed.add(p.row);
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
@@ -140,7 +143,6 @@ export class Overlay {
   picture(ctx, p, x, y, alpha, ring) {
     const m = this.map;
     const kept = m.media.picture(p.row);
-    if (!kept) return false;
     const disc = (radius, fill) => {
       ctx.beginPath();
       ctx.arc(x, y, radius, 0, 7);
@@ -157,7 +159,6 @@ export class Overlay {
       kept.strip, kept.x, 0, kept.cell, kept.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
     );
     if (ring) this.ring(ctx, x, y, p.size * 0.72, 2.5);
-    return true;
   }
 
   ring(ctx, x, y, radius, width, dash = []) {
