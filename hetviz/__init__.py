@@ -21,6 +21,7 @@ __all__ = [
     "evaluate",
     "get_method",
     "guidance_curve",
+    "guidance_report",
     "load",
     "methods",
     "run_recipe",
@@ -32,7 +33,7 @@ __all__ = [
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"),
     "io": ("load", "samples", "save"),
-    "metrics": ("evaluate", "guidance_curve"),
+    "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
     "runs": ("embed", "run_recipe"),
 }
@@ -40,7 +41,7 @@ _WHERE = {
 if TYPE_CHECKING:
     from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
     from hetviz.io import load, samples, save
-    from hetviz.metrics import evaluate, guidance_curve
+    from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, run_recipe
 

@@ -1,6 +1,7 @@
 """How well a map does: guidance kept, neighbours kept."""
 
 from hetviz.metrics.guidance import guidance_curve
+from hetviz.metrics.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.summary import Scores, evaluate
 
-__all__ = ["Scores", "evaluate", "guidance_curve"]
+__all__ = ["GuidanceReport", "Scores", "evaluate", "guidance_curve", "guidance_report"]

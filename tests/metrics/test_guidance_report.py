@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+
+import hetviz
+from hetviz import Comparisons, Dataset, HeteroData
+
+IDS = ["a", "b", "c", "d"]
+
+
+def said(rows: list) -> HeteroData:
+    first = Dataset("first", IDS, [[0.0], [1.0], [2.0], [3.0]], entity="thing")
+    second = Dataset("second", IDS, entity="thing")
+    return HeteroData([first, second], [], Comparisons(rows) if rows else None)
+
+
+def test_opposite_rows_are_found_across_views_of_the_same_objects() -> None:
+    # rows 4 to 7 show the same objects as 0 to 3
+    report = hetviz.guidance_report(said([[0, 1, 2], [4, 6, 5], [0, 1, 3], [0, 3, 3]]))
+    assert report.comparisons is not None
+    assert report.rows["stage"].tolist() == ["contradicted", "contradicted", "kept", "impossible"]
+    (conflict,) = report.conflict_rows()
+    assert conflict["row"].tolist() == [0, 1]
+    assert conflict["statement"].tolist() == [0, 1]
+    assert conflict["near_b"].tolist() == ["first: b", "second: c"]
+    assert "rows 1 and 2" in str(report)
+    assert "Links are not looked at yet" in str(report)
+    assert json.loads(json.dumps(report.to_dict()))["comparisons"]["n_conflicts"] == 1
+
+
+def test_nothing_said_is_told_in_words() -> None:
+    report = hetviz.guidance_report(said([]))
+    assert report.comparisons is None
+    assert report.rows.empty
+    assert report.conflict_rows() == []
+    assert str(report).startswith("There are no comparisons.")
+    json.dumps(report.to_dict())
+
+
+def test_the_samples_comparisons_hold_together() -> None:
+    report = hetviz.guidance_report(hetviz.load("emoji"))
+    assert report.comparisons is not None
+    assert len(report.comparisons.fate) == 399
+    assert report.comparisons.n_conflicts == 0
