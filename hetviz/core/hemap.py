@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
+from hetviz.core.eigen import slices
+
 Floats = NDArray[np.float64]
 
 _MOST_SWEEPS = 500
@@ -87,8 +89,7 @@ def hemap(
     C_S = nothing if C_S is None else C_S
     if not (C_T.size or C_S.size):
         theta = 1.0
-    F = thin_factor(T, S, C_T, C_S, beta, theta)
-    values, B = _left_singular(F, n_components)
+    values, B = _left_singular(T, S, C_T, C_S, beta, theta, n_components)
     k = len(values)
     B_T, B_S = B[:n], B[n:]
     constant = (theta + beta / 2) * float((T**2).sum() + (S**2).sum())
@@ -132,8 +133,7 @@ def thin_factor(
     T: Floats, S: Floats, C_T: Floats, C_S: Floats, beta: float, theta: float
 ) -> Floats:
     """Return F (2n, r) with F F' the matrix of equations 5.8 and 5.15."""
-    own, other = np.sqrt(2.0) * theta, beta / np.sqrt(2.0)
-    clusters = np.sqrt((1 - theta) * (beta + 2 * theta))
+    own, other, clusters = _factors(beta, theta)
     return np.block(
         [
             [own * T, other * S, clusters * C_T, np.zeros_like(C_S)],
@@ -142,21 +142,45 @@ def thin_factor(
     )
 
 
-def _left_singular(F: Floats, k: int) -> tuple[Floats, Floats]:
+def _left_singular(
+    T: Floats, S: Floats, C_T: Floats, C_S: Floats, beta: float, theta: float, k: int
+) -> tuple[Floats, Floats]:
     """Return the k leading eigenvalues of F F' and its eigenvectors, signs fixed."""
-    rows, r = F.shape
-    if r > rows:
-        U, singular, _ = svd(F, full_matrices=False)
+    parts = slices([X.shape[1] for X in (T, S, C_T, C_S)])
+    r = parts[-1].stop
+    if r > 2 * len(T):
+        U, singular, _ = svd(thin_factor(T, S, C_T, C_S, beta, theta), full_matrices=False)
         values, B = singular**2, U
     else:
-        first = max(r - k, 0)
-        inner, V = eigh(F.T @ F, subset_by_index=[first, r - 1])
-        values = inner[::-1]
+        own, other, clusters = _factors(beta, theta)
+        # F stacks these columns for the target over those for the source; it is not formed
+        above = ((own, T), (other, S), (clusters, C_T), (0.0, C_S))
+        below = ((other, T), (own, S), (0.0, C_T), (clusters, C_S))
+        gram = np.empty((r, r))
+        for i, p in enumerate(parts):
+            for j, q in enumerate(parts[: i + 1]):
+                factor = above[i][0] * above[j][0] + below[i][0] * below[j][0]
+                gram[p, q] = factor * (above[i][1].T @ above[j][1]) if factor else 0.0
+                gram[q, p] = gram[p, q].T
+        inner, V = eigh(gram, subset_by_index=[max(r - k, 0), r - 1])
+        values, V = inner[::-1], V[:, ::-1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            B = (F @ V[:, ::-1]) / np.sqrt(np.maximum(values, 0.0))
+            V = V / np.sqrt(np.maximum(values, 0.0))
+        B = np.vstack(
+            [
+                sum(factor * (X @ V[p]) for (factor, X), p in zip(half, parts, strict=True))
+                for half in (above, below)
+            ]
+        )
     k = min(k, int((values > 1e-12 * max(float(values[0]), 1e-300)).sum()))
     values, B = values[:k], B[:, :k]
     return values, B * _signs(B)
+
+
+def _factors(beta: float, theta: float) -> tuple[float, float, float]:
+    """Return what multiplies a dataset in its own rows, in the other's, and its clusters."""
+    clusters = np.sqrt((1 - theta) * (beta + 2 * theta))
+    return float(np.sqrt(2.0) * theta), float(beta / np.sqrt(2.0)), float(clusters)
 
 
 def _signs(B: Floats) -> Floats:
@@ -170,4 +194,6 @@ def _polar(B: Floats) -> Floats:
 
 
 def _error(X: Floats, B: Floats, P: Floats) -> float:
-    return float(((X - B @ P) ** 2).sum())
+    """|X - B P|^2, without a matrix of the size of X."""
+    crossed = float(((X.T @ B) * P.T).sum())
+    return float(np.vdot(X, X)) - 2 * crossed + float(((B.T @ B) * (P @ P.T)).sum())

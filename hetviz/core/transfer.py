@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,6 +16,7 @@ CAUTION = 0.30
 _PERMUTATIONS = 200
 _LEAST_LEAF = 20
 _LEAVES = 20
+_MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     B_T, B_S : ndarray of shape (n_t, k), (n_s, k)
         Target and source in one space, all finite.
     random_state : int
-        Seeds the clustering and the permutations.
+        Seeds the permutations.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     rng = np.random.default_rng(random_state)
     B = np.vstack([B_T, B_S])
     is_target = np.arange(len(B)) < len(B_T)
-    leaf = _leaves(B, is_target, rng)
+    leaf = _leaves(B, is_target)
     count = int(leaf.max()) + 1
     t = np.bincount(leaf[is_target], minlength=count)
     s = np.bincount(leaf[~is_target], minlength=count)
@@ -143,7 +143,7 @@ def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
     return np.searchsorted(np.unique(edges), values, side="right").astype(np.int64)
 
 
-def _leaves(B: Floats, is_target: NDArray[np.bool_], rng: np.random.Generator) -> Ints:
+def _leaves(B: Floats, is_target: NDArray[np.bool_]) -> Ints:
     least = max(_LEAST_LEAF, len(B) / _LEAVES)
     leaf = np.zeros(len(B), dtype=np.int64)
     waiting = [np.arange(len(B))]
@@ -151,7 +151,7 @@ def _leaves(B: Floats, is_target: NDArray[np.bool_], rng: np.random.Generator) -
     while waiting:
         rows = waiting.pop()
         mixed = is_target[rows].any() and not is_target[rows].all()
-        halves = _halves(B[rows], rng) if mixed and len(rows) > least else None
+        halves = _halves(B[rows]) if mixed and len(rows) > least else None
         if halves is None:
             leaf[rows] = done
             done += 1
@@ -160,12 +160,20 @@ def _leaves(B: Floats, is_target: NDArray[np.bool_], rng: np.random.Generator) -
     return leaf
 
 
-def _halves(B: Floats, rng: np.random.Generator) -> NDArray[np.bool_] | None:
-    """Split rows in two by k-means; None where all are equal."""
+def _halves(B: Floats) -> NDArray[np.bool_] | None:
+    """Split rows in two by k-means from their main direction; None where all are equal."""
+    centred = B - B.mean(axis=0)
     if not np.ptp(B, axis=0).any():
         return None
-    seed = int(rng.integers(2**31))
-    first = KMeans(2, n_init=2, random_state=seed).fit_predict(B) == 0
+    first = centred @ np.linalg.eigh(centred.T @ centred)[1][:, -1] > 0
+    for _ in range(_MOST_ROUNDS):
+        if first.all() or not first.any():
+            return None
+        a, b = centred[first].mean(axis=0), centred[~first].mean(axis=0)
+        nearer = centred @ (a - b) > (a @ a - b @ b) / 2
+        if (nearer == first).all():
+            break
+        first = nearer
     return first if first.any() and not first.all() else None
 
 

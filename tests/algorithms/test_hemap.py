@@ -53,7 +53,7 @@ def test_linked_items_meet_and_unlinked_ones_follow_their_features(
 
 def test_random_pairs_align_nothing_and_the_picture_says_so() -> None:
     data = two(linked=0)
-    with pytest.warns(DataWarning, match="paired at random"):
+    with pytest.warns(DataWarning, match="paired at random|Too risky"):
         model = HeMap(pairing="random").fit(data)
     assert "paired at random" in model.embedding_.note
     linked = two(linked=80)
