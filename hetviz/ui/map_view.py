@@ -80,8 +80,9 @@ def _notes(spec: dict[str, Any]) -> list[str]:
 
 
 def _key(name: str) -> str:
-    # A map of its own for each project that this tab opens.
-    return f"{name}-{st.session_state['sid'][:8]}"
+    # A map of its own for each project that this tab opens. Streamlit refuses keys with two
+    # underscores, which an id may have.
+    return f"{name}-{st.session_state['sid'].encode().hex()[:16]}"
 
 
 def _said(name: str) -> Any:

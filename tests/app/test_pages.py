@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.errors import HetvizError
 from hetviz.jobs import tasks
 from hetviz.workspace import SESSIONS, RenameDataset, StartJob, Workspace
+from hetviz.workspace.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
@@ -62,6 +63,11 @@ def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
     assert [dataset["symbol"] for dataset in spec["datasets"]] == ["circle", "diamond"]
     assert spec["mode"] == "look"
     assert ops(workspace_of(app)) == ["open-sample"]
+
+
+def test_any_session_id_will_do_for_the_map(visit: Visit) -> None:
+    sid = "__--__" + new_id()[6:]
+    assert map_of(visit("map", sid))["session"] == sid
 
 
 def test_a_browser_without_webgl_gets_a_chart_that_says_so(visit: Visit) -> None:

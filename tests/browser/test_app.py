@@ -42,7 +42,7 @@ def told(page: Page, what: str, key: str = "map") -> Any:
 
 def make_map(page: Page, method: str = "") -> None:
     """Start making another map, by the method suggested or by one whose title begins so."""
-    page.get_by_role("button", name="New map").click()
+    page.get_by_role("button", name="New map", exact=True).click()
     if method:
         page.get_by_role("combobox", name="Method").fill(method)
         page.keyboard.press("Enter")
@@ -110,7 +110,7 @@ def test_first_map_without_a_click(page: Page, look: Look, picture: Picture) -> 
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
 def test_map_page_fits_the_window(page: Page, look: Look, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="New map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     frame = stage(page).bounding_box()
     settled(page)
     assert frame is not None
@@ -196,7 +196,7 @@ def test_a_method_runs_and_its_map_replaces_the_first(page: Page, picture: Pictu
     page.goto("/map")
     stage(page)
     settled(page)
-    page.get_by_role("button", name="New map").click()
+    page.get_by_role("button", name="New map", exact=True).click()
     page.get_by_text("Hold out 20 % of the links").click()
     settled(page)
     page.get_by_role("button", name="Make map").click()
@@ -209,7 +209,7 @@ def test_a_method_runs_and_its_map_replaces_the_first(page: Page, picture: Pictu
 
 def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="New map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
     page.get_by_role("button", name="Lasso").click()
@@ -242,7 +242,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
 
 def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="New map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
     page.get_by_role("button", name="Box").click()
@@ -266,7 +266,7 @@ def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Pict
 
 def test_a_run_moves_the_map_while_it_goes_and_can_be_stopped(page: Page, picture: Picture) -> None:
     page.goto("/map")
-    expect(page.get_by_role("button", name="New map")).to_be_visible()
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
     settled(page)
     before = told(page, "stats.frames")

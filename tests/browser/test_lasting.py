@@ -33,7 +33,7 @@ def fresh(browser: Browser) -> Iterator[Server]:
 
 def ready(page: Page) -> None:
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="New map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible(timeout=60_000)
     stage(page)
     settled(page)
 
