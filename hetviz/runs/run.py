@@ -92,6 +92,7 @@ def fit_run(
     weights: Mapping[str, float] | None = None,
     only: ArrayLike | None = None,
     hold_out: float = 0.0,
+    start: Embedding | None = None,
 ) -> FittedRun:
     """Fit a method and keep the record of it.
 
@@ -112,6 +113,8 @@ def fit_run(
         Global rows that the method sees; the others get no place.
     hold_out : float
         Share of the links between those rows to keep from the method.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can; it is not part of the record.
 
     Raises
     ------
@@ -132,7 +135,7 @@ def fit_run(
     report = silent if progress is None else progress
     started = time.perf_counter()
     try:
-        model = method(**settings).fit(scope.seen, scope.progress(report))
+        model = method(**settings).fit(scope.seen, scope.progress(report), start)
     except Cancelled as stopped:
         if stopped.partial is not None:
             stopped.partial = scope.of_all(stopped.partial)
@@ -158,6 +161,7 @@ def embed(
     *,
     random_state: int = 0,
     progress: Progress | None = None,
+    start: Embedding | None = None,
     **params: Any,
 ) -> Embedding:
     """Place all items of the data with a method.
@@ -171,6 +175,8 @@ def embed(
         Seed; used by the methods that draw random numbers.
     progress : callable, optional
         See `hetviz.progress.Progress`.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can.
     **params
         Parameters of the method.
 
@@ -191,7 +197,7 @@ def embed(
     >>> hetviz.embed(hetviz.load("digit-views"), "pca")
     Embedding(2-D: pixels 700, fourier 700, shape 700)
     """
-    return fit_run(data, key, params, random_state, progress).embedding
+    return fit_run(data, key, params, random_state, progress, start=start).embedding
 
 
 @cache
