@@ -1,0 +1,495 @@
+"""MKPE: a map whose Gaussian kernel reproduces scores of links and of likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.kernels import squared_distances
+from hetviz.core.laplacian import dataset_components
+from hetviz.core.mkpe import Domain, Result, Scores, known_scores, minimise, place
+from hetviz.core.stiefel import RETRACTIONS
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.data.views import tied
+from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.features.link_scores import link_scores
+from hetviz.features.neighbor_map import value_for
+from hetviz.features.similarity import EVERY_PAIR, KINDS, Similarity, similarity_of
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Progress
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_LANDMARKS = 1_000
+_STARTS = 5
+_SAME = 1e-9
+
+
+class MKPE(BaseEmbedder):
+    """Multiple kernel preserving embedding.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes; at most the items of the smallest dataset.
+    variant : {"coordinates", "parametric"}
+        Places are free, or linear in what `inputs` says.
+    inputs : {"similarities", "features"}
+        Of the parametric variant: each item's likeness with all of its dataset (the empirical
+        kernel map; above 3,000 items with 1,000 of them), or features, centred and of mean
+        squared length 1. Items without either have free places.
+    within : str or mapping of str to str
+        How likeness within a dataset is scored, see `hetviz.features.similarity.KINDS`.
+    within_weight : float or mapping of str to float
+        lambda of likeness within a dataset; links have 1.
+    link_score : float or "weight"
+        Score of a link; 1 would want its ends in one place. Links that say apart score 0, links
+        with scores of their own keep them, and pairs without links are unknown, unless the links
+        are complete.
+    sigma0 : "auto", None or float
+        Width of the kernel at the start: the root mean squared distance within a dataset, the
+        square root of `n_components` (as in the paper), or a number.
+    equal_spread : bool
+        Multiply places by the square root of the number of items, so that all datasets spread
+        as widely; in the paper a small dataset spreads more widely than a large one.
+    n_init : int
+        Random starts; the best is kept.
+    n_iter : int or None
+        Sweeps; None is at most 100, and fewer when 5 in a row gain less than 1e-5 of the loss.
+    retraction : {"polar", "qr"}
+    tie_views : bool
+        Score 1 for the rows of one object in different views, as in the paper.
+    random_state : int
+
+    Attributes
+    ----------
+    sigma_ : float
+        Width of the kernel.
+    frames_ : dict of str to ndarray
+        Orthonormal; (n, k), or (d, k) for the parametric variant.
+    importances_ : dict of str to ndarray of shape (d,)
+        Of features (or of items whose likeness is the input), for the parametric variant: lengths
+        of the rows of the frame, 0 for what does not matter.
+    spread_of_starts_ : list of float
+        Final loss of every start.
+
+    Notes
+    -----
+    Minimises the weighted mean squared difference of exp(-|e_i - f_j|^2 / sigma^2) and the scores,
+    see `hetviz.core.mkpe`. The loss never rises; it has many minima. Items with neither likeness
+    nor a scored link have no place. A sweep costs about 6 evaluations of O(known pairs * k).
+
+    References
+    ----------
+    Embedding heterogeneous data by preserving multiple kernels, ECAI 2014.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="mkpe",
+        title="Preserved scores (MKPE)",
+        family="Links and scores",
+        paper="Embedding heterogeneous data by preserving multiple kernels, 2014",
+        equation=(
+            r"\min_{E_d^\top E_d = I,\,\sigma} \sum_{d \le e} \frac{\lambda_{de}}{|I_{de}|}"
+            r" \sum_{I_{de}} \left(e^{-\lVert e_i - f_j \rVert^2 / \sigma^2} - s_{ij}\right)^2"
+        ),
+        needs=(Need.FEATURES_OR_LINKS,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.CANNOT_LINKS,
+                Capability.WITHIN_LINKS,
+                Capability.SCORES,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+            }
+        ),
+        summary=(
+            "Places items so that nearness stands for the strength of links and for likeness, "
+            "both at once. Pairs that nothing is known of may end near each other: these are the "
+            "links it predicts."
+        ),
+        caveats=(
+            "Different starts give different maps; the best of a few is kept, and how far they "
+            "differ is reported.",
+            "Far apart says little: all large distances count as not alike.",
+            "Only likeness and links that say apart push items away from each other; links alone "
+            "pull everything together.",
+        ),
+        cost="A second for 300 items, half a minute for 2,000.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "variant": Choice(
+            "coordinates",
+            "Places",
+            "Whether every item moves freely.",
+            options={
+                "coordinates": "free, which keeps scores best",
+                "parametric": "computed from likeness or features, which is best for new items",
+            },
+        ),
+        "link_score": Real(
+            0.9,
+            "Score of a link",
+            "How near linked items should lie; 1 wants them in one place.",
+            low=0.0,
+            high=1.0,
+            also=("weight",),
+        ),
+        "within": PerDataset(
+            "auto",
+            "Likeness",
+            "How items of one dataset are alike.",
+            inner=Choice("auto", options=KINDS),
+        ),
+        "within_weight": PerDataset(
+            0.1,
+            "Weight of likeness",
+            "How much likeness within a dataset counts beside links.",
+            inner=Real(0.1, low=0.0, high=1_000.0),
+        ),
+        "inputs": Choice(
+            "similarities",
+            "Places computed from",
+            "What an item's place is computed from, when it is not free.",
+            options={
+                "similarities": "its likeness with the others",
+                "features": "its features",
+            },
+            advanced=True,
+        ),
+        "sigma0": Real(
+            "auto",
+            "First width",
+            "Width of nearness at the start; it is learned.",
+            low=1e-6,
+            high=1e6,
+            also=("auto", None),
+            advanced=True,
+        ),
+        "equal_spread": Flag(
+            True,
+            "Equal spread",
+            "Let all datasets spread as widely, whatever their size.",
+            advanced=True,
+        ),
+        "n_init": Integer(
+            3, "Starts", "How many random starts; the best is kept.", low=1, high=100
+        ),
+        "n_iter": Integer(
+            None, "Sweeps", "Rounds of moves.", low=1, high=10_000, also=(None,), advanced=True
+        ),
+        "retraction": Choice(
+            "polar",
+            "Axes kept at right angles by",
+            "How a step is brought back to axes at right angles.",
+            options=RETRACTIONS,
+            advanced=True,
+        ),
+        "tie_views": Flag(
+            True, "Join views", "Draw the rows that show one object in different datasets together."
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    sigma_: float
+    frames_: dict[str, Floats]
+    importances_: dict[str, Floats]
+    spread_of_starts_: list[float]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        variant: str = "coordinates",
+        link_score: float | str = 0.9,
+        within: str | Mapping[str, str] = "auto",
+        within_weight: float | Mapping[str, float] = 0.1,
+        inputs: str = "similarities",
+        sigma0: float | str | None = "auto",
+        equal_spread: bool = True,
+        n_init: int = 3,
+        n_iter: int | None = None,
+        retraction: str = "polar",
+        tie_views: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.variant = variant
+        self.link_score = link_score
+        self.within = within
+        self.within_weight = within_weight
+        self.inputs = inputs
+        self.sigma0 = sigma0
+        self.equal_spread = equal_spread
+        self.n_init = n_init
+        self.n_iter = n_iter
+        self.retraction = retraction
+        self.tie_views = tie_views
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        self._prepare(data)
+        names = list(self._rows)
+        blocks = self._within_blocks(names) + self._link_blocks(data, names)
+        sigma0 = float(np.sqrt(self.n_components)) if self.sigma0 is None else self.sigma0
+        reached = {end for block in blocks for end in (block.d, block.e)}
+        self._check_sizes(names, len(reached))
+
+        def whole(places: list[Floats]) -> Floats:
+            return np.vstack(list(self._spread_out(data, names, places).values()))
+
+        try:
+            result = minimise(
+                [self._domains[name] for name in names],
+                blocks,
+                self.n_components,
+                rng,
+                sigma0=None if isinstance(sigma0, str) else float(sigma0),
+                n_iter=self.n_iter,
+                n_init=self.n_init,
+                retraction=self.retraction,
+                progress=progress,
+                layout=whole,
+            )
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Result):
+                stopped.partial = self._done(data, names, blocks, stopped.partial)
+            raise
+        return self._done(data, names, blocks, result)
+
+    def _prepare(self, data: HeteroData) -> None:
+        """Decide what scores there are, and which rows take part."""
+        linked = tied(data) if self.tie_views else data
+        self._known = link_scores(linked, self.link_score)
+        self._known = [known for known in self._known if len(known.i)]
+        outside = [f"{known.source} - {known.target}" for known in self._known if _beyond(known.s)]
+        if outside:
+            note(
+                f"Scores of {', '.join(outside)} are below 0 or above 1, which nearness cannot "
+                "reach; divide them first."
+            )
+        self._like: dict[str, Similarity] = {}
+        for name, dataset in data.datasets.items():
+            like = similarity_of(dataset, value_for(self.within, name, "auto"), self.random_state)
+            if like is not None:
+                self._like[name] = like
+        self._rows: dict[str, Ints] = {}
+        self._domains: dict[str, Domain] = {}
+        self._inputs: dict[str, _Inputs] = {}
+        for name, dataset in data.datasets.items():
+            scored = [known.i for known in self._known if known.source == name]
+            scored += [known.j for known in self._known if known.target == name]
+            rows = np.arange(len(dataset))
+            if name not in self._like or value_for(self.within_weight, name, 0.1) == 0:
+                rows = np.unique(np.concatenate([np.empty(0, np.int64), *scored]))
+            missing = len(dataset) - len(rows)
+            if missing:
+                note(f"{missing:,} of {name} have neither likeness nor a link: left off the map.")
+            if len(rows):
+                self._rows[name], self._domains[name] = rows, self._domain(dataset, rows)
+        if not self._rows:
+            raise NotApplicableError(
+                self.card.title, ["No item has likeness or a link that counts."]
+            )
+
+    def _domain(self, dataset: Dataset, rows: Ints) -> Domain:
+        scale = float(np.sqrt(len(rows))) if self.equal_spread else 1.0
+        if self.variant == "coordinates":
+            return Domain(len(rows), scale=scale)
+        if self.inputs == "features" and dataset.X is not None:
+            inputs = _Inputs.of_features(dataset)
+        elif dataset.name in self._like:
+            inputs = _Inputs.of_likeness(self._like[dataset.name], self.random_state)
+        else:
+            return Domain(len(rows), scale=scale)
+        self._inputs[dataset.name] = inputs
+        return Domain(len(rows), X=inputs.of(dataset)[rows])
+
+    def _within_blocks(self, names: list[str]) -> list[Scores]:
+        blocks = []
+        for d, name in enumerate(names):
+            weight = float(value_for(self.within_weight, name, 0.1))
+            if name in self._like and weight > 0:
+                i, j, s, share = self._like[name].pairs(self.random_state)
+                n = len(self._rows[name])
+                blocks.append(known_scores(d, d, (n, n), i, j, s, weight, share))
+        return blocks
+
+    def _link_blocks(self, data: HeteroData, names: list[str]) -> list[Scores]:
+        number = {name: d for d, name in enumerate(names)}
+        at = {}
+        for name, rows in self._rows.items():
+            at[name] = np.full(len(data[name]), -1)
+            at[name][rows] = np.arange(len(rows))
+        return [
+            known_scores(
+                number[known.source],
+                number[known.target],
+                (len(self._rows[known.source]), len(self._rows[known.target])),
+                at[known.source][known.i],
+                at[known.target][known.j],
+                known.s,
+                1.0,
+            )
+            for known in self._known
+        ]
+
+    def _check_sizes(self, names: list[str], reached: int) -> None:
+        least = min(names, key=lambda name: self._domains[name].size)
+        size = self._domains[least].size
+        if size < self.n_components:
+            what = (
+                "items" if self._domains[least].X is None else "features or items to compare with"
+            )
+            raise NotApplicableError(
+                self.card.title,
+                [f"{least} has only {size} {what}; ask for at most {size} axes, or leave it out."],
+            )
+        if reached < len(names):
+            raise ParameterError("mkpe: a dataset has neither likeness nor links that count.")
+
+    def _spread_out(
+        self, data: HeteroData, names: list[str], places: list[Floats]
+    ) -> dict[str, Floats]:
+        out = {
+            name: np.full((len(part), self.n_components), np.nan)
+            for name, part in data.datasets.items()
+        }
+        for name, E in zip(names, places, strict=True):
+            out[name][self._rows[name]] = E
+        return out
+
+    def _done(
+        self, data: HeteroData, names: list[str], blocks: list[Scores], result: Result
+    ) -> Fit:
+        state = result.descent.state
+        self.sigma_ = state.sigma
+        self.frames_ = dict(zip(names, state.frames, strict=True))
+        self.importances_ = {
+            name: np.linalg.norm(self.frames_[name], axis=1) for name in self._inputs
+        }
+        self.spread_of_starts_ = list(result.finals)
+        linked = tied(data) if self.tie_views else data
+        label = dataset_components(
+            linked.adjacency(), [len(dataset) for dataset in data.datasets.values()]
+        )
+        parts = {
+            f"{names[block.d]} - {names[block.e]}" + (" links" if listed else " likeness"): loss
+            for block, loss, listed in zip(
+                blocks,
+                state.losses.tolist(),
+                [number >= len(blocks) - len(self._known) for number in range(len(blocks))],
+                strict=True,
+            )
+        }
+        return Fit(
+            self._spread_out(data, names, result.descent.places),
+            n_iter=len(result.history) - 1,
+            loss_history=result.history,
+            stopping_reason=result.reason,
+            diagnostics={"sigma": state.sigma, "starts": list(result.finals), "loss": parts},
+            components=dict(zip(data.datasets, label.tolist(), strict=True)),
+        )
+
+    def link_scores(
+        self,
+        source: str,
+        target: str,
+        Y_source: Floats,
+        Y_target: Floats,
+        new: Mapping[str, Dataset],
+    ) -> Floats:
+        """Return the kernel between places (n, k) and (m, k): scores from 0 to 1, shape (n, m)."""
+        return np.asarray(np.exp(-squared_distances(Y_source, Y_target) / self.sigma_**2))
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return {name: self._place_all(name, rows) for name, rows in new.items()}
+
+    def _place_all(self, name: str, rows: NewRows) -> Floats:
+        if name in self._inputs and name in self.frames_:
+            return np.asarray(self._inputs[name].of(rows.dataset) @ self.frames_[name])
+        out = np.full((len(rows.dataset), self.n_components), np.nan)
+        like = self._like.get(name) if name in self._rows else None
+        S = None if like is None else like.to_fitted(rows.dataset)
+        fitted = None if like is None else like.to_fitted(self._fitted[name])
+        Y = self.embedding_.coordinates
+        for row in range(len(out)):
+            ends, starts = self._linked_ends(name, rows, row)
+            if S is not None and fitted is not None:
+                nearest = np.argsort(-S[row], kind="stable")[:_STARTS]
+                if not ends and np.abs(S[row] - fitted[nearest[0]]).max() < _SAME:
+                    out[row] = Y[name][nearest[0]]
+                    continue
+                weight = float(value_for(self.within_weight, name, 0.1))
+                n = len(S[row])
+                ends.append((Y[name], S[row], np.full(n, 2.0 * weight / n**2)))
+                starts = np.vstack([Y[name][nearest], starts])
+            if ends:
+                out[row] = place(ends, self.sigma_**-2, starts[:_STARTS])
+        return out
+
+    def _linked_ends(
+        self, name: str, rows: NewRows, row: int
+    ) -> tuple[list[tuple[Floats, Floats, Floats]], Floats]:
+        """Return places, scores and weights of what a new row is linked with, and the places."""
+        ends = []
+        for other, Y in self.embedding_.coordinates.items():
+            mine = np.flatnonzero((rows.row == row) & (rows.to == other))
+            mine = mine[np.isfinite(Y[rows.to_row[mine]]).all(axis=1)]
+            if len(mine):
+                weight = rows.weight[mine]
+                said = weight if isinstance(self.link_score, str) else self.link_score
+                count = sum(
+                    len(known.i)
+                    for known in self._known
+                    if {known.source, known.target} == {name, other}
+                )
+                s = np.where(weight > 0, said, 0.0)
+                ends.append((Y[rows.to_row[mine]], s, np.full(len(mine), 1.0 / (count or 1))))
+        starts = [F for F, _, _ in ends]
+        return ends, np.vstack([np.empty((0, self.n_components)), *starts])
+
+
+class _Inputs:
+    """What a place is computed from."""
+
+    def __init__(self, of: Callable[[Dataset], Floats]) -> None:
+        self.of = of
+
+    @classmethod
+    def of_features(cls, dataset: Dataset) -> _Inputs:
+        """Features, centred and of mean squared length 1."""
+        X = _dense(dataset.X)
+        centre = X.mean(axis=0)
+        size = float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0
+        return cls(lambda rows: (_dense(rows.X) - centre) / size)
+
+    @classmethod
+    def of_likeness(cls, like: Similarity, random_state: int) -> _Inputs:
+        """Likeness with all items, or with some of very many."""
+        n = len(like.dataset)
+        columns = np.arange(n)
+        if n > EVERY_PAIR:
+            rng = np.random.default_rng(random_state)
+            columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
+        return cls(lambda rows: like.to_fitted(rows)[:, columns])
+
+
+def _beyond(s: Floats) -> bool:
+    return bool(((s < 0) | (s > 1)).any())
+
+
+def _dense(X: Any) -> Floats:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

@@ -1,0 +1,55 @@
+"""Orthonormal frames: matrices Q of shape (n, r) with Q'Q = I, and steps that keep them so."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+RETRACTIONS = {
+    "polar": "the nearest frame",
+    "qr": "the frame by Gram-Schmidt, column after column",
+}
+
+
+def random_frame(n: int, r: int, rng: np.random.Generator) -> Floats:
+    """Return a frame drawn evenly from all: shape (n, r), r <= n."""
+    return retract(rng.standard_normal((n, r)), "qr")
+
+
+def retract(Q: Floats, how: str = "polar") -> Floats:
+    """Return a frame near Q (n, r) of full rank: O(n r^2).
+
+    "polar" is the nearest one in every unitarily invariant norm; "qr" has the span of the first
+    columns kept, with a positive diagonal of R.
+    """
+    if how == "qr":
+        frame, R = np.linalg.qr(Q)
+        return np.asarray(frame * np.where(R.diagonal() < 0, -1.0, 1.0))
+    U, _, Vt = np.linalg.svd(Q, full_matrices=False)
+    return np.asarray(U @ Vt)
+
+
+def steepest_descent(Q: Floats, gradient: Floats) -> tuple[Floats, float]:
+    """Return the direction of steepest descent at Q in the canonical metric, and its length.
+
+    Parameters
+    ----------
+    Q, gradient : ndarray of shape (n, r)
+        A frame and the plain gradient there.
+
+    Returns
+    -------
+    Z : ndarray of shape (n, r)
+        Q g'Q - g, which is tangent: Q'Z is skew.
+    nu : float
+        |Z|^2 - |Q'Z|^2 / 2, the rate at which the objective falls along Z.
+
+    References
+    ----------
+    Manton, Optimization algorithms exploiting unitary constraints, 2002.
+    """
+    Z = Q @ (gradient.T @ Q) - gradient
+    nu = float((Z**2).sum()) - 0.5 * float(((Q.T @ Z) ** 2).sum())
+    return Z, max(nu, 0.0)

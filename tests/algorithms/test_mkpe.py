@@ -1,0 +1,176 @@
+"""MKPE as a method: what it makes of scores, views, apart, missing items and new ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hetviz.algorithms.mkpe import MKPE
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import Cancelled, DataWarning, NotApplicableError
+from hetviz.metrics import evaluate
+
+GROUPS = 4
+
+
+def world(n: int = 60, tags: int = 20, **linked: Any) -> HeteroData:
+    """Items in groups, and words with features of their own linked to items of one group."""
+    rng = np.random.default_rng(0)
+    group, mine = np.arange(n) % GROUPS, np.arange(tags) % GROUPS
+    X = 4.0 * rng.normal(size=(GROUPS, 6))[group] + rng.normal(size=(n, 6))
+    Z = 4.0 * rng.normal(size=(GROUPS, 5))[mine] + rng.normal(size=(tags, 5))
+    items = Dataset("items", [f"i{k}" for k in range(n)], X)
+    words = Dataset("words", [f"w{k}" for k in range(tags)], Z)
+    i, j = np.nonzero((group[:, None] == mine[None]) & (rng.random((n, tags)) < 0.5))
+    return HeteroData([items, words], [Links("items", "words", i, j, **linked)])
+
+
+WORLD = world()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"variant": "parametric"}, {"variant": "parametric", "inputs": "features"}],
+)
+def test_linked_items_end_together_held_out_ones_too(parameters: dict[str, Any]) -> None:
+    train, held = WORLD.holdout(links=0.3)
+    model = MKPE(n_components=3, **parameters).fit(train)
+    scores = evaluate(WORLD, model.embedding_, held).to_dict()
+    assert scores["link_auc_held_out"] > 0.85
+    assert (np.diff(model.loss_history_) <= 0).all()
+    assert len(model.spread_of_starts_) == 3
+    assert model.loss_history_[-1] == min(model.spread_of_starts_)
+    parts = model.diagnostics_["loss"]
+    assert set(parts) == {"items - items likeness", "words - words likeness", "items - words links"}
+    assert sum(parts.values()) == pytest.approx(model.loss_history_[-1])
+    for frame in model.frames_.values():
+        np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
+
+
+def test_a_feature_that_says_nothing_is_not_important() -> None:
+    rng = np.random.default_rng(1)
+    X = np.asarray(WORLD["items"].X)
+    noisy = Dataset("items", WORLD["items"].ids, np.hstack([X, 0.01 * rng.normal(size=(60, 1))]))
+    data = HeteroData([noisy, WORLD["words"]], WORLD.links)
+    model = MKPE(variant="parametric", inputs="features", n_iter=200).fit(data)
+    importance = model.importances_["items"]
+    assert importance.shape == (7,)
+    assert np.isfinite(importance).all()
+    free = MKPE().fit(WORLD)
+    assert free.importances_ == {}
+
+
+def test_new_items_land_near_their_group() -> None:
+    train, held = WORLD.holdout(links=0.0, objects={"items": 0.2})
+    for variant in ("coordinates", "parametric"):
+        model = MKPE(variant=variant, n_components=3).fit(train)
+        new = model.transform(Dataset("items", held["items"].ids, held["items"].X))
+        group = np.array([int(text[1:]) % GROUPS for text in new.ids["items"]])
+        known = np.array([int(text[1:]) % GROUPS for text in train["items"].ids])
+        Y, F = new.coordinates["items"], model.embedding_.coordinates["items"]
+        D = ((Y[:, None] - F[None]) ** 2).sum(axis=2)
+        assert (known[D.argmin(axis=1)] == group).mean() > 0.9
+
+
+def test_a_new_item_without_features_goes_where_its_links_lead() -> None:
+    tags = Dataset("tags", [f"t{k}" for k in range(GROUPS)])
+    links = Links("items", "tags", np.arange(60), np.arange(60) % GROUPS)
+    model = MKPE(n_components=3).fit(HeteroData([WORLD["items"], tags], [links]))
+    new = model.transform(
+        Dataset("tags", ["more", "lost"]),
+        [("tags", "more", "items", f"i{k}") for k in range(0, 60, GROUPS)],
+    )
+    Y = new.coordinates["tags"]
+    assert np.isnan(Y[1]).all()
+    placed = model.embedding_.coordinates
+    away = np.linalg.norm(placed["items"] - Y[0], axis=1)
+    assert away[::GROUPS].mean() < 0.5 * away[1::GROUPS].mean()
+
+
+def test_items_without_anything_are_left_off() -> None:
+    tags = Dataset("tags", [*"abcd", "lonely"])
+    data = HeteroData(
+        [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 4)]
+    )
+    with pytest.warns(DataWarning, match="1 of tags have neither"):
+        model = MKPE().fit(data)
+    assert model.embedding_.n_unplaced == 1
+    assert not model.embedding_.placed["tags"][4]
+
+
+def test_apart_pushes_and_scores_are_kept_as_they_are() -> None:
+    features = WORLD["items"]
+    near = Links("items", "items", [0], [4])
+    far = Links("items", "items", [0], [4], -1.0)
+    away = {}
+    for word, links in (("together", near), ("apart", far)):
+        model = MKPE(n_iter=200).fit(HeteroData([features], [links]))
+        Y = model.embedding_.coordinates["items"]
+        away[word] = np.linalg.norm(Y[0] - Y[4]) / model.sigma_
+    assert away["apart"] > 1.5 > 0.6 > away["together"]
+    scored = Links("items", "items", [0], [1], score=[0.5])
+    model = MKPE(n_iter=300).fit(HeteroData([features], [scored]))
+    Y = model.embedding_.coordinates["items"]
+    np.testing.assert_allclose(model.link_scores("", "", Y[[0]], Y[[1]], {}), 0.5, atol=0.02)
+    with pytest.warns(DataWarning, match="below 0 or above 1"):
+        MKPE(n_iter=1).fit(HeteroData([features], [Links("items", "items", [0], [1], score=[5.0])]))
+
+
+def test_what_is_masked_cannot_matter_and_zeros_do() -> None:
+    once = MKPE(n_iter=5).fit(WORLD).embedding_.stacked()
+    complete = MKPE(n_iter=5).fit(world(complete=True)).embedding_.stacked()
+    assert np.abs(once - complete).max() > 1e-3
+
+
+def test_views_of_one_object_lie_together() -> None:
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(30, 2))
+    ids = [f"o{k}" for k in range(30)]
+    views = [Dataset(name, ids, Z @ rng.normal(size=(2, 4)), entity="o") for name in "ab"]
+    gap = {}
+    for tie in (True, False):
+        model = MKPE(tie_views=tie, n_iter=150).fit(HeteroData(views))
+        a, b = (model.embedding_.coordinates[name] for name in "ab")
+        gap[tie] = np.linalg.norm(a - b, axis=1).mean() / model.sigma_
+        assert len(set(model.embedding_.components.values())) == (1 if tie else 2)
+    assert gap[True] < 0.5 * gap[False]
+
+
+def test_more_axes_than_items_is_refused_by_name() -> None:
+    tags = Dataset("tags", ["a", "b"])
+    data = HeteroData(
+        [WORLD["items"], tags], [Links("items", "tags", range(60), np.arange(60) % 2)]
+    )
+    with pytest.raises(NotApplicableError, match="tags has only 2 items; ask for at most 2 axes"):
+        MKPE(n_components=3).fit(data)
+    with (
+        pytest.warns(DataWarning, match="60 of items have neither"),
+        pytest.raises(NotApplicableError, match="No item has likeness"),
+    ):
+        MKPE(within="none").fit(HeteroData([WORLD["items"]]))
+
+
+def test_a_stop_keeps_the_map_so_far() -> None:
+    seen: list[Any] = []
+
+    def stop(fraction: float, message: str = "", **figures: Any) -> None:
+        if "layout" in figures:
+            seen.append(figures["layout"]())
+        if len(seen) == 9:
+            raise Cancelled
+
+    model = MKPE(n_iter=20)
+    with pytest.raises(Cancelled) as caught:
+        model.fit(WORLD, progress=stop)
+    assert seen[0].shape == (80, 2)
+    assert caught.value.partial is model.embedding_
+    assert model.n_iter_ == 8
+    assert "stopped" in model.stopping_reason_
+
+
+def test_parameters_of_the_paper() -> None:
+    model = MKPE(sigma0=None, equal_spread=False, retraction="qr", link_score="weight").fit(WORLD)
+    assert np.isfinite(model.embedding_.stacked()).all()
+    assert MKPE(sigma0=0.5, n_init=1).fit(WORLD).sigma_ > 0
