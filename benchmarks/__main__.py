@@ -14,6 +14,7 @@ NAMES = (
     "map_server",
     "sample_maps",
     "neighbour_maps",
+    "browser",
 )
 
 NEED_DATA = ("coca",)

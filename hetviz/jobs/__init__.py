@@ -3,6 +3,6 @@
 from hetviz.jobs.frames import Frame
 from hetviz.jobs.process import ProcessRunner
 from hetviz.jobs.runner import Job, Runner, Task
-from hetviz.jobs.runners import InlineRunner, ThreadRunner
+from hetviz.jobs.runners import InlineRunner
 
-__all__ = ["Frame", "InlineRunner", "Job", "ProcessRunner", "Runner", "Task", "ThreadRunner"]
+__all__ = ["Frame", "InlineRunner", "Job", "ProcessRunner", "Runner", "Task"]

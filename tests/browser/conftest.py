@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.browser.harness import ARTIFACTS, CHROMIUM_FLAGS, ROOT, Look, Server, Watch, serve
 from tools.find_chromium import NoBrowserError, find_chromium
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 45_000
 expect.set_options(timeout=PATIENCE_MS)
 
 

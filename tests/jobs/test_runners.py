@@ -1,22 +1,19 @@
-"""Runners: results, progress, typed errors, the queue, cancel, and who may see what."""
+"""The runner in the caller: results, layouts, typed errors, and who may see what."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hetviz.errors import ParameterError
-from hetviz.jobs import InlineRunner, Job, Runner, Task, ThreadRunner
+from hetviz.jobs import InlineRunner, Job, Runner, Task
 from hetviz.jobs.failures import NO_MEMORY, UNEXPECTED
 from hetviz.jobs.runner import seconds_left
 from hetviz.progress import Progress
 
 HERE = __name__
-GATES: dict[str, threading.Event] = {}
 
 
 def double(value: int, progress: Progress) -> int:
@@ -46,19 +43,6 @@ def show_badly(progress: Progress) -> None:
     progress(0.2, layout=np.zeros(3))
 
 
-def until_stopped(started: str, progress: Progress) -> None:
-    GATES[started].set()
-    while True:
-        progress(0.3, "turning")
-        threading.Event().wait(0.005)
-
-
-def until_released(started: str, release: str, progress: Progress) -> str:
-    GATES[started].set()
-    assert GATES[release].wait(20)
-    return "released"
-
-
 @pytest.fixture(autouse=True)
 def this_module_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
@@ -78,27 +62,13 @@ def task(name: str, **arguments: Any) -> Task:
     return Task(f"{HERE}:{name}", arguments)
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    for _ in range(4000):
-        if condition():
-            return
-        threading.Event().wait(0.005)
-    raise AssertionError("it did not happen within 20 s")
-
-
-def over(runner: Runner, id: str) -> bool:
-    job = runner.get(id, "me")
-    return job is not None and not job.live
-
-
-@pytest.fixture(params=[InlineRunner, ThreadRunner])
-def runner(request: pytest.FixtureRequest) -> Any:
-    return request.param()
+@pytest.fixture
+def runner() -> Runner:
+    return InlineRunner()
 
 
 def test_a_result_comes_back_with_its_note(runner: Runner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=21), {"seed": 3})
-    wait_for(lambda: over(runner, id))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
@@ -106,7 +76,6 @@ def test_a_result_comes_back_with_its_note(runner: Runner) -> None:
 
 def test_an_error_in_plain_words_is_kept_as_it_is(runner: Runner) -> None:
     id = runner.submit("me", "Refusing", task("refuse"))
-    wait_for(lambda: over(runner, id))
     job = runner.get(id, "me")
     assert job is not None
     assert job.state == "failed"
@@ -116,7 +85,6 @@ def test_an_error_in_plain_words_is_kept_as_it_is(runner: Runner) -> None:
 
 def test_an_unexpected_failure_shows_no_internals(runner: Runner) -> None:
     id = runner.submit("me", "Crashing", task("crash"))
-    wait_for(lambda: over(runner, id))
     job = runner.get(id, "me")
     assert job is not None
     assert job.state == "failed"
@@ -125,7 +93,6 @@ def test_an_unexpected_failure_shows_no_internals(runner: Runner) -> None:
 
 def test_too_little_memory_is_said_plainly(runner: Runner) -> None:
     id = runner.submit("me", "Hoarding", task("hoard"))
-    wait_for(lambda: over(runner, id))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
@@ -133,7 +100,6 @@ def test_too_little_memory_is_said_plainly(runner: Runner) -> None:
 
 def test_the_newest_layout_is_kept(runner: Runner) -> None:
     id = runner.submit("me", "Showing", task("show"))
-    wait_for(lambda: over(runner, id))
     job, frame = runner.get(id, "me"), runner.frame(id, "me", after=1)
     assert job is not None and frame is not None
     assert (job.seq, frame.seq) == (2, 2)
@@ -145,7 +111,6 @@ def test_the_newest_layout_is_kept(runner: Runner) -> None:
 
 def test_a_layout_of_another_shape_is_a_fault_of_the_method(runner: Runner) -> None:
     id = runner.submit("me", "Showing", task("show_badly"))
-    wait_for(lambda: over(runner, id))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", UNEXPECTED)
@@ -167,7 +132,6 @@ def test_the_end_of_an_inline_job_is_told_before_it_is_seen() -> None:
 
 def test_only_the_owner_sees_a_job(runner: Runner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=1))
-    wait_for(lambda: over(runner, id))
     assert runner.get(id, "you") is None
     assert runner.jobs("you") == []
     assert runner.take(id, "you") is None
@@ -177,42 +141,6 @@ def test_only_the_owner_sees_a_job(runner: Runner) -> None:
     assert taken.result == 2
     assert runner.take(id, "me") is None
     assert runner.jobs("me") == []
-
-
-def test_cancel_stops_a_running_job_and_the_next_one_runs() -> None:
-    GATES["started"] = threading.Event()
-    runner = ThreadRunner()
-    first = runner.submit("me", "Turning", task("until_stopped", started="started"))
-    assert GATES["started"].wait(20)
-    second = runner.submit("me", "Doubling", task("double", value=2))
-    waiting = runner.get(second, "me")
-    assert waiting is not None
-    assert (waiting.state, waiting.ahead) == ("waiting", 1)
-    runner.cancel(first, "you")
-    assert not over(runner, first)
-    runner.cancel(first, "me")
-    wait_for(lambda: over(runner, first) and over(runner, second))
-    stopped, done = runner.get(first, "me"), runner.get(second, "me")
-    assert stopped is not None and done is not None
-    assert stopped.state == "cancelled"
-    assert (done.state, done.result) == ("done", 4)
-
-
-def test_a_waiting_job_is_cancelled_at_once_and_others_move_up() -> None:
-    GATES["in"], GATES["out"] = threading.Event(), threading.Event()
-    runner = ThreadRunner()
-    runner.submit("me", "Busy", task("until_released", started="in", release="out"))
-    assert GATES["in"].wait(20)
-    second = runner.submit("me", "Second", task("double", value=2))
-    third = runner.submit("me", "Third", task("double", value=3))
-    before = runner.get(third, "me")
-    runner.cancel(second, "me")
-    after, gone = runner.get(third, "me"), runner.get(second, "me")
-    GATES["out"].set()
-    assert before is not None and after is not None and gone is not None
-    assert (before.ahead, after.ahead, gone.state) == (2, 1, "cancelled")
-    wait_for(lambda: over(runner, third))
-    assert [job.state for job in runner.jobs("me")] == ["done", "cancelled", "done"]
 
 
 def test_time_left_follows_from_the_share_done() -> None:

@@ -3,6 +3,7 @@
 // Selection and camera belong to the browser while the map lives. Python's are taken when the map
 // mounts, and whenever Python's selection has a higher version than ours (undo, Clear, search).
 
+import { aligned } from "./align.js";
 import { Bar } from "./bar.js";
 import { mix, slots } from "./colour.js";
 import { Density } from "./density.js";
@@ -305,9 +306,9 @@ class HetMap {
 
   /** A new map of the same items: let every point travel, and leave ghosts of the largest moves. */
   arrive(geometry) {
-    const from = this.geometry;
+    const from = aligned(this.geometry, geometry, this.shown);
     this.geometry = geometry;
-    const rows = this.movers(from, geometry);
+    const rows = from ? this.movers(from, geometry) : [];
     this.ghosts = rows.length ? {
       rows, born: performance.now(),
       from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),

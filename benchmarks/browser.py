@@ -1,0 +1,228 @@
+"""The app in Chromium, as a visitor has it: seconds from an action to what it shows.
+
+Needs a Chromium (HETVIZ_CHROMIUM names it). Without a graphics card it draws in software, which is
+several times slower than what a visitor has; every figure is wall clock and says so of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import Page, sync_playwright
+
+import hetviz
+from benchmarks.harness import report
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.workspace import OpenBundle, RecordRun, Sessions
+from hetviz.workspace.packing import pack_coordinates, pack_figures
+from hetviz.workspace.sessions import new_id
+from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
+from tools.find_chromium import find_chromium
+
+REPEATS = 5
+_HALF_MINUTE = 30_000
+_MAP = "document.querySelector('.st-key-map .hv-map').__hv"
+# Shares of the map's width and height between which about three quarters of the points lie.
+_MOST = ((0.02, 0.2), (0.98, 0.98))
+
+
+def run(out: Path, quick: bool) -> None:
+    """Measure and write ``browser.json``."""
+    rows: list[dict[str, Any]] = []
+    sizes = (2_000, 20_000) if quick else (2_000, 20_000, 100_000)
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        ids = {n: prepared(n, Path(home)) for n in sizes}
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        rows += cold_starts(browser, 1 if quick else 3)
+        env = {"HETVIZ_HOME": home}
+        with serve(ROOT / "app.py", Path(home) / "server.log", env=env) as server:
+            for n, sid in ids.items():
+                page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+                page.set_default_timeout(4 * _HALF_MINUTE)
+                page.goto(f"{server.url}/map?s={sid}")
+                settled(page)
+                rows += interactions(page, n)
+                if n <= 20_000:
+                    rows.append(live(page, n))
+                page.context.close()
+            page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+            page.goto(f"{server.url}/map")
+            settled(page)
+            rows.append(hover(page))
+        browser.close()
+    note = f"wall clock on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; medians"
+    report("browser", rows, out, note)
+
+
+def prepared(n: int, home: Path, seed: int = 0) -> str:
+    """Save a project of n rows in two datasets with a map; return its session id."""
+    rng = np.random.default_rng(seed)
+    half = n // 2
+    group = rng.integers(0, 8, n)
+    centre = rng.normal(size=(8, 6)) * 3
+    X = centre[group] + rng.normal(size=(n, 6))
+    parts = []
+    for place, name in enumerate(("left", "right")):
+        mine = slice(place * half, (place + 1) * half)
+        table = pd.DataFrame({"group": [f"group {k}" for k in group[mine]]})
+        table["size"] = rng.normal(size=half).round(3)
+        parts.append(Dataset(name, [f"{name}{k}" for k in range(half)], X[mine], table=table))
+    partner = rng.permutation(half)
+    links = Links("left", "right", np.arange(half), partner, np.ones(half))
+    data = HeteroData(parts, [links])
+    bundle = home / f"{n}.zip"
+    hetviz.save(data, bundle)
+    sid = new_id()
+    sessions = Sessions(home / "sessions")
+    workspace = sessions.get(sid)
+    workspace.do(OpenBundle(workspace.blobs.put(bundle.read_bytes()), bundle.name, leave_out=True))
+    opened = workspace.state.opened()
+    places = {name: X[rows, :2] for name, rows in data.offsets.items()}
+    embedding = Embedding(places, {name: part.ids for name, part in opened.datasets.items()})
+    workspace.do(
+        RecordRun(
+            method="pca",
+            title="Two columns",
+            params={},
+            seed=0,
+            hold_out=0.0,
+            fingerprint=opened.fingerprint(),
+            coordinates=workspace.blobs.put(pack_coordinates(embedding)),
+            figures=workspace.blobs.put(pack_figures({"scores": {}, "curves": {}})),
+        )
+    )
+    sessions.close()
+    return sid
+
+
+def cold_starts(browser: Any, repeats: int) -> list[dict[str, Any]]:
+    """Time a fresh server's first page until its map is drawn."""
+    taken = []
+    for _ in range(repeats):
+        with (
+            tempfile.TemporaryDirectory() as home,
+            serve(ROOT / "app.py", Path(home) / "server.log", env={"HETVIZ_HOME": home}) as server,
+        ):
+            page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+            start = time.monotonic()
+            page.goto(server.url)
+            page.wait_for_function(
+                "document.querySelector('.st-key-live .hv-map')?.__hv?.paints > 0",
+                timeout=4 * _HALF_MINUTE,
+            )
+            taken.append(time.monotonic() - start)
+            page.context.close()
+    return [row("first map of a fresh server", 1_894, taken)]
+
+
+def interactions(page: Page, n: int) -> list[dict[str, Any]]:
+    """Time a box around most points, recolouring with them selected, and hiding a layer."""
+    found = []
+    page.get_by_role("button", name="Box").click()
+    box = page.locator(".st-key-map .hv-stage").bounding_box()
+    assert box is not None
+    ends = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in _MOST]
+    taken, counts = [], []
+    for _ in range(REPEATS):
+        page.keyboard.press("Escape")
+        settled(page)
+        page.mouse.move(*ends[0])
+        page.mouse.down()
+        page.mouse.move(*ends[1], steps=6)
+        start = time.monotonic()
+        page.mouse.up()
+        page.locator(".st-key-panel").get_by_text(" selected").wait_for()
+        taken.append(time.monotonic() - start)
+        counts.append(page.evaluate(f"{_MAP}.map.count"))
+        settled(page)
+        page.locator(".st-key-panel").get_by_role("button", name="Clear").click()
+        page.locator(".st-key-panel").get_by_text(" selected").wait_for(state="detached")
+        settled(page)
+    found.append(row(f"box of {int(statistics.median(counts)):,} to the panel", n, taken))
+    taken = []
+    for title in ("Size of left", "Group of left") * 2:
+        page.get_by_role("combobox", name="Colour").click()
+        option = page.get_by_role("option", name=f"Colour: {title}")
+        option.wait_for()
+        start = time.monotonic()
+        option.click()
+        page.locator(".st-key-map .hv-legend").get_by_text(title).wait_for()
+        taken.append(time.monotonic() - start)
+        settled(page)
+    found.append(row("recolour", n, taken))
+    return found
+
+
+def live(page: Page, n: int) -> dict[str, Any]:
+    """Count the layouts that the browser draws a second while a neighbour map is made."""
+    page.get_by_role("button", name="New map", exact=True).click()
+    page.get_by_role("combobox", name="Method").fill("Neighbour map with links")
+    page.keyboard.press("Enter")
+    settled(page)
+    page.get_by_role("button", name="Make map").click()
+    start = time.monotonic()
+    before = page.evaluate(f"{_MAP}.frames")
+    page.wait_for_function(f"{_MAP}.frames > {before}", timeout=4 * _HALF_MINUTE)
+    first = time.monotonic() - start
+    begun, drawn = time.monotonic(), page.evaluate(f"[{_MAP}.frames, {_MAP}.draws]")
+    page.get_by_role("button", name="Undo new map").wait_for(timeout=20 * _HALF_MINUTE)
+    frames, draws = page.evaluate(f"[{_MAP}.frames, {_MAP}.draws]")
+    lasted = time.monotonic() - begun
+    return {
+        "what": "live layouts: first one",
+        "rows": n,
+        "seconds": first,
+        "worst": first,
+        "layouts/s": (frames - drawn[0]) / lasted,
+        "pictures/s": (draws - drawn[1]) / lasted,
+    }
+
+
+def hover(page: Page) -> dict[str, Any]:
+    """Time the card of an item with its picture, from the pointer's arrival."""
+    box = page.locator(".st-key-map .hv-stage").bounding_box()
+    assert box is not None
+    places = page.evaluate(
+        f"(() => {{ const map = {_MAP}.map; const rows = [];"
+        " for (let r = 0; r < 1273 && rows.length < 12; r += 97) {"
+        " const x = map.view.px(map.pos[2 * r]), y = map.view.py(map.pos[2 * r + 1]);"
+        " if (x > 20 && y > 20 && x < map.view.W - 20 && y < map.view.H - 20) rows.push([x, y]);"
+        " } return rows; })()"
+    )
+    taken = []
+    for x, y in places:
+        page.mouse.move(box["x"] + 2, box["y"] + 2)
+        page.wait_for_timeout(300)
+        start = time.monotonic()
+        page.mouse.move(box["x"] + x, box["y"] + y)
+        page.wait_for_function(
+            "[...document.querySelectorAll('.st-key-map .hv-tip img')].some("
+            "image => image.complete && image.naturalWidth && image.checkVisibility())"
+        )
+        taken.append(time.monotonic() - start)
+    return row("hover to the card with its picture", 1_894, taken)
+
+
+def row(what: str, n: int, taken: list[float]) -> dict[str, Any]:
+    """Return a line of the table."""
+    return {
+        "what": what,
+        "rows": n,
+        "seconds": statistics.median(taken),
+        "worst": max(taken),
+        "layouts/s": "",
+        "pictures/s": "",
+    }
+
+
+def settled(page: Page) -> None:
+    """Wait until the map is drawn and no script of the page runs."""
+    page.wait_for_function(f"{_MAP.replace(').', ')?.')}?.paints > 0", timeout=4 * _HALF_MINUTE)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()

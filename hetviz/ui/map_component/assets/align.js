@@ -1,0 +1,48 @@
+// Where the items of an earlier map would lie on a new one, if only the page were turned: what
+// differs from that has really moved.
+
+const ALIKE = 0.25; // share of the new map's variance that the turned old one must explain
+
+/**
+ * The old places turned, mirrored, scaled and shifted to fit the new ones best, by least squares;
+ * null where the maps have too little in common for that to mean anything.
+ */
+export function aligned(from, to, shown) {
+  const n = shown.length;
+  const both = (r) => shown[r] && from[2 * r] === from[2 * r] && to[2 * r] === to[2 * r];
+  let count = 0;
+  const mean = [0, 0, 0, 0];
+  for (let r = 0; r < n; r++) {
+    if (!both(r)) continue;
+    count += 1;
+    mean[0] += from[2 * r];
+    mean[1] += from[2 * r + 1];
+    mean[2] += to[2 * r];
+    mean[3] += to[2 * r + 1];
+  }
+  if (count < 3) return null;
+  for (let k = 0; k < 4; k++) mean[k] /= count;
+  // Covariance of the places as complex numbers, once as they are and once mirrored.
+  let [re, im, mirroredRe, mirroredIm, spreadFrom, spreadTo] = [0, 0, 0, 0, 0, 0];
+  for (let r = 0; r < n; r++) {
+    if (!both(r)) continue;
+    const [x, y] = [from[2 * r] - mean[0], from[2 * r + 1] - mean[1]];
+    const [u, v] = [to[2 * r] - mean[2], to[2 * r + 1] - mean[3]];
+    re += u * x + v * y;
+    im += v * x - u * y;
+    mirroredRe += u * x - v * y;
+    mirroredIm += v * x + u * y;
+    spreadFrom += x * x + y * y;
+    spreadTo += u * u + v * v;
+  }
+  const mirror = mirroredRe ** 2 + mirroredIm ** 2 > re ** 2 + im ** 2 ? -1 : 1;
+  const [a, b] = mirror < 0 ? [mirroredRe, mirroredIm] : [re, im];
+  if (!(a * a + b * b > ALIKE * spreadFrom * spreadTo)) return null;
+  const turned = new Float32Array(2 * n);
+  for (let r = 0; r < n; r++) {
+    const [x, y] = [from[2 * r] - mean[0], mirror * (from[2 * r + 1] - mean[1])];
+    turned[2 * r] = mean[2] + (a * x - b * y) / spreadFrom;
+    turned[2 * r + 1] = mean[3] + (b * x + a * y) / spreadFrom;
+  }
+  return turned;
+}
