@@ -47,7 +47,8 @@ class MKPE(BaseEmbedder):
     within : str or mapping of str to str
         How likeness within a dataset is scored, see `hetviz.features.similarity.KINDS`.
     within_weight : float or mapping of str to float
-        lambda of likeness within a dataset; links have 1.
+        lambda of likeness within a dataset; links have 1. The paper has 0.1, at which the maps of
+        data with many links show little else.
     link_score : float or "weight"
         Score of a link; 1 would want its ends in one place. Links that say apart score 0, links
         with scores of their own keep them, and pairs without links are unknown, unless the links
@@ -155,10 +156,10 @@ class MKPE(BaseEmbedder):
             inner=Choice("auto", options=KINDS),
         ),
         "within_weight": PerDataset(
-            0.1,
+            1.0,
             "Weight of likeness",
             "How much likeness within a dataset counts beside links.",
-            inner=Real(0.1, low=0.0, high=1_000.0),
+            inner=Real(1.0, low=0.0, high=1_000.0),
         ),
         "inputs": Choice(
             "similarities",
@@ -215,7 +216,7 @@ class MKPE(BaseEmbedder):
         variant: str = "coordinates",
         link_score: float | str = 0.9,
         within: str | Mapping[str, str] = "auto",
-        within_weight: float | Mapping[str, float] = 0.1,
+        within_weight: float | Mapping[str, float] = 1.0,
         inputs: str = "similarities",
         sigma0: float | str | None = "auto",
         equal_spread: bool = True,
@@ -292,7 +293,7 @@ class MKPE(BaseEmbedder):
             scored = [known.i for known in self._known if known.source == name]
             scored += [known.j for known in self._known if known.target == name]
             rows = np.arange(len(dataset))
-            if name not in self._like or value_for(self.within_weight, name, 0.1) == 0:
+            if name not in self._like or value_for(self.within_weight, name, 1.0) == 0:
                 rows = np.unique(np.concatenate([np.empty(0, np.int64), *scored]))
             missing = len(dataset) - len(rows)
             if missing:
@@ -320,7 +321,7 @@ class MKPE(BaseEmbedder):
     def _within_blocks(self, names: list[str]) -> list[Scores]:
         blocks = []
         for d, name in enumerate(names):
-            weight = float(value_for(self.within_weight, name, 0.1))
+            weight = float(value_for(self.within_weight, name, 1.0))
             if name in self._like and weight > 0:
                 i, j, s, share = self._like[name].pairs(self.random_state)
                 n = len(self._rows[name])
@@ -404,12 +405,7 @@ class MKPE(BaseEmbedder):
         )
 
     def link_scores(
-        self,
-        source: str,
-        target: str,
-        Y_source: Floats,
-        Y_target: Floats,
-        new: Mapping[str, Dataset],
+        self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
         """Return the kernel between places (n, k) and (m, k): scores from 0 to 1, shape (n, m)."""
         return np.asarray(np.exp(-squared_distances(Y_source, Y_target) / self.sigma_**2))
@@ -432,7 +428,7 @@ class MKPE(BaseEmbedder):
                 if not ends and np.abs(S[row] - fitted[nearest[0]]).max() < _SAME:
                     out[row] = Y[name][nearest[0]]
                     continue
-                weight = float(value_for(self.within_weight, name, 0.1))
+                weight = float(value_for(self.within_weight, name, 1.0))
                 n = len(S[row])
                 ends.append((Y[name], S[row], np.full(n, 2.0 * weight / n**2)))
                 starts = np.vstack([Y[name][nearest], starts])

@@ -1,5 +1,6 @@
 """Runs: data, method, parameters and seed to a result that can be repeated."""
 
+from hetviz.runs.prediction import predict_links
 from hetviz.runs.recipe import Recipe, read_recipe, run_recipe, write_run
 from hetviz.runs.run import FittedRun, Run, embed, fit_run
 
@@ -9,6 +10,7 @@ __all__ = [
     "Run",
     "embed",
     "fit_run",
+    "predict_links",
     "read_recipe",
     "run_recipe",
     "write_run",
