@@ -65,6 +65,7 @@ class Need(StrEnum):
     SEVERAL_SOURCES = "several descriptions of the same items"
     TWO_WITH_FEATURES = "two datasets with features"
     DESCRIBED = "features, or links within a dataset"
+    COMPARISONS = "comparisons"
 
 
 @dataclass(frozen=True)
@@ -414,6 +415,12 @@ def _undescribed(data: HeteroData) -> str | None:
     return None if within else _no_features_at_all(data)
 
 
+def _no_comparisons(data: HeteroData) -> str | None:
+    if data.comparisons is not None and len(data.comparisons):
+        return None
+    return 'It needs comparisons, such as "a is nearer to b than to c"; there are none.'
+
+
 _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.FEATURES: _no_features,
     Need.SOME_FEATURES: _no_features_at_all,
@@ -424,4 +431,5 @@ _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.SEVERAL_SOURCES: _one_source,
     Need.TWO_WITH_FEATURES: _fewer_than_two_featured,
     Need.DESCRIBED: _undescribed,
+    Need.COMPARISONS: _no_comparisons,
 }

@@ -88,10 +88,9 @@ def weigh_columns(
     beta = float(hinge.weight.sum())
     v, q = np.zeros(B.shape[1]), np.zeros(len(hinge))
     slope = _slopes(B, hinge, hinge.weight)
-    top = float(slope.max(initial=0.0))
-    critical = beta / top if top > 0 else float("inf")
+    critical = critical_of_columns(B, hinge)
     objective, bound = beta * hinge.margin, 0.0
-    if top <= 1.0:
+    if beta <= critical:
         return Weighted(v, hinge.weight, objective, objective, critical, 0, 0, [objective], True)
     g, least, evaluations, history, best = 1.0, 0.0, 0, [], (v, q)
     for step in range(1, max_passes + 1):
@@ -126,6 +125,13 @@ def weigh_columns(
         history,
         (objective - bound) / objective <= tol,
     )
+
+
+def critical_of_columns(B: Floats, hinge: Hinge) -> float:
+    """Return the largest beta for which no weight at all is optimal; inf when every is."""
+    total = float(hinge.weight.sum())
+    top = float(_slopes(B, hinge, hinge.weight).max(initial=0.0))
+    return total / top if top > 0 else float("inf")
 
 
 def _in_use(v: Floats, slope: Floats) -> Ints:

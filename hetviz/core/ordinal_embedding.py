@@ -91,7 +91,7 @@ def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
         return float("inf")
     L = hinge.laplacian(hinge.weight / total)
     top = max((_leading(Phi, L, 1)[0][0] for Phi in views), default=0.0)
-    return 1.0 / top if top > 0 else float("inf")
+    return 1.0 / float(top) if top > 0 else float("inf")
 
 
 def embed_order(

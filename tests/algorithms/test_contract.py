@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from hetviz.base import BaseEmbedder, Capability, Need
-from hetviz.data import Dataset, HeteroData, Labels, Links
+from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.registry import get_method, methods, suggest
 
@@ -19,7 +19,7 @@ KEYS = [card.key for card in methods()]
 
 
 def rich_data() -> HeteroData:
-    """Two views of one entity, a linked dataset and a featureless one, with signed links."""
+    """Two views of one entity, a linked dataset and a featureless one, with all guidance."""
     rng = np.random.default_rng(3)
     Z = rng.normal(size=(40, 2))
     ids = [f"i{k}" for k in range(40)]
@@ -32,7 +32,17 @@ def rich_data() -> HeteroData:
     tagged = Links("first", "tags", np.arange(40), (Z[:, 0] > 0).astype(int))
     apart = Links("first", "first", [0, 1, 2], [5, 6, 7], [-1.0, -0.5, -0.7])
     labels = Labels("first", "side", (Z[:, 0] > 0).astype(str))
-    return HeteroData([first, second, other, tags], [together, tagged, apart], None, [labels])
+    compared = Comparisons(closer(Z, rng.integers(0, 40, (60, 3))))
+    more = Comparisons(70 + closer(Y, rng.integers(0, 20, (30, 3))))
+    data = HeteroData([first, second, other, tags], [together, tagged, apart], compared, [labels])
+    return data.edit().add(more)
+
+
+def closer(Z: Any, rows: Any) -> Any:
+    """Turn rows a, b, c round where b is not the nearer to a."""
+    near, far = (((Z[rows[:, 0]] - Z[rows[:, end]]) ** 2).sum(axis=1) for end in (1, 2))
+    turned = np.where((near > far)[:, None], rows[:, [0, 2, 1]], rows)
+    return turned[near != far]
 
 
 DATA = rich_data()
@@ -85,7 +95,8 @@ def test_fit_sets_what_it_promises_and_nothing_else(key: str) -> None:
     heard: list[float] = []
     assert method.fit(DATA, progress=lambda fraction, *_, **__: heard.append(fraction)) is method
     assert method.get_params() == before
-    assert HeteroData(DATA.datasets, DATA.links, None, DATA.labels).fingerprint() == fingerprint
+    parts = DATA.datasets, DATA.links, DATA.comparisons, DATA.labels
+    assert HeteroData(*parts).fingerprint() == fingerprint
     assert method.embedding_.n_components == 2
     for name, dataset in DATA.datasets.items():
         Y = method.embedding_.coordinates[name]

@@ -1,0 +1,445 @@
+"""Map by comparisons: "a is nearer to b than to c", kept by weights on what is known of items."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.ordinal_choice import choose_beta
+from hetviz.core.ordinal_flat import critical, flat_embedding
+from hetviz.core.ordinal_hinge import Hinge
+from hetviz.core.partial_order import PartialOrder
+from hetviz.data import HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
+from hetviz.features.compared import VIEW_KINDS, largest
+from hetviz.features.compared_problems import Problem, by_entity, entity_rows, joined
+from hetviz.features.compared_solution import Solution
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+
+
+class MKPOE(BaseEmbedder):
+    """Multiple-kernel partial order embedding.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes; the convex problem has as many as it needs, and is continued on these.
+    beta : float or "cv"
+        How much comparisons count beside the size of the map, as a multiple of the critical value
+        below which all items fall into one point; "cv" chooses it by comparisons held out.
+    absolute_beta : bool
+        Take `beta` as it stands.
+    diagonal : bool
+        One weight per feature (or landmark of a kernel) instead of a matrix per view.
+    combine : {"product", "sum"}
+        "product" learns a map of each view, "sum" one of the sum of their kernels.
+    features : str or mapping of str to str
+        Kind of each view, see `hetviz.features.compared.VIEW_KINDS`.
+    weights : float or mapping of str to float
+        Factor of the kernel of each view before anything is learned; 0 leaves a view out, and all
+        but one at 0 gives the method of a single kernel.
+    join : bool
+        Compare items of all datasets, by features that their links make comparable.
+    order : {"process", "contradictions", "none"}
+        What to leave out of comparisons that cannot all be true, see
+        `hetviz.core.partial_order.partial_order`.
+    contradictions : {"prune", "majority", "keep"}
+    reduce : bool
+        Leave out comparisons that follow from others, where all weigh the same.
+    margin : float
+        By how much the squared distance of a far pair should exceed that of a near one; sets the
+        scale of the map.
+    tol : float
+        Relative gap between the objective and its proven lower bound.
+    random_state : int
+
+    Attributes
+    ----------
+    gap_ : dict of str to float
+        (objective - bound) / objective of the convex problem, by entity.
+    critical_beta_ : dict of str to float
+    view_weights_ : dict of str to float
+        Share of each view in the optimum, of sum 1 within an entity.
+    column_weights_ : dict of str to dict of str to float
+        By view: how much each feature counts, or each landmark of a kernel.
+    order_ : dict of str to PartialOrder
+        What became of the comparisons, by entity.
+
+    Notes
+    -----
+    Views are centred and scaled to a mean squared length of 1. An item that a view lacks has the
+    mean of that view. Items in no comparison are placed by the same map, as new ones are. The
+    certificate holds for the convex problem, not for its continuation on few axes. Each entity
+    has a problem of its own; comparisons across entities need `join`, which replaces the views by
+    30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal_embedding` and
+    `hetviz.core.ordinal_diagonal`; n below is the number of items compared, which alone are in
+    the problem.
+
+    References
+    ----------
+    B. McFee and G. Lanckriet, Learning multi-modal similarity, JMLR 12, 2011: algorithms 1 to 4
+    and section 4.4. The solver, the certificate and the continuation on few axes are additions.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="mkpoe",
+        title="Map by comparisons",
+        family="Comparisons",
+        paper="McFee and Lanckriet, Learning multi-modal similarity, JMLR 12, 2011",
+        equation=(
+            r"\min_{W_p \succeq 0} \sum_p \mathrm{tr}(W_p K_p) + \frac{\beta}{|C|}"
+            r"\sum_{(i,j,k,l) \in C} [1 + d_{ij} - d_{kl}]_+,\quad"
+            r" d_{ij} = \sum_p (K_{pi} - K_{pj})^\top W_p (K_{pi} - K_{pj})"
+        ),
+        needs=(Need.COMPARISONS, Need.SOME_FEATURES),
+        capabilities=frozenset(
+            {
+                Capability.COMPARISONS,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+            }
+        ),
+        summary=(
+            'Learns from comparisons, "a is nearer to b than to c", which features matter, and '
+            "places all items accordingly, also those in no comparison. Says how much each view "
+            "of the items counts."
+        ),
+        caveats=(
+            "A comparison must be among items of one kind, such as two emoji against two emoji; "
+            "one across kinds is set aside, unless links join the datasets and Join datasets is "
+            "on.",
+            "Kinds of items without comparisons are left off the map, unless datasets are joined.",
+            "Links are used only to join datasets.",
+            "Few comparisons fit many maps: judge by comparisons held out.",
+            "The proof of the optimum is for as many axes as needed, not for the picture's two.",
+        ),
+        cost="A second for 16,000 comparisons of 400 items in 5 views.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "beta": Real(
+            30.0,
+            "Strength of comparisons",
+            "How much comparisons count beside a simple map, in multiples of the least that has "
+            "any effect; 'cv' tries a few on comparisons held out.",
+            low=1e-6,
+            high=1e6,
+            log=True,
+            also=("cv",),
+        ),
+        "diagonal": Flag(
+            False,
+            "Weigh features only",
+            "One weight for each feature, instead of new directions; easier to read.",
+        ),
+        "join": Flag(
+            False,
+            "Join datasets",
+            "Compare items of different kinds, by what links say they share.",
+        ),
+        "combine": Choice(
+            "product",
+            "Views",
+            "How several views of the same items are used.",
+            options={
+                "product": "a map of each view",
+                "sum": "one map of all views put together first",
+            },
+            advanced=True,
+        ),
+        "features": PerDataset(
+            "auto",
+            "Features",
+            "What to use of each dataset.",
+            inner=Choice("auto", options=VIEW_KINDS),
+            advanced=True,
+        ),
+        "weights": PerDataset(
+            1.0,
+            "Weight of datasets",
+            "Size of a view before anything is learned; 0 leaves it out.",
+            inner=Real(1.0, low=0.0, high=100.0),
+            advanced=True,
+        ),
+        "order": Choice(
+            "process",
+            "Comparisons that clash",
+            "What to leave out of comparisons that cannot all be true.",
+            options={
+                "process": "opposite ones, and as few as possible of circles",
+                "contradictions": "opposite ones only",
+                "none": "nothing",
+            },
+            advanced=True,
+        ),
+        "contradictions": Choice(
+            "prune",
+            "Opposite comparisons",
+            "What becomes of two that say the opposite.",
+            options={
+                "prune": "both are left out",
+                "majority": "the one said more often stays",
+                "keep": "both stay",
+            },
+            advanced=True,
+        ),
+        "reduce": Flag(
+            False,
+            "Leave out what follows",
+            "Leave out comparisons that follow from others.",
+            advanced=True,
+        ),
+        "absolute_beta": Flag(
+            False,
+            "Strength as it stands",
+            "Take the strength itself, not as a multiple.",
+            advanced=True,
+        ),
+        "margin": Real(
+            1.0,
+            "Margin",
+            "Wanted difference of squared distances; sets the scale.",
+            low=1e-6,
+            high=1e6,
+            log=True,
+            advanced=True,
+        ),
+        "tol": Real(
+            3e-3,
+            "Precision",
+            "Relative gap to the proven optimum at which to stop.",
+            low=1e-8,
+            high=0.5,
+            log=True,
+            advanced=True,
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    gap_: dict[str, float]
+    critical_beta_: dict[str, float]
+    view_weights_: dict[str, float]
+    column_weights_: dict[str, dict[str, float]]
+    order_: dict[str, PartialOrder]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        beta: float | str = 30.0,
+        diagonal: bool = False,
+        join: bool = False,
+        combine: str = "product",
+        features: str | Mapping[str, str] = "auto",
+        weights: float | Mapping[str, float] = 1.0,
+        order: str = "process",
+        contradictions: str = "prune",
+        reduce: bool = False,
+        absolute_beta: bool = False,
+        margin: float = 1.0,
+        tol: float = 3e-3,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.beta = beta
+        self.diagonal = diagonal
+        self.join = join
+        self.combine = combine
+        self.features = features
+        self.weights = weights
+        self.order = order
+        self.contradictions = contradictions
+        self.reduce = reduce
+        self.absolute_beta = absolute_beta
+        self.margin = margin
+        self.tol = tol
+        self.random_state = random_state
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        if self.join or data.comparisons is None or not len(data.comparisons):
+            return []
+        if any(len(rows) for rows in entity_rows(data).values()):
+            return []
+        return [
+            "Every comparison is across different kinds of items; join the datasets by links and "
+            "switch on Join datasets."
+        ]
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        progress(0.02, "Preparing features")
+        if self.join:
+            problems = [joined(data, self.random_state)]
+        else:
+            problems = by_entity(data, self.features, self.weights, self.random_state)
+        self._tell(data, problems)
+        self._solved = [Solution(problem) for problem in problems if len(problem.pairs)]
+        if not self._solved:
+            reason = "No comparison is among items that have features and count."
+            raise NotApplicableError(self.card.title, [reason])
+        for number, solved in enumerate(self._solved):
+            share = Part(
+                progress,
+                0.1 + 0.85 * number / len(self._solved),
+                0.1 + 0.85 * (number + 1) / len(self._solved),
+            )
+            try:
+                self._solve(data, solved, rng, share)
+            except Cancelled as stopped:
+                if any(done.maps for done in self._solved):
+                    stopped.partial = self._done(data, "stopped early")
+                raise
+        every = all(solved.flat is None or solved.flat.converged for solved in self._solved)
+        reason = "proven close enough to the optimum" if every else "the limit of passes reached"
+        return self._done(data, reason)
+
+    def _tell(self, data: HeteroData, problems: list[Problem]) -> None:
+        used = sum(len(problem.rows) for problem in problems)
+        given = 0 if data.comparisons is None else len(data.comparisons)
+        if used < given:
+            note(
+                f"{given - used:,} of {given:,} comparisons are across different kinds of items "
+                "or name an item without features, and are set aside."
+            )
+        there = {name for problem in problems for name in problem.numbers}
+        absent = [name for name in data.datasets if name not in there]
+        if absent:
+            note(f"No comparison is about {', '.join(absent)}: left off the map.")
+
+    def _solve(
+        self, data: HeteroData, solved: Solution, rng: np.random.Generator, progress: Progress
+    ) -> None:
+        problem = solved.problem
+        progress(0.0, f"Comparisons of {problem.name}")
+        order = problem.ordered(
+            contradictions=self.contradictions,
+            steps=self.order,
+            reduce=None if self.reduce else False,
+            random_state=self.random_state,
+        )
+        pairs, weight = solved.begin(order, self.diagonal), order.weight
+        if not len(pairs):
+            note(f"Nothing remains of the comparisons of {problem.name}: all in one point.")
+            solved.maps = [
+                np.zeros((view.raw.shape[1], self.n_components)) for view in problem.views
+            ]
+            return
+        views = [part.features for part in solved.parts]
+        if self.combine == "sum" and not self.diagonal:
+            views = [np.hstack(views)]
+        hinge = Hinge(len(solved.objects), pairs, weight / weight.sum(), self.margin)
+        least = critical(views, hinge, diagonal=self.diagonal)
+        factor = self.beta
+        if isinstance(factor, str):
+            chosen = choose_beta(
+                views,
+                pairs,
+                weight,
+                least,
+                self.n_components,
+                diagonal=self.diagonal,
+                rng=rng,
+                margin=self.margin,
+                tick=lambda share: progress(0.6 * share, "Trying on comparisons held out"),
+            )
+            solved.tried, factor = chosen.accuracy, chosen.factor
+        if not np.isfinite(least):
+            note(f"{problem.name}: no feature tells near pairs from far ones: all in one point.")
+            least = 1.0
+        given = self.absolute_beta and not isinstance(self.beta, str)
+        beta = float(factor) if given else float(factor) * least
+        if beta <= least:
+            note(
+                f"{problem.name}: the strength of comparisons is {beta:.3g}, not above the "
+                f"critical {least:.3g}, so that all items fall into one point; use more."
+            )
+
+        def report(step: int, gap: float, parts: list[Floats]) -> None:
+            solved.keep(parts)
+            progress(
+                0.6 + 0.35 * step / (step + 4),
+                f"Keeping comparisons of {problem.name}",
+                layout=lambda: self._stacked(data),
+                gap=gap,
+            )
+
+        hinge = Hinge(len(solved.objects), pairs, beta * weight / weight.sum(), self.margin)
+        solved.flat = flat_embedding(
+            views, hinge, self.n_components, diagonal=self.diagonal, tol=self.tol, report=report
+        )
+        solved.keep(solved.flat.parts)
+        if not solved.flat.converged:
+            warnings.warn(
+                f"{problem.name}: stopped at a relative gap of {solved.flat.gap:.2g}, more than "
+                f"{self.tol:g}; less strength of comparisons is solved faster.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _stacked(self, data: HeteroData) -> Floats:
+        places = self._places(data)
+        return np.vstack([places[name] for name in data.datasets])
+
+    def _places(self, data: HeteroData) -> dict[str, Floats]:
+        shape = self.n_components
+        out = {name: np.full((len(part), shape), np.nan) for name, part in data.datasets.items()}
+        for solved in self._solved:
+            if solved.maps:
+                out |= solved.places(shape)
+        return out
+
+    def _done(self, data: HeteroData, reason: str) -> Fit:
+        places = self._places(data)
+        solved = [one for one in self._solved if one.flat is not None]
+        self.order_ = {one.problem.name: one.order for one in self._solved if one.order is not None}
+        self.gap_ = {one.problem.name: one.flat.gap for one in solved if one.flat}
+        self.critical_beta_ = {
+            one.problem.name: one.flat.critical_beta for one in solved if one.flat
+        }
+        self.view_weights_, self.column_weights_ = {}, {}
+        for one in solved:
+            shares, columns = one.weights()
+            self.view_weights_ |= shares
+            self.column_weights_ |= columns
+        components = {name: len(self._solved) + v for v, name in enumerate(data.datasets)}
+        for number, one in enumerate(self._solved):
+            components |= dict.fromkeys(one.problem.numbers, number)
+        return Fit(
+            places,
+            n_iter=sum(one.flat.n_passes for one in solved if one.flat),
+            loss_history=[value for one in solved if one.flat for value in one.flat.history],
+            stopping_reason=reason,
+            diagnostics=self._diagnostics(solved),
+            components=components,
+        )
+
+    def _diagnostics(self, solved: list[Solution]) -> dict[str, Any]:
+        return {
+            "view_weights": self.view_weights_,
+            "column_weights": {
+                name: largest(weights) for name, weights in self.column_weights_.items()
+            },
+            "comparisons": {name: order.counts for name, order in self.order_.items()},
+            "problems": {one.problem.name: one.figures() for one in solved},
+        }
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        out = {
+            name: np.full((len(rows.dataset), self.n_components), np.nan)
+            for name, rows in new.items()
+        }
+        for solved in self._solved:
+            here = {name: rows for name, rows in new.items() if name in solved.problem.numbers}
+            out |= solved.of_new(here, self.n_components, self._fitted)
+        return out
