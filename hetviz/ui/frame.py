@@ -17,7 +17,7 @@ _ENDED = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "st
 def show() -> list[tuple[str, str]]:
     """Show the row, and whatever must be told; return what was told."""
     workspace = session.workspace()
-    st.session_state["drawn"] = workspace.version
+    st.session_state["drawn"] = (workspace.version, session.theme())
     with st.container(horizontal=True, vertical_alignment="center", key="frame", gap="small"):
         _project(workspace)
         _steps(workspace)
@@ -77,9 +77,10 @@ def _steps(workspace: Workspace) -> None:
 def _strip() -> None:
     """Show the running job, or the state of the map; its timer also keeps a tab alive.
 
-    A tab without a timer stays unconnected after the server restarts, and swallows a click.
+    A tab without a timer stays unconnected after the server restarts, and swallows a click. The
+    page runs again when another tab, a job or the system's light and dark changed something.
     """
-    if session.workspace().version != st.session_state["drawn"]:
+    if (session.workspace().version, session.theme()) != st.session_state["drawn"]:
         st.rerun()
     job = work.live()
     with st.container(

@@ -128,7 +128,7 @@ def _outcome(job: Job, workspace: Workspace) -> Command:
     """Return the command that keeps what a job made, or why it made nothing."""
     # A stopped one may have come to a map of some use.
     if job.state == "cancelled" and job.result is None:
-        return EndJob(job.id, "cancelled", "Stopped. Nothing was changed.")
+        return EndJob(job.id, "cancelled", "Nothing was changed.")
     if job.state == "failed":
         # That nothing suits the data is what the Map page says itself.
         silent = job.title == FIRST and isinstance(job.error, NotApplicableError)
