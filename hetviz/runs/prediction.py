@@ -107,7 +107,10 @@ def predict_links(
     known = _known(data, source, target)
     best = _best(scorers, known, chosen, top, source == target)
     best["rank"] = np.arange(1, len(best) + 1)
-    ranks = np.array([_ranks(scorer, known, chosen, best, source == target) for scorer in scorers])
+    ranks = best["rank"].to_numpy()[None]
+    if len(scorers) > 1:
+        each = [_ranks(scorer, known, chosen, best, source == target) for scorer in scorers]
+        ranks = np.array(each)
     best["rank_best"], best["rank_worst"] = ranks.min(axis=0), ranks.max(axis=0)
     near = _Evidence(data, scorers[0], source, target, evidence)
     said = [near.of(i, j) for i, j in zip(best["i"], best["j"], strict=True)]
