@@ -69,9 +69,10 @@ def borrowed_words(state: State) -> list[str]:
     if not borrowed:
         return []
     data = state.opened()
-    source = "the same items" if data.n_objects < data.n_rows else "their links"
-    takes = "takes" if len(borrowed) == 1 else "take"
-    return [f"{look.listed(list(borrowed))} {takes} colour from {source}."]
+    source = (
+        "the same items in the other dataset" if data.n_objects < data.n_rows else "their links"
+    )
+    return [f"{look.listed(list(borrowed))}: coloured by {source}."]
 
 
 def cards() -> None:

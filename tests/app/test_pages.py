@@ -198,7 +198,7 @@ def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
     assert map_of(app)["mode"] == "work"
     assert "Together, kept together" in text
     assert "Does not use 399 comparisons." in text
-    assert "keywords takes colour from their links." in text
+    assert "keywords: coloured by their links." in text
 
 
 def test_the_colour_is_a_command(visit: Visit) -> None:

@@ -119,14 +119,18 @@ def test_a_killed_worker_is_told_and_another_takes_over(fresh: Server, open_page
     page.goto("/map")
     ready(page)
     make_map(page)
-    workers = [pid for pid in session_members(fresh.pid) if pid != fresh.pid]
-    assert wait_until(lambda: bool(workers_of(fresh)), 20), workers
-    for pid in workers_of(fresh):
-        os.kill(pid, signal.SIGKILL)
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    settled(page)
+    (worker,) = workers_of(fresh)
+    # Held still, so that it cannot be done before it is killed.
+    os.kill(worker, signal.SIGSTOP)
+    make_map(page)
+    expect(page.locator(".hv-job").get_by_text("0 %")).to_be_visible()
+    os.kill(worker, signal.SIGKILL)
     expect(page.get_by_text("failed.", exact=False).first).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Start again").click()
-    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Maps (3)")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.errors import ParameterError
+from hetviz.errors import Cancelled, ParameterError
 from hetviz.jobs.tasks import make_first_map, make_map
 from hetviz.progress import silent
 
@@ -84,3 +84,17 @@ def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
     assert "negative_guidance_area" in weighed.figures["scores"]
     given = make_map(data, "guided-projection", {}, 0, 0.0, silent)
     assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
+
+
+def test_a_stopped_map_is_kept_as_far_as_it_got() -> None:
+    def stop(fraction: float, message: str = "", **figures: object) -> None:
+        if "layout" in figures and fraction > 0.2:
+            raise Cancelled("Stopped.")
+
+    only = np.arange(60)
+    with pytest.raises(Cancelled) as stopped:
+        make_map(linked(), "mr-sne", {}, 0, 0.0, stop, only=only)
+    made = stopped.value.partial
+    assert made.title.endswith(", stopped early")
+    assert made.figures is None
+    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
