@@ -18,9 +18,10 @@ from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
 from hetviz.features.compared import VIEW_KINDS, largest
+from hetviz.features.compared_params import SHARED
 from hetviz.features.compared_problems import Problem, by_entity, entity_rows, joined
 from hetviz.features.compared_solution import Solution
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Choice, Flag, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]
@@ -129,7 +130,7 @@ class MKPOE(BaseEmbedder):
         cost="A second for 16,000 comparisons of 400 items in 5 views.",
     )
     params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "n_components": SHARED["n_components"],
         "beta": Real(
             30.0,
             "Strength of comparisons",
@@ -174,28 +175,8 @@ class MKPOE(BaseEmbedder):
             inner=Real(1.0, low=0.0, high=100.0),
             advanced=True,
         ),
-        "order": Choice(
-            "process",
-            "Comparisons that clash",
-            "What to leave out of comparisons that cannot all be true.",
-            options={
-                "process": "opposite ones, and as few as possible of circles",
-                "contradictions": "opposite ones only",
-                "none": "nothing",
-            },
-            advanced=True,
-        ),
-        "contradictions": Choice(
-            "prune",
-            "Opposite comparisons",
-            "What becomes of two that say the opposite.",
-            options={
-                "prune": "both are left out",
-                "majority": "the one said more often stays",
-                "keep": "both stay",
-            },
-            advanced=True,
-        ),
+        "order": SHARED["order"],
+        "contradictions": SHARED["contradictions"],
         "reduce": Flag(
             False,
             "Leave out what follows",
@@ -217,16 +198,8 @@ class MKPOE(BaseEmbedder):
             log=True,
             advanced=True,
         ),
-        "tol": Real(
-            3e-3,
-            "Precision",
-            "Relative gap to the proven optimum at which to stop.",
-            low=1e-8,
-            high=0.5,
-            log=True,
-            advanced=True,
-        ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+        "tol": SHARED["tol"],
+        "random_state": SHARED["random_state"],
     }
 
     gap_: dict[str, float]

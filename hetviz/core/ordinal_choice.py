@@ -16,7 +16,7 @@ from hetviz.core.ordinal_hinge import Hinge
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BETAS = (3.0, 10.0, 30.0, 100.0)
+BETAS = (3.0, 10.0, 30.0, 100.0, 300.0)
 """Multiples of the critical beta that are tried."""
 FOLDS = 3
 _TOL = 1e-2

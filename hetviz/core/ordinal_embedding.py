@@ -90,8 +90,8 @@ def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
     if total <= 0:
         return float("inf")
     L = hinge.laplacian(hinge.weight / total)
-    top = max((_leading(Phi, L, 1)[0][0] for Phi in views), default=0.0)
-    return 1.0 / float(top) if top > 0 else float("inf")
+    top = max((float(_leading(Phi, L, 1)[0].max(initial=0.0)) for Phi in views), default=0.0)
+    return 1.0 / top if top > 0 else float("inf")
 
 
 def embed_order(
@@ -301,7 +301,7 @@ def _escaped(
     slim, escape, top = [], [], 0.0
     for Phi, A in zip(views, parts, strict=True):
         values, V = _leading(Phi, L, NEW_AXES)
-        top = max(top, float(values[0]) if len(values) else 0.0)
+        top = max(top, float(values.max(initial=0.0)))
         up = values > 1.0 + _SLACK
         escape.append(1e-3 * size * V[:, up])
         U, s, _ = np.linalg.svd(A, full_matrices=False)

@@ -125,15 +125,16 @@ def flat_embedding(
     objective = float((start**2).sum()) + hinge.loss(hinge.short(_places(Phi, start)))
     flat = start
     if A.shape[1] > k:
-        used = np.flatnonzero((A != 0).any(axis=1) if diagonal else np.repeat(sizes > 0, widths))
+        idle = (A == 0).all(axis=1) if diagonal else np.repeat(sizes == 0, widths)
+        used = np.flatnonzero(~idle)
         better, objective, _ = embed_in(
-            _stacked(views, hinge.n)[:, used],
+            Phi if Phi is None else Phi[:, used],
             hinge,
-            start[used],
+            start if Phi is None else start[used],
             multipliers=found.multipliers,
         )
         flat = np.zeros_like(start)
-        flat[used] = better
+        flat[slice(None) if Phi is None else used] = better
         flat = canonical(Phi, flat, k)
     return Flat(
         split(flat),

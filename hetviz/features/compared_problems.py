@@ -141,6 +141,31 @@ def joined(data: HeteroData, random_state: int = 0) -> Problem:
     return _problem(data, JOINED, numbers, (view,), everything, own)
 
 
+def all_compared(data: HeteroData) -> tuple[Ints, Ints, Floats]:
+    """Return the objects in any comparison, whatever they are, and the comparisons among these.
+
+    Returns
+    -------
+    objects : ndarray of shape (n,)
+        Numbers of objects (``data.object_of``), in order.
+    pairs : ndarray of shape (m, 4)
+        Places in `objects`.
+    weight : ndarray of shape (m,)
+    """
+    if data.comparisons is None:
+        return np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0)
+    pairs = data.object_of[data.comparisons.pairs]
+    objects, local = np.unique(pairs, return_inverse=True)
+    return objects, local.reshape(-1, 4), data.comparisons.weight
+
+
+def spread_over(data: HeteroData, objects: Ints, Y: Floats) -> dict[str, Floats]:
+    """Return places of objects as places of all rows, by dataset; NaN for other objects."""
+    out = np.full((data.n_objects, Y.shape[1]), np.nan)
+    out[objects] = Y
+    return {name: out[data.object_of[rows]] for name, rows in data.offsets.items()}
+
+
 def entity_rows(data: HeteroData) -> dict[str, Ints]:
     """Return the rows of ``data.comparisons`` whose ends all belong to one entity, by entity."""
     if data.comparisons is None:

@@ -157,7 +157,7 @@ def test_the_strength_is_chosen_by_comparisons_held_out() -> None:
     data, _ = made(m=200, flipped=0.1)
     model = MKPOE(beta="cv").fit(data)
     tried = model.diagnostics_["problems"]["thing"]["held_out_by_beta"]
-    assert set(tried) == {3.0, 10.0, 30.0, 100.0}
+    assert set(tried) == {3.0, 10.0, 30.0, 100.0, 300.0}
     assert all(0.5 < share <= 1.0 for share in tried.values())
 
 
@@ -249,3 +249,13 @@ def test_circles_are_reported_by_row() -> None:
     with pytest.warns(DataWarning, match="Nothing remains"):
         nothing = MKPOE().fit(HeteroData([Dataset("t", ids, X)], [], empty))
     assert not nothing.embedding_.stacked().any()
+
+
+def test_a_view_without_any_compared_item_counts_nothing() -> None:
+    data, _ = made()
+    few = data.edit().subset({"noise": ["i58", "i59"]})
+    said = Comparisons([[0, 1, 2], [3, 4, 5]])
+    for diagonal in (False, True):
+        model = MKPOE(diagonal=diagonal).fit(HeteroData(few.datasets, [], said))
+        assert model.view_weights_ == {"tells": 1.0, "noise": 0.0}
+        assert np.isfinite(model.embedding_.stacked()).all()

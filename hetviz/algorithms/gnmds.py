@@ -1,0 +1,204 @@
+"""GNMDS: places from comparisons alone, without any features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.ordinal import comparison_accuracy
+from hetviz.core.ordinal_flat import Flat, critical, flat_embedding
+from hetviz.core.ordinal_hinge import Hinge
+from hetviz.core.partial_order import PartialOrder, partial_order
+from hetviz.data import HeteroData
+from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
+from hetviz.features.compared_params import SHARED
+from hetviz.features.compared_problems import all_compared, spread_over
+from hetviz.params import Param, Real
+from hetviz.progress import Progress
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class GNMDS(BaseEmbedder):
+    """Generalized non-metric multidimensional scaling.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes; the convex problem has as many as it needs, and is continued on these.
+    beta : float
+        How much comparisons count beside the size of the map, as a multiple of the critical value
+        below which all items fall into one point.
+    order : {"process", "contradictions", "none"}
+        See `hetviz.core.partial_order.partial_order`.
+    contradictions : {"prune", "majority", "keep"}
+    tol : float
+        Relative gap between the objective and its proven lower bound.
+    random_state : int
+
+    Attributes
+    ----------
+    gap_ : float
+        (objective - bound) / objective of the convex problem.
+    critical_beta_ : float
+    order_ : PartialOrder
+        What became of the comparisons.
+
+    Notes
+    -----
+    Minimises tr(M) + beta / |C| sum_c [1 + d_ij - d_kl]_+ over M >= 0 with
+    d_ij = M_ii + M_jj - 2 M_ij: partial order embedding with the identity as features, so that the
+    map is centred. Items of all datasets take part; rows that show one object are one.
+    Items in no comparison have no place. Cost: see `hetviz.core.ordinal_embedding`, with the number
+    of items compared for n and r.
+
+    References
+    ----------
+    S. Agarwal et al., Generalized non-metric multidimensional scaling, AISTATS 2007.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="gnmds",
+        title="Places from comparisons alone",
+        family="Comparisons",
+        paper="Agarwal et al., Generalized non-metric multidimensional scaling, AISTATS 2007",
+        equation=(
+            r"\min_{M \succeq 0} \mathrm{tr}(M) + \frac{\beta}{|C|} \sum_{(i,j,k,l) \in C}"
+            r"[1 + d_{ij} - d_{kl}]_+"
+        ),
+        needs=(Need.COMPARISONS,),
+        capabilities=frozenset(
+            {Capability.COMPARISONS, Capability.FEATURELESS, Capability.ITERATIVE}
+        ),
+        summary=(
+            'Places items by comparisons only, "a is nearer to b than to c". Needs no features, '
+            "and items of different kinds may be compared."
+        ),
+        caveats=(
+            "Items in no comparison are left off the map, and new items cannot be added.",
+            "An item in one or two comparisons could lie almost anywhere: use several of each.",
+            "Groups of items that no comparison connects share the picture without meaning.",
+        ),
+        cost="A second for 5,000 comparisons of 100 items, a few for 1,000 items.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": SHARED["n_components"],
+        "beta": Real(
+            30.0,
+            "Strength of comparisons",
+            "How much comparisons count beside a small map, in multiples of the least that has "
+            "any effect.",
+            low=1e-6,
+            high=1e6,
+            log=True,
+        ),
+        "order": SHARED["order"],
+        "contradictions": SHARED["contradictions"],
+        "tol": SHARED["tol"],
+        "random_state": SHARED["random_state"],
+    }
+
+    gap_: float
+    critical_beta_: float
+    order_: PartialOrder
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        beta: float = 30.0,
+        order: str = "process",
+        contradictions: str = "prune",
+        tol: float = 3e-3,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.beta = beta
+        self.order = order
+        self.contradictions = contradictions
+        self.tol = tol
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        objects, pairs, weight = all_compared(data)
+        self.order_ = partial_order(
+            pairs,
+            weight,
+            contradictions=self.contradictions,
+            steps=self.order,
+            reduce=False,
+            random_state=self.random_state,
+        )
+        kept = self.order_.pairs
+        if not len(kept):
+            reason = "No comparison remains after those that contradict each other."
+            raise NotApplicableError(self.card.title, [reason])
+        used, local = np.unique(kept, return_inverse=True)
+        objects, kept = objects[used], local.reshape(-1, 4)
+        left = data.n_objects - len(objects)
+        if left:
+            note(f"{left:,} items are in no comparison that counts: left off the map.")
+        share = self.order_.weight / self.order_.weight.sum()
+        least = critical([None], Hinge(len(objects), kept, share))
+        if not np.isfinite(least):
+            raise NotApplicableError(self.card.title, ["The comparisons cancel each other."])
+        hinge = Hinge(len(objects), kept, self.beta * least * share)
+        latest: list[Floats] = []
+
+        def report(step: int, gap: float, parts: list[Floats]) -> None:
+            latest[:] = parts
+            progress(
+                0.1 + 0.8 * step / (step + 4),
+                "Keeping comparisons",
+                layout=lambda: np.vstack(list(spread_over(data, objects, parts[0]).values())),
+                gap=gap,
+            )
+
+        try:
+            flat = flat_embedding([None], hinge, self.n_components, tol=self.tol, report=report)
+        except Cancelled as stopped:
+            if latest:
+                places = spread_over(data, objects, latest[0])
+                stopped.partial = Fit(places, stopping_reason="stopped early")
+            raise
+        return self._done(data, objects, kept, flat)
+
+    def _done(self, data: HeteroData, objects: Ints, kept: Ints, flat: Flat) -> Fit:
+        if self.beta <= 1.0:
+            note("The strength of comparisons is too small: all items fall into one point.")
+        if not flat.converged:
+            warnings.warn(
+                f"Stopped at a relative gap of {flat.gap:.2g}, more than {self.tol:g}; less "
+                "strength of comparisons is solved faster.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.gap_, self.critical_beta_ = flat.gap, flat.critical_beta
+        weight = self.order_.weight
+        figures: dict[str, Any] = {
+            "objective": flat.objective,
+            "bound": flat.bound,
+            "gap": flat.gap,
+            "critical_beta": flat.critical_beta,
+            "axes_of_the_optimum": flat.rank,
+            "objective_on_these_axes": flat.flat_objective,
+            "kept_by_the_optimum": comparison_accuracy(flat.optimal[0], kept, weight),
+            "kept_on_these_axes": comparison_accuracy(flat.parts[0], kept, weight),
+            "comparisons": self.order_.counts,
+        }
+        return Fit(
+            spread_over(data, objects, flat.parts[0]),
+            n_iter=flat.n_passes,
+            loss_history=flat.history,
+            stopping_reason=(
+                "proven close enough to the optimum"
+                if flat.converged
+                else "the limit of passes reached"
+            ),
+            diagnostics=figures,
+        )
