@@ -28,7 +28,6 @@ Ints = NDArray[np.int64]
 
 _LANDMARKS = 1_000
 _STARTS = 5
-_SAME = 1e-9
 
 
 class MKPE(BaseEmbedder):
@@ -419,14 +418,14 @@ class MKPE(BaseEmbedder):
         out = np.full((len(rows.dataset), self.n_components), np.nan)
         like = self._like.get(name) if name in self._rows else None
         S = None if like is None else like.to_fitted(rows.dataset)
-        fitted = None if like is None else like.to_fitted(self._fitted[name])
+        twin = None if like is None or S is None else like.twins(S)
         Y = self.embedding_.coordinates
         for row in range(len(out)):
             ends, starts = self._linked_ends(name, rows, row)
-            if S is not None and fitted is not None:
+            if S is not None and twin is not None:
                 nearest = np.argsort(-S[row], kind="stable")[:_STARTS]
-                if not ends and np.abs(S[row] - fitted[nearest[0]]).max() < _SAME:
-                    out[row] = Y[name][nearest[0]]
+                if not ends and twin[row] >= 0:
+                    out[row] = Y[name][twin[row]]
                     continue
                 weight = float(value_for(self.within_weight, name, 1.0))
                 n = len(S[row])

@@ -27,6 +27,7 @@ KINDS = {
 EVERY_PAIR = 3_000
 """Of datasets with more items only some pairs are scored."""
 _NEAR, _FAR = 30, 30
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,12 @@ class Similarity:
         else:
             squared = cross_squared_distances(rows.X, self.dataset.X)
         return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
+
+    def twins(self, S: Floats) -> Ints:
+        """Return the fitted item that rows of scores (n_new, n) are the same as, else -1."""
+        nearest = S.argmax(axis=1)
+        same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1) < _SAME
+        return np.where(same, nearest, -1)
 
     def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
         """Return scored pairs within the dataset: i, j, score, and how many pairs each stands for.

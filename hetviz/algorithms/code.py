@@ -1,0 +1,317 @@
+"""CODE: a map on which distance says how often things occur together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.code import MODELS, Block, Result, block_of, maximise, place
+from hetviz.core.kernels import squared_distances
+from hetviz.core.laplacian import dataset_components
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.data.views import tied
+from hetviz.errors import Cancelled, DataError, NotApplicableError, Problem
+from hetviz.features.link_scores import LinkScores, link_scores
+from hetviz.features.neighbor_map import value_for
+from hetviz.features.similarity import KINDS, Similarity, similarity_of
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Progress
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_PAIRS = 100_000_000
+"""Every iteration visits all pairs of linked datasets."""
+
+
+class CODE(BaseEmbedder):
+    """Co-occurrence data embedding of several datasets.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes.
+    model : {"MM", "UU", "CM", "CU", "MC", "UC"}
+        What distance explains, see `hetviz.core.code.MODELS`; of two datasets the first is the one
+        that comes first in the data.
+    within : str or mapping of str to str
+        How likeness within a dataset is scored, see `hetviz.features.similarity.KINDS`.
+    within_weight : float or mapping of str to float
+        Weight of the likelihood of likeness within a dataset; links have 1.
+    n_init : int
+        Random starts; the best is kept.
+    n_iter : int
+        Most iterations from each.
+    tie_views : bool
+        Count the rows of one object in different views as occurring together once.
+    random_state : int
+
+    Attributes
+    ----------
+    log_likelihood_ : float
+        Weighted sum over blocks.
+    spread_of_starts_ : list of float
+        Final loss of every start.
+
+    Notes
+    -----
+    Co-occurrences are the scores of links, else their weights; unlisted pairs and links that say
+    apart count 0. Each two datasets that links join, links within a dataset, and likeness within
+    one are a block each. See `hetviz.core.code`. An iteration costs O(all pairs of the blocks * k).
+
+    References
+    ----------
+    Globerson, Chechik, Pereira and Tishby, Euclidean embedding of co-occurrence data, 2007.
+    Several datasets and blocks are additions.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="code",
+        title="Occurring together (CODE)",
+        family="Links and scores",
+        paper="Euclidean embedding of co-occurrence data, 2007",
+        equation=(
+            r"\max_{A, B} \sum_{ij} \bar p_{ij} \log p_{ij},\quad"
+            r" p_{ij} \propto \bar p_i \bar p_j\, e^{-\lVert a_i - b_j \rVert^2}"
+        ),
+        needs=(Need.POSITIVE_LINKS,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.WITHIN_LINKS,
+                Capability.SCORES,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+            }
+        ),
+        summary=(
+            "Places items so that two lie near each other when they occur together more often "
+            "than chance would have it. Made for counts, such as words in documents."
+        ),
+        caveats=(
+            "A pair without a link counts as never seen together, so every item is pushed away "
+            "from what it is not linked with.",
+            "Different starts give different maps; the best of a few is kept.",
+            "Links that say apart count as no link.",
+        ),
+        cost="Some seconds for 1,000 items, a minute for 3,000.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "model": Choice(
+            "MM", "Distance explains", "What nearness is the reason for.", options=MODELS
+        ),
+        "within": PerDataset(
+            "auto",
+            "Likeness",
+            "How items of one dataset are alike.",
+            inner=Choice("auto", options=KINDS),
+        ),
+        "within_weight": PerDataset(
+            0.1,
+            "Weight of likeness",
+            "How much likeness within a dataset counts beside links.",
+            inner=Real(0.1, low=0.0, high=1_000.0),
+        ),
+        "n_init": Integer(
+            2, "Starts", "How many random starts; the best is kept.", low=1, high=100
+        ),
+        "n_iter": Integer(
+            150, "Iterations", "Most steps from each start.", low=1, high=10_000, advanced=True
+        ),
+        "tie_views": Flag(
+            True, "Join views", "Draw the rows that show one object in different datasets together."
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    log_likelihood_: float
+    spread_of_starts_: list[float]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        model: str = "MM",
+        within: str | Mapping[str, str] = "auto",
+        within_weight: float | Mapping[str, float] = 0.1,
+        n_init: int = 2,
+        n_iter: int = 150,
+        tie_views: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.model = model
+        self.within = within
+        self.within_weight = within_weight
+        self.n_init = n_init
+        self.n_iter = n_iter
+        self.tie_views = tie_views
+        self.random_state = random_state
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        pairs = max(len(part) for part in data.datasets.values()) ** 2
+        if pairs > MOST_PAIRS:
+            return [f"Every step looks at all pairs of items; there are {pairs:,} in one dataset."]
+        return []
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        linked = tied(data) if self.tie_views else data
+        label = dataset_components(
+            linked.adjacency(), [len(dataset) for dataset in data.datasets.values()]
+        )
+        self._components = dict(zip(data.datasets, label.tolist(), strict=True))
+        names = list(data.datasets)
+        progress(0.0, "Comparing items")
+        self._like: dict[str, Similarity] = {}
+        self._blocks: list[Block] = []
+        for d, name in enumerate(names):
+            like = similarity_of(
+                data[name], value_for(self.within, name, "auto"), self.random_state
+            )
+            weight = float(value_for(self.within_weight, name, 0.1))
+            if like is not None and weight > 0 and len(data[name]) > 1:
+                i, j, s, share = like.pairs(self.random_state)
+                counts = _table(i, j, s * share, (len(data[name]), len(data[name])))
+                if counts.nnz:
+                    self._like[name] = like
+                    self._blocks.append(block_of(d, d, counts, self.model, weight))
+        for known in link_scores(linked, "weight"):
+            ends = data[known.source], data[known.target]
+            counts = _table(known.i, known.j, _counts(known), (len(ends[0]), len(ends[1])))
+            if counts.nnz:
+                d, e = names.index(known.source), names.index(known.target)
+                self._blocks.append(block_of(d, e, counts, self.model, 1.0))
+        if not self._blocks:
+            raise NotApplicableError(self.card.title, ["No two items occur together."])
+        there = self._there(data)
+
+        def spread_out(places: list[Floats]) -> dict[str, Floats]:
+            return {
+                name: np.where(mask[:, None], Y, np.nan)
+                for name, mask, Y in zip(names, there, places, strict=True)
+            }
+
+        try:
+            found = maximise(
+                [len(data[name]) for name in names],
+                self._blocks,
+                self.n_components,
+                rng,
+                n_init=self.n_init,
+                n_iter=self.n_iter,
+                progress=progress,
+                layout=lambda places: np.vstack(list(spread_out(places).values())),
+            )
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Result):
+                stopped.partial = self._done(stopped.partial, spread_out(stopped.partial.places))
+            raise
+        return self._done(found, spread_out(found.places))
+
+    def _there(self, data: HeteroData) -> list[NDArray[np.bool_]]:
+        """Return which items of each dataset occur together with any."""
+        there = []
+        for d, (name, dataset) in enumerate(data.datasets.items()):
+            mass = np.zeros(len(dataset))
+            for block in self._blocks:
+                mass += block.px if block.d == d else 0.0
+                mass += block.py if block.e == d else 0.0
+            missing = int((mass == 0).sum())
+            if missing:
+                note(f"{missing:,} of {name} have neither likeness nor a link: left off the map.")
+            there.append(mass > 0)
+        return there
+
+    def _done(self, found: Result, coordinates: dict[str, Floats]) -> Fit:
+        self.log_likelihood_ = -found.history[-1]
+        self.spread_of_starts_ = list(found.finals)
+        names = list(coordinates)
+        return Fit(
+            coordinates,
+            n_iter=len(found.history) - 1,
+            loss_history=found.history,
+            stopping_reason=found.reason,
+            diagnostics={
+                "log-likelihood": self.log_likelihood_,
+                "starts": list(found.finals),
+                "blocks": [
+                    {"source": names[block.d], "target": names[block.e], "log-likelihood": value}
+                    for block, value in zip(self._blocks, found.values, strict=False)
+                ],
+            },
+            components=self._components,
+        )
+
+    def link_scores(
+        self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
+    ) -> Floats:
+        """Return exp(-D), how much more often than chance pairs occur together, up to a factor."""
+        return np.asarray(np.exp(-squared_distances(Y_source, Y_target)))
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return {name: self._place_all(name, rows) for name, rows in new.items()}
+
+    def _place_all(self, name: str, rows: NewRows) -> Floats:
+        names = list(self._fitted)
+        d = names.index(name)
+        like = self._like.get(name)
+        S = None if like is None else like.to_fitted(rows.dataset)
+        twin = None if like is None or S is None else like.twins(S)
+        out = np.full((len(rows.dataset), self.n_components), np.nan)
+        for row in range(len(out)):
+            mine = (rows.row == row) & (rows.weight > 0)
+            if twin is not None and twin[row] >= 0 and not mine.any():
+                out[row] = self.embedding_.coordinates[name][twin[row]]
+                continue
+            ends, used = [], False
+            for block in self._blocks:
+                if d not in (block.d, block.e):
+                    continue
+                other = block.e if d == block.d else block.d
+                p = np.zeros(len(self._fitted[names[other]]))
+                if other == d and S is not None and not used:
+                    # likeness within comes before links within, and only once
+                    p, used = S[row], True
+                else:
+                    here = np.flatnonzero(mine & (rows.to == names[other]))
+                    np.add.at(p, rows.to_row[here], rows.weight[here])
+                if p.sum() > 0:
+                    mass = block.py if d == block.d else block.px
+                    prior = mass if "M" in self.model else np.ones_like(mass)
+                    F = np.nan_to_num(self.embedding_.coordinates[names[other]])
+                    ends.append((F, p / p.sum(), prior, block.weight))
+            if ends:
+                out[row] = place(ends)
+        return out
+
+
+def _counts(known: LinkScores) -> Floats:
+    if (known.s < 0).any():
+        row = int((known.s < 0).argmax())
+        raise DataError(
+            Problem(
+                "negative-count",
+                f"links {known.source} - {known.target}, rows {known.i[row]} and {known.j[row]}",
+                "a score below 0 is no co-occurrence",
+                f"{known.s[row]:g}",
+                "Give scores of 0 or more, or weights instead of scores.",
+            )
+        )
+    return known.s
+
+
+def _table(i: Ints, j: Ints, s: Floats, shape: tuple[int, int]) -> sp.csr_array:
+    table = sp.csr_array((s, (i, j)), shape=shape)
+    table.eliminate_zeros()
+    return table

@@ -1,0 +1,52 @@
+"""Smooth objectives minimised by L-BFGS, with every iteration told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+Floats = NDArray[np.float64]
+
+
+def lbfgs(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    n_iter: int,
+    told: Callable[[Floats, float], None],
+) -> tuple[Floats, float, bool]:
+    """Minimise from `start`, at most `n_iter` iterations.
+
+    Parameters
+    ----------
+    objective : callable
+        Returns value and gradient, shape (n,).
+    start : ndarray of shape (n,)
+    n_iter : int
+    told : callable
+        Gets point and value after each iteration; what it raises stops the run.
+
+    Returns
+    -------
+    point : ndarray of shape (n,)
+    value : float
+    settled : bool
+        Whether it stopped because no step gains any more.
+    """
+
+    # the one name by which scipy hands over the value too
+    def step(intermediate_result: Any) -> None:
+        told(np.array(intermediate_result.x), float(intermediate_result.fun))
+
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=step,
+        options={"maxiter": n_iter, "maxfun": 20 * n_iter},
+    )
+    return np.asarray(found.x, dtype=np.float64), float(found.fun), bool(found.success)
