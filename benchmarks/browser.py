@@ -192,7 +192,7 @@ def hover(page: Page) -> dict[str, Any]:
     places = page.evaluate(
         f"(() => {{ const map = {_MAP}.map; const rows = [];"
         " for (let r = 0; r < 1273 && rows.length < 12; r += 97) {"
-        " const x = map.view.px(map.pos[2 * r]), y = map.view.py(map.pos[2 * r + 1]);"
+        " const x = map.view.x(map.pos[2 * r]), y = map.view.y(map.pos[2 * r + 1]);"
         " if (x > 20 && y > 20 && x < map.view.W - 20 && y < map.view.H - 20) rows.push([x, y]);"
         " } return rows; })()"
     )
