@@ -17,6 +17,10 @@ __all__ = [
     "HeteroData",
     "Labels",
     "Links",
+    "comparison_table",
+    "comparisons_from_hierarchy",
+    "comparisons_from_label",
+    "comparisons_from_rating",
     "embed",
     "evaluate",
     "get_method",
@@ -33,6 +37,12 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"),
+    "features.comparing": (
+        "comparison_table",
+        "comparisons_from_hierarchy",
+        "comparisons_from_label",
+        "comparisons_from_rating",
+    ),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
@@ -41,6 +51,12 @@ _WHERE = {
 
 if TYPE_CHECKING:
     from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+    from hetviz.features.comparing import (
+        comparison_table,
+        comparisons_from_hierarchy,
+        comparisons_from_label,
+        comparisons_from_rating,
+    )
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from hetviz.core.partial_order import STAGES, PartialOrder, partial_order
-from hetviz.data import HeteroData
+from hetviz.data import Comparisons, HeteroData
+from hetviz.features.comparing import comparison_table
 
 LINKS_MISSING = "Links are not looked at yet: this report covers comparisons only."
 
@@ -101,21 +101,11 @@ def guidance_report(
 
 
 def _table(data: HeteroData, order: PartialOrder | None) -> pd.DataFrame:
-    ends = ["near_a", "near_b", "far_a", "far_b"]
-    if order is None or data.comparisons is None:
-        return pd.DataFrame(columns=["row", *ends, "weight", "stage", "means"])
-    names = np.array(
-        [f"{name}: {id}" for name, dataset in data.datasets.items() for id in dataset.ids],
-        dtype=object,
-    )
+    table = comparison_table(data, data.comparisons or Comparisons([]))
+    if order is None:
+        return table.assign(stage=[], means=[])
     words = list(order.counts)
-    told = dict(zip(ends, names[data.comparisons.pairs].T, strict=True))
-    return pd.DataFrame(
-        {
-            "row": np.arange(len(order.fate)),
-            **told,
-            "weight": data.comparisons.weight,
-            "stage": [words[fate] for fate in order.fate],
-            "means": [STAGES[fate] for fate in order.fate.tolist()],
-        }
+    return table.assign(
+        stage=[words[fate] for fate in order.fate],
+        means=[STAGES[fate] for fate in order.fate.tolist()],
     )
