@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, TimeoutError, sync_playwright
 
 import hetviz
 from benchmarks.harness import report
@@ -202,10 +202,15 @@ def hover(page: Page) -> dict[str, Any]:
         page.wait_for_timeout(300)
         start = time.monotonic()
         page.mouse.move(box["x"] + x, box["y"] + y)
-        page.wait_for_function(
-            "[...document.querySelectorAll('.st-key-map .hv-tip img')].some("
-            "image => image.complete && image.naturalWidth && image.checkVisibility())"
-        )
+        try:
+            page.wait_for_function(
+                "(() => { const image = document.querySelector('.st-key-map .hv-tip:not([hidden]) img');"
+                " return image && image.complete && image.naturalWidth; })()",
+                timeout=3_000,
+            )
+        except TimeoutError:
+            # Another item, without a picture, is nearer there.
+            continue
         taken.append(time.monotonic() - start)
     return row("hover to the card with its picture", 1_894, taken)
 
