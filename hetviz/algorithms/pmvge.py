@@ -1,0 +1,386 @@
+"""PMvGE: small networks, one for each dataset, whose outputs predict links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.special import expit
+
+from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.affinities import symmetric_affinities
+from hetviz.core.laplacian import dataset_components
+from hetviz.core.pmvge import SIMILARITIES, Block, Net, Objective, block_of
+from hetviz.core.pmvge_fit import Trained, train
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.data.views import tied
+from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.affinities import own_affinities
+from hetviz.features.basis import KINDS, Basis, chosen_kind, fit_basis
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+
+MOST_INPUTS = 256
+WITHIN = {
+    "sn_graph": "its nearest neighbours by features are linked too",
+    "second_order": "items linked with the same others are linked too",
+    "ignored": "nothing is added",
+}
+
+
+class PMvGE(BaseEmbedder):
+    """Probabilistic multi-view graph embedding.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes, outputs of the networks.
+    similarity : {"distance", "inner"}
+        Whether near items are linked, or those in the same direction.
+    within : {"sn_graph", "second_order", "ignored"}
+        What stands for links within each dataset, besides those that there are: neighbours as in
+        t-SNE, the product W W' of links with others, or nothing.
+    within_weight : float
+        Weight of that beside the links between two datasets.
+    hidden : int
+        Units between features and places; 0 makes places linear in features.
+    perplexity : float
+        Of the neighbours.
+    features : str or mapping of str to str
+        What goes into the networks, see `hetviz.features.basis.KINDS`; its 256 leading principal
+        components. Items of datasets without features have free places.
+    bias : bool
+        Learn for each two datasets how likely links are; without it, as printed in the paper, a
+        distance never makes a link likelier than not.
+    negatives : int
+        Pairs without a link that count for each link.
+    decay : float
+        Pull of all weights towards 0.
+    n_iter : int
+        Most iterations.
+    tie_views : bool
+        Link the rows of one object in different views.
+    random_state : int
+
+    Attributes
+    ----------
+    biases_ : dict of (str, str) to float
+        How likely links of two datasets are: the logit of a pair at distance 0.
+
+    Notes
+    -----
+    See `hetviz.core.pmvge`: up to 8 million pairs the loss is exact and minimised by L-BFGS; above,
+    links and other pairs are drawn. Links that say apart are not used. An item of a featureless
+    dataset without links has no place. Exact: O(pairs k) per iteration.
+
+    References
+    ----------
+    Okuno, Hada and Shimodaira, A probabilistic framework for multi-view feature learning with
+    many-to-many associations via neural networks, 2018; with the graphs within datasets of
+    Stochastic neighbor embedding of multimodal relational data.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="pmvge",
+        title="Networks that predict links (PMvGE)",
+        family="Links and scores",
+        paper=(
+            "A probabilistic framework for multi-view feature learning with many-to-many "
+            "associations via neural networks, 2018"
+        ),
+        equation=(
+            r"P(w_{ij} = 1) = \sigma\left(b_{de} - \lVert f_d(x_i) - f_e(x_j) \rVert^2\right)"
+        ),
+        needs=(Need.POSITIVE_LINKS,),
+        capabilities=frozenset(
+            {
+                Capability.LINKS,
+                Capability.WITHIN_LINKS,
+                Capability.VIEWS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.FEATURELESS,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+                Capability.ITERATIVE,
+            }
+        ),
+        summary=(
+            "Learns for each dataset how features turn into places, so that linked items come "
+            "near each other. New items get their places from features alone."
+        ),
+        caveats=(
+            "With the similarity of directions, datasets end in separate parts of the picture.",
+            "A network can fit links that its features cannot predict; judge it by held-out links.",
+            "Links that say apart are not used.",
+        ),
+        cost="Ten seconds for 1,000 items, a minute for 3,000.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
+        "similarity": Choice(
+            "distance", "Linked items lie", "What a link means on the map.", options=SIMILARITIES
+        ),
+        "within": Choice(
+            "sn_graph",
+            "Within a dataset",
+            "What is added to the links within each dataset.",
+            options=WITHIN,
+        ),
+        "within_weight": Real(
+            1.0,
+            "Weight within a dataset",
+            "How much that counts beside links between datasets.",
+            low=0.0,
+            high=100.0,
+        ),
+        "hidden": Integer(
+            64, "Hidden units", "How bent the maps may be; 0 is straight.", low=0, high=2_000
+        ),
+        "perplexity": Real(
+            30.0,
+            "Neighbours",
+            "About how many neighbours of each item count.",
+            low=2.0,
+            high=500.0,
+            log=True,
+            advanced=True,
+        ),
+        "features": PerDataset(
+            "auto",
+            "Features",
+            "What the networks see of a dataset.",
+            inner=Choice("auto", options=KINDS),
+            advanced=True,
+        ),
+        "bias": Flag(
+            True,
+            "Learn how common links are",
+            "Off is as in the paper, where items then crowd together.",
+            advanced=True,
+        ),
+        "negatives": Integer(
+            5,
+            "Pairs without a link",
+            "How many count for each link; more push items farther apart.",
+            low=1,
+            high=100,
+            advanced=True,
+        ),
+        "decay": Real(
+            1e-4,
+            "Decay",
+            "How strongly weights are held down; more makes smoother maps.",
+            low=0.0,
+            high=1.0,
+            advanced=True,
+        ),
+        "n_iter": Integer(
+            150, "Iterations", "Most steps taken.", low=1, high=10_000, advanced=True
+        ),
+        "tie_views": Flag(
+            True, "Join views", "Draw the rows that show one object in different datasets together."
+        ),
+        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
+    }
+
+    biases_: dict[tuple[str, str], float]
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        similarity: str = "distance",
+        within: str = "sn_graph",
+        within_weight: float = 1.0,
+        hidden: int = 64,
+        perplexity: float = 30.0,
+        features: str | Mapping[str, str] = "auto",
+        bias: bool = True,
+        negatives: int = 5,
+        decay: float = 1e-4,
+        n_iter: int = 150,
+        tie_views: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.similarity = similarity
+        self.within = within
+        self.within_weight = within_weight
+        self.hidden = hidden
+        self.perplexity = perplexity
+        self.features = features
+        self.bias = bias
+        self.negatives = negatives
+        self.decay = decay
+        self.n_iter = n_iter
+        self.tie_views = tie_views
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        names = list(data.datasets)
+        linked = tied(data) if self.tie_views else data
+        W = linked.adjacency(1)
+        sizes = [len(dataset) for dataset in data.datasets.values()]
+        label = dataset_components(W, sizes)
+        self._components = dict(zip(names, label.tolist(), strict=True))
+        self._inputs: dict[str, _Inputs] = {}
+        nets = []
+        for name, dataset in data.datasets.items():
+            progress(0.0, f"Reading features of {name}")
+            kind = chosen_kind(dataset, self.features)
+            X = None
+            if kind != "featureless" and not (kind == "auto" and dataset.is_featureless):
+                self._inputs[name] = _Inputs.of(fit_basis(dataset, kind, self.random_state))
+                X = self._inputs[name].features
+            nets.append(Net(X, len(dataset), self.hidden, self.n_components))
+        blocks = self._blocks(data, W, progress)
+        if not blocks:
+            raise NotApplicableError(self.card.title, ["No link counts."])
+        there = self._there(data, blocks)
+        model = Objective(
+            nets,
+            blocks,
+            self.similarity,
+            bias=self.bias,
+            negatives=self.negatives,
+            decay=self.decay,
+        )
+
+        def places(flat: Floats) -> dict[str, Floats]:
+            return {
+                name: np.where(mask[:, None], Y, np.nan)
+                for name, mask, Y in zip(names, there, model.outputs(flat), strict=True)
+            }
+
+        try:
+            found = train(
+                model,
+                rng,
+                self.n_iter,
+                progress=Part(progress, 0.05, 1.0),
+                layout=lambda flat: np.vstack(list(places(flat).values())),
+            )
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Trained):
+                stopped.partial = self._done(model, stopped.partial, names, places)
+            raise
+        return self._done(model, found, names, places)
+
+    def _blocks(self, data: HeteroData, W: Any, progress: Progress) -> list[Block]:
+        blocks = []
+        spans = list(data.offsets.items())
+        for d, (name, rows) in enumerate(spans):
+            progress(0.0, f"Neighbours in {name}")
+            extra = self._added(data, name, rows, W)
+            if extra is not None and extra.nnz and self.within_weight > 0:
+                blocks.append(block_of(d, d, extra, self.within_weight))
+            for e in range(d, len(spans)):
+                part = sp.csr_array(W[rows][:, spans[e][1]])
+                if part.nnz:
+                    blocks.append(block_of(d, e, part))
+        return blocks
+
+    def _added(self, data: HeteroData, name: str, rows: slice, W: Any) -> Any:
+        """Return what stands for links within a dataset, or None."""
+        if self.within == "ignored":
+            return None
+        if self.within == "sn_graph":
+            near = own_affinities(data[name], self.perplexity, random_state=self.random_state)
+            return None if near is None else symmetric_affinities(near)
+        others = np.ones(data.n_rows)
+        others[rows] = 0.0
+        across = sp.csr_array(W[rows] @ sp.diags_array(others))
+        product = sp.csr_array(across @ across.T)
+        product.setdiag(0.0)
+        product.eliminate_zeros()
+        return product
+
+    def _there(self, data: HeteroData, blocks: list[Block]) -> list[NDArray[np.bool_]]:
+        there = []
+        for d, (name, dataset) in enumerate(data.datasets.items()):
+            mask = np.full(len(dataset), name in self._inputs)
+            for block in blocks:
+                if name not in self._inputs:
+                    mask |= (block.u > 0) if block.d == d else False
+                    mask |= (block.v > 0) if block.e == d else False
+            missing = int((~mask).sum())
+            if missing:
+                note(f"{missing:,} of {name} have neither features nor a link: left off the map.")
+            there.append(mask)
+        return there
+
+    def _done(self, model: Objective, found: Trained, names: list[str], places: Any) -> Fit:
+        weights, bias = model.split(found.flat)
+        self._model, self._weights = model, dict(zip(names, weights, strict=True))
+        self.biases_ = {}
+        for block, value in zip(model.blocks, bias.tolist(), strict=True):
+            # of a dataset with itself the links that there are come last
+            self.biases_[names[block.d], names[block.e]] = value
+        return Fit(
+            places(found.flat),
+            n_iter=max(len(found.history) - 1, 0),
+            loss_history=found.history,
+            stopping_reason=found.reason,
+            diagnostics={"bias": {" - ".join(ends): b for ends, b in self.biases_.items()}},
+            components=self._components,
+        )
+
+    def link_scores(
+        self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
+    ) -> Floats:
+        """Return sigmoid(l): how pairs look against drawn ones, from 0 to 1, shape (n, m)."""
+        ends = source.name, target.name
+        bias = self.biases_.get(ends, self.biases_.get(ends[::-1], 0.0))
+        return np.asarray(expit(self._model.logits(Y_source, Y_target, bias)))
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return {name: self._place(name, rows.dataset) for name, rows in new.items()}
+
+    def _place(self, name: str, rows: Dataset) -> Floats:
+        inputs = self._inputs.get(name)
+        if inputs is None:
+            return np.full((len(rows), self.n_components), np.nan)
+        net = self._model.nets[list(self._fitted).index(name)]
+        return net.forward(self._weights[name], inputs.of_new(rows))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """Features as a network sees them: centred, at most 256 columns, of mean variance 1."""
+
+    basis: Basis
+    centre: Floats
+    axes: Floats
+    features: Floats
+
+    @classmethod
+    def of(cls, basis: Basis) -> _Inputs:
+        X = basis.features
+        n, p = X.shape
+        centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        gram = X.T @ X
+        C = np.asarray(gram.toarray() if sp.issparse(gram) else gram, dtype=np.float64) / n
+        C -= np.multiply.outer(centre, centre)
+        if p > MOST_INPUTS:
+            _, axes = eigh(C, subset_by_index=[p - MOST_INPUTS, p - 1])
+        else:
+            axes = np.eye(p)
+        spread = float(np.einsum("ij,ij->", axes, C @ axes)) / axes.shape[1]
+        axes = axes / (np.sqrt(spread) if spread > 0 else 1.0)
+        made = cls(basis, centre, axes, np.empty((0, 0)))
+        return cls(basis, centre, axes, made._projected(X))
+
+    def of_new(self, rows: Dataset) -> Floats:
+        """Return the inputs of new rows."""
+        return self._projected(self.basis.of_new(rows))
+
+    def _projected(self, X: Any) -> Floats:
+        return np.asarray(X @ self.axes - self.centre @ self.axes, dtype=np.float64)

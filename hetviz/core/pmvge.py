@@ -1,0 +1,367 @@
+"""Probabilistic multi-view graph embedding: small networks whose outputs predict links.
+
+Each set d of items has a network y = f_d(x); a pair is linked with probability sigmoid(l),
+
+    l = b_de + y_i'y_j   (inner)      or      l = b_de - |y_i - y_j|^2   (distance).
+
+The loss is that of negative sampling, as its exact expectation or by drawing pairs:
+
+    sum over blocks  c sum_ij [ P+_ij log(1 + e^-l) + k P-_ij log(1 + e^l) ] + decay / 2 |weights|^2
+
+with P+ the links scaled to sum 1, and P- proportional to deg_i deg_j^0.75, pairs (i, i) left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from hetviz.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SIMILARITIES = {
+    "distance": "near each other",
+    "inner": "in the same direction from the middle",
+}
+NEGATIVES = 5
+_POWER = 0.75
+_PIECE = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Net:
+    """A network with at most one hidden layer of tanh, for n items at once.
+
+    Attributes
+    ----------
+    X : ndarray or csr of shape (n, p), or None
+        None is the identity: each of `n` items has weights of its own.
+    n : int
+    hidden : int
+        Units; 0 is a linear map.
+    k : int
+        Outputs.
+    """
+
+    X: Any
+    n: int
+    hidden: int
+    k: int
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the weights and offsets, in order."""
+        p = self.n if self.X is None else self.X.shape[1]
+        if not self.hidden:
+            return [(p, self.k), (self.k,)]
+        return [(p, self.hidden), (self.hidden,), (self.hidden, self.k), (self.k,)]
+
+    @property
+    def size(self) -> int:
+        """Number of weights and offsets."""
+        return sum(int(np.prod(shape)) for shape in self.shapes)
+
+    def split(self, flat: Floats) -> list[Floats]:
+        """Return the weights and offsets in a flat array, as views."""
+        cuts = np.cumsum([int(np.prod(shape)) for shape in self.shapes])[:-1]
+        return [
+            part.reshape(shape)
+            for part, shape in zip(np.split(flat, cuts), self.shapes, strict=True)
+        ]
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """Draw weights of variance 1 / inputs, without offsets."""
+        parts: list[Floats] = []
+        for shape in self.shapes:
+            fan = 1 if self.X is None and not parts else shape[0]
+            drawn = rng.standard_normal(shape) / np.sqrt(fan)
+            parts.append((drawn if len(shape) == 2 else 0.0 * drawn).ravel())
+        return np.concatenate(parts)
+
+    def inputs(self, rows: Ints | None = None) -> Any:
+        """Return the inputs of some rows or all: the rows themselves where there are none."""
+        if self.X is None:
+            return np.arange(self.n) if rows is None else rows
+        return self.X if rows is None else self.X[rows]
+
+    def forward(self, flat: Floats, X: Any) -> tuple[Floats, Floats]:
+        """Return outputs (n, k) and hidden values (n, hidden) of inputs."""
+        parts = self.split(flat)
+        first = parts[0][X] if self.X is None else X @ parts[0]
+        first = np.asarray(first + parts[1])
+        if not self.hidden:
+            return first, first
+        inner = np.tanh(first)
+        return np.asarray(inner @ parts[2] + parts[3]), inner
+
+    def backward(self, flat: Floats, X: Any, inner: Floats, dY: Floats) -> Floats:
+        """Return the gradient in the flat weights, given that in the outputs."""
+        out = np.zeros_like(flat)
+        grads = self.split(out)
+        if self.hidden:
+            grads[2][:] = inner.T @ dY
+            grads[3][:] = dY.sum(axis=0)
+            dY = (dY @ self.split(flat)[2].T) * (1.0 - inner**2)
+        if self.X is None:
+            np.add.at(grads[0], X, dY)
+        else:
+            grads[0][:] = X.T @ dY
+        grads[1][:] = dY.sum(axis=0)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Links of two sets of items, or within one; make it with `block_of`.
+
+    Attributes
+    ----------
+    d, e : int
+    P : csr_array of shape (n_d, n_e)
+        P+, of sum 1; symmetric within a set.
+    u, v : ndarray of shape (n_d,), (n_e,)
+        P-_ij = u_i v_j, for i and j that differ within a set.
+    weight : float
+        c.
+    """
+
+    d: int
+    e: int
+    P: Any
+    u: Floats
+    v: Floats
+    weight: float
+
+
+def block_of(d: int, e: int, W: Any, weight: float = 1.0) -> Block:
+    """Build a block of links W (n, m), 0 or more and of any scale.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If no weight is above 0, or one is below.
+    """
+    P = sp.csr_array(W, dtype=np.float64)
+    if d == e:
+        P = sp.csr_array((P + P.T) / 2)
+        P.setdiag(0.0)
+    P.sum_duplicates()
+    P.eliminate_zeros()
+    if not P.nnz or P.data.min() < 0:
+        raise ParameterError("pmvge: links of a block must be 0 or more, and some above 0.")
+    P = sp.csr_array(P / P.sum())
+    u = np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
+    v = np.asarray(P.sum(axis=0), dtype=np.float64).ravel() ** _POWER
+    total = float(u.sum() * v.sum()) - (float(u @ v) if d == e else 0.0)
+    return Block(d, e, P, u / (total or 1.0), v, weight)
+
+
+class Objective:
+    """The loss and its gradient in all weights and the bias of every block.
+
+    Parameters
+    ----------
+    nets : sequence of Net
+    blocks : sequence of Block
+    similarity : {"inner", "distance"}
+    bias : bool
+        Learn b; without it a distance cannot make a link likelier than not.
+    negatives : int
+        k.
+    decay : float
+    """
+
+    def __init__(
+        self,
+        nets: Sequence[Net],
+        blocks: Sequence[Block],
+        similarity: str = "distance",
+        *,
+        bias: bool = True,
+        negatives: int = NEGATIVES,
+        decay: float = 1e-4,
+    ) -> None:
+        self.nets, self.blocks = list(nets), list(blocks)
+        self.inner, self.bias = similarity == "inner", bias
+        self.negatives, self.decay = negatives, decay
+        self._cuts = np.cumsum([net.size for net in nets])
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that one exact evaluation visits."""
+        return sum(block.P.shape[0] * block.P.shape[1] for block in self.blocks)
+
+    def start(self, rng: np.random.Generator) -> Floats:
+        """Draw all weights; the bias of every block is 0."""
+        return np.concatenate([*(net.start(rng) for net in self.nets), np.zeros(len(self.blocks))])
+
+    def split(self, flat: Floats) -> tuple[list[Floats], Floats]:
+        """Return the weights of each net, and the bias of each block."""
+        parts = np.split(flat, self._cuts)
+        return parts[:-1], parts[-1]
+
+    def outputs(self, flat: Floats) -> list[Floats]:
+        """Return y of all items of each set, (n_d, k)."""
+        weights, _ = self.split(flat)
+        return [
+            net.forward(part, net.inputs())[0] for net, part in zip(self.nets, weights, strict=True)
+        ]
+
+    def exact(self, flat: Floats) -> tuple[float, Floats]:
+        """Return the expected loss and its gradient, from all pairs: O(sum n_d n_e k)."""
+        weights, bias = self.split(flat)
+        passed = [
+            net.forward(part, net.inputs()) for net, part in zip(self.nets, weights, strict=True)
+        ]
+        dY = [np.zeros_like(Y) for Y, _ in passed]
+        loss, db = 0.0, np.zeros_like(bias)
+        for number, block in enumerate(self.blocks):
+            Y, Z = passed[block.d][0], passed[block.e][0]
+            value, left, right, slope = self._all_pairs(block, Y, Z, float(bias[number]))
+            loss += block.weight * value
+            dY[block.d] += block.weight * left
+            dY[block.e] += block.weight * right
+            db[number] = block.weight * slope if self.bias else 0.0
+        return self._with_decay(flat, loss, self._gradient(weights, passed, dY, db))
+
+    def drawn(
+        self, flat: Floats, rng: np.random.Generator, size: int, edges: Sequence[Ints]
+    ) -> tuple[float, Floats]:
+        """Return loss and gradient of some links and drawn pairs.
+
+        Parameters
+        ----------
+        flat : ndarray
+        rng : Generator
+        size : int
+            Links for each block; k times as many pairs are drawn.
+        edges : sequence of array of int
+            For each block the entries of P (in CSR order) to draw links from.
+
+        Notes
+        -----
+        Only the items drawn go through their networks. Pairs (i, i) that are drawn do not count.
+        """
+        weights, bias = self.split(flat)
+        drawn = [
+            self._draw(block, rng, size, part)
+            for block, part in zip(self.blocks, edges, strict=True)
+        ]
+        dY: list[Floats] = []
+        nodes: list[Ints] = []
+        passed = []
+        for d, net in enumerate(self.nets):
+            used = [i for block, (i, _, _) in zip(self.blocks, drawn, strict=True) if block.d == d]
+            used += [j for block, (_, j, _) in zip(self.blocks, drawn, strict=True) if block.e == d]
+            nodes.append(np.unique(np.concatenate([np.empty(0, np.int64), *used])))
+            passed.append(net.forward(weights[d], net.inputs(nodes[d])))
+            dY.append(np.zeros_like(passed[d][0]))
+        loss, db = 0.0, np.zeros_like(bias)
+        for number, (block, (i, j, positive)) in enumerate(zip(self.blocks, drawn, strict=True)):
+            at_i, at_j = np.searchsorted(nodes[block.d], i), np.searchsorted(nodes[block.e], j)
+            Y, Z = passed[block.d][0][at_i], passed[block.e][0][at_j]
+            logit = self._logit(Y, Z, float(bias[number]))
+            mass = np.where((block.d == block.e) & (i == j), 0.0, block.weight / size)
+            loss += float(mass @ np.logaddexp(0.0, np.where(positive, -logit, logit)))
+            T = mass * (expit(logit) - positive)
+            left, right = (Z, Y) if self.inner else (-2.0 * (Y - Z), 2.0 * (Y - Z))
+            np.add.at(dY[block.d], at_i, T[:, None] * left)
+            np.add.at(dY[block.e], at_j, T[:, None] * right)
+            db[number] = float(T.sum()) if self.bias else 0.0
+        parts = [
+            net.backward(weights[d], net.inputs(nodes[d]), passed[d][1], dY[d])
+            for d, net in enumerate(self.nets)
+        ]
+        return self._with_decay(flat, loss, np.concatenate([*parts, db]))
+
+    def _draw(
+        self, block: Block, rng: np.random.Generator, size: int, edges: Ints
+    ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+        rows = np.repeat(np.arange(block.P.shape[0]), np.diff(block.P.indptr))
+        chosen = edges[_drawn(rng, block.P.data[edges], size)]
+        i = np.concatenate([rows[chosen], _drawn(rng, block.u, size * self.negatives)])
+        j = np.concatenate([block.P.indices[chosen], _drawn(rng, block.v, size * self.negatives)])
+        return i, j.astype(np.int64), np.arange(len(i)) < size
+
+    def _logit(self, Y: Floats, Z: Floats, bias: float) -> Floats:
+        if self.inner:
+            return np.asarray(bias + np.einsum("ij,ij->i", Y, Z))
+        return np.asarray(bias - ((Y - Z) ** 2).sum(axis=1))
+
+    def _all_pairs(
+        self, block: Block, Y: Floats, Z: Floats, bias: float
+    ) -> tuple[float, Floats, Floats, float]:
+        left, right = np.zeros_like(Y), np.zeros_like(Z)
+        i, j = block.P.tocoo().coords
+        logit = self._logit(Y[i], Z[j], bias)
+        value = float(block.P.data @ np.logaddexp(0.0, -logit))
+        T = sp.csr_array((block.P.data * (expit(logit) - 1.0), (i, j)), shape=block.P.shape)
+        slope = float(T.sum())
+        self._pull(T, Y, Z, left, right)
+        size = max(1, _PIECE // max(len(Z), 1))
+        for start in range(0, len(Y), size):
+            piece = slice(start, min(start + size, len(Y)))
+            L = self.logits(Y[piece], Z, bias)
+            M = np.multiply.outer(self.negatives * block.u[piece], block.v)
+            if block.d == block.e:
+                M[np.arange(len(M)), np.arange(piece.start, piece.stop)] = 0.0
+            value += float((M * np.logaddexp(0.0, L)).sum())
+            M *= expit(L, out=L)
+            slope += float(M.sum())
+            part = np.zeros_like(Y[piece])
+            self._pull(M, Y[piece], Z, part, right)
+            left[piece] += part
+        return value, left, right, slope
+
+    def logits(self, Y: Floats, Z: Floats, bias: float) -> Floats:
+        """Return l of all pairs of rows of Y (n, k) and Z (m, k)."""
+        L = Y @ Z.T
+        if not self.inner:
+            L *= 2.0
+            L -= np.einsum("ij,ij->i", Y, Y)[:, None]
+            L -= np.einsum("ij,ij->i", Z, Z)[None, :]
+            np.minimum(L, 0.0, out=L)
+        L += bias
+        return np.asarray(L)
+
+    def _pull(self, T: Any, Y: Floats, Z: Floats, left: Floats, right: Floats) -> None:
+        """Add the gradients of sum T l in Y and Z."""
+        to_left, to_right = T @ Z, T.T @ Y
+        if self.inner:
+            left += to_left
+            right += to_right
+            return
+        left -= 2.0 * (np.asarray(T.sum(axis=1)).ravel()[:, None] * Y - to_left)
+        right -= 2.0 * (np.asarray(T.sum(axis=0)).ravel()[:, None] * Z - to_right)
+
+    def _gradient(
+        self,
+        weights: list[Floats],
+        passed: list[tuple[Floats, Floats]],
+        dY: list[Floats],
+        db: Floats,
+    ) -> Floats:
+        parts = [
+            net.backward(weights[d], net.inputs(), passed[d][1], dY[d])
+            for d, net in enumerate(self.nets)
+        ]
+        return np.concatenate([*parts, db])
+
+    def _with_decay(self, flat: Floats, loss: float, gradient: Floats) -> tuple[float, Floats]:
+        weights = flat.copy()
+        weights[self._cuts[-1] :] = 0.0
+        return loss + 0.5 * self.decay * float(weights @ weights), gradient + self.decay * weights
+
+
+def _drawn(rng: np.random.Generator, mass: Floats, size: int) -> Ints:
+    total = np.cumsum(mass)
+    found = np.searchsorted(total, rng.random(size) * total[-1], side="right")
+    return np.asarray(np.minimum(found, len(mass) - 1), dtype=np.int64)
