@@ -204,7 +204,8 @@ def hover(page: Page) -> dict[str, Any]:
         page.mouse.move(box["x"] + x, box["y"] + y)
         try:
             page.wait_for_function(
-                "(() => { const image = document.querySelector('.st-key-map .hv-tip:not([hidden]) img');"
+                "(() => {"
+                " const image = document.querySelector('.st-key-map .hv-tip:not([hidden]) img');"
                 " return image && image.complete && image.naturalWidth; })()",
                 timeout=3_000,
             )
