@@ -14,10 +14,12 @@ NAMES = (
     "map_server",
     "sample_maps",
     "neighbour_maps",
+    "comparisons",
     "browser",
 )
 
 NEED_DATA = ("coca",)
+MAY_USE_DATA = ("comparisons",)
 
 
 def main() -> None:
@@ -28,17 +30,19 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"), help="where JSON goes")
-    parser.add_argument("--data", type=Path, help=f"data folder, for {', '.join(NEED_DATA)}")
+    parser.add_argument(
+        "--data", type=Path, help=f"data folder, for {', '.join(NEED_DATA + MAY_USE_DATA)}"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}")
     for name in arguments.names or NAMES:
         given = [arguments.out, arguments.quick]
-        if name in NEED_DATA:
-            if arguments.data is None:
-                print(f"{name} left out: it needs --data, see benchmarks/{name}.py")
-                continue
+        if name in NEED_DATA and arguments.data is None:
+            print(f"{name} left out: it needs --data, see benchmarks/{name}.py")
+            continue
+        if name in NEED_DATA + MAY_USE_DATA:
             given.append(arguments.data)
         importlib.import_module(f"benchmarks.{name}").run(*given)
 

@@ -177,6 +177,7 @@ def embed_in(
     multipliers: Floats | None = None,
     max_passes: int = 15,
     tol: float = 1e-4,
+    report: Callable[[int, Floats], object] = lambda step, A: None,
 ) -> tuple[Floats, float, int]:
     """Solve the same problem with a fixed number of axes, from a start; only a local optimum.
 
@@ -191,6 +192,8 @@ def embed_in(
     max_passes : int
     tol : float
         Relative fall of the objective over a pass to stop at.
+    report : callable
+        Gets the pass and the best A so far, after each pass.
 
     Returns
     -------
@@ -210,6 +213,7 @@ def embed_in(
         fell = objective - value
         if value < objective:
             best, objective = parts[0], value
+        report(step, best)
         if step > 2 and fell <= tol * objective:
             break
         g *= _SHRINK

@@ -127,15 +127,22 @@ def flat_embedding(
     if A.shape[1] > k:
         idle = (A == 0).all(axis=1) if diagonal else np.repeat(sizes == 0, widths)
         used = np.flatnonzero(~idle)
+
+        def whole(better: Floats) -> Floats:
+            out = np.zeros_like(start)
+            out[slice(None) if Phi is None else used] = better
+            return canonical(Phi, out, k)
+
         better, objective, _ = embed_in(
             Phi if Phi is None else Phi[:, used],
             hinge,
             start if Phi is None else start[used],
             multipliers=found.multipliers,
+            report=lambda step, better: report(
+                found.n_passes + step, found.gap, split(whole(better))
+            ),
         )
-        flat = np.zeros_like(start)
-        flat[slice(None) if Phi is None else used] = better
-        flat = canonical(Phi, flat, k)
+        flat = whole(better)
     return Flat(
         split(flat),
         sizes,
