@@ -182,6 +182,27 @@ def test_own_files_with_a_wrong_row_are_told_and_mapped(page: Page, picture: Pic
     picture(page, "own-files")
 
 
+def test_files_can_be_dropped_onto_the_page(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    dropped = page.evaluate_handle(
+        """texts => {
+            const data = new DataTransfer();
+            for (const [name, text] of Object.entries(texts))
+                data.items.add(new File([text], name, {type: "text/csv"}));
+            return data;
+        }""",
+        {"plants.csv": PLANTS, "insects.csv": INSECTS, "links.csv": LINKS},
+    )
+    zone = page.get_by_test_id("stFileUploaderDropzone").first
+    for event in ("dragenter", "dragover", "drop"):
+        zone.dispatch_event(event, {"dataTransfer": dropped})
+    expect(
+        page.get_by_role("heading", name="40 plants and 30 insects, joined by 40 links")
+    ).to_be_visible()
+    settled(page)
+
+
 def test_a_broken_file_is_told_and_the_app_goes_on(page: Page) -> None:
     page.goto("/")
     settled(page)
