@@ -338,18 +338,28 @@ class MKPOE(BaseEmbedder):
                 f"critical {least:.3g}, so that all items fall into one point; use more."
             )
 
+        done, message = 0.6, f"Keeping comparisons of {problem.name}"
+
         def report(step: int, gap: float, parts: list[Floats]) -> None:
+            nonlocal done
+            done = 0.6 + 0.35 * step / (step + 4)
             solved.keep(parts)
             progress(
-                0.6 + 0.35 * step / (step + 4),
-                f"Keeping comparisons of {problem.name}",
+                done,
+                message,
                 layout=lambda: self._stacked(data),
                 gap=gap,
             )
 
         hinge = Hinge(len(solved.objects), pairs, beta * weight / weight.sum(), self.margin)
         solved.flat = flat_embedding(
-            views, hinge, self.n_components, diagonal=self.diagonal, tol=self.tol, report=report
+            views,
+            hinge,
+            self.n_components,
+            diagonal=self.diagonal,
+            tol=self.tol,
+            report=report,
+            beat=lambda: progress(done, message),
         )
         solved.keep(solved.flat.parts)
         if not solved.flat.converged:

@@ -65,6 +65,7 @@ def weigh_columns(
     tol: float = 3e-3,
     max_passes: int = MAX_PASSES,
     report: Callable[[int, float, Floats], object] = lambda step, gap, v: None,
+    beat: Callable[[], object] = lambda: None,
 ) -> Weighted:
     """Solve the problem above to a relative gap.
 
@@ -78,6 +79,8 @@ def weigh_columns(
         Relative gap to stop at, and the most passes.
     report : callable
         Gets the pass, the gap and the weights, after each pass.
+    beat : callable
+        Called several times during a pass.
 
     Notes
     -----
@@ -95,7 +98,7 @@ def weigh_columns(
     g, least, evaluations, history, best = 1.0, 0.0, 0, [], (v, q)
     for step in range(1, max_passes + 1):
         used = _in_use(v, slope)
-        v, q, made = _inner(B, hinge, v, q, g, used)
+        v, q, made = _inner(B, hinge, v, q, g, used, beat)
         evaluations += made
         value = float(v.sum()) + hinge.loss(_short(B, hinge, v))
         slope = _slopes(B, hinge, hinge.weight * q)
@@ -141,7 +144,13 @@ def _in_use(v: Floats, slope: Floats) -> Ints:
 
 
 def _inner(
-    B: Floats, hinge: Hinge, v: Floats, q0: Floats, g: float, used: Ints
+    B: Floats,
+    hinge: Hinge,
+    v: Floats,
+    q0: Floats,
+    g: float,
+    used: Ints,
+    beat: Callable[[], object],
 ) -> tuple[Floats, Floats, int]:
     C = np.ascontiguousarray(B[:, used])
 
@@ -154,6 +163,7 @@ def _inner(
         v[used],
         jac=True,
         method="L-BFGS-B",
+        callback=lambda x: beat(),
         bounds=[(0.0, None)] * len(used),
         options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )

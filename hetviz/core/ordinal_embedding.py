@@ -101,6 +101,7 @@ def embed_order(
     tol: float = 1e-3,
     max_passes: int = MAX_PASSES,
     report: Callable[[int, float, list[Floats]], object] = lambda step, gap, parts: None,
+    beat: Callable[[], object] = lambda: None,
 ) -> Embedded:
     """Solve the problem above to a relative gap.
 
@@ -115,6 +116,8 @@ def embed_order(
     max_passes : int
     report : callable
         Gets the pass, the gap and the parts, after each pass.
+    beat : callable
+        Called several times during a pass.
 
     Notes
     -----
@@ -136,7 +139,7 @@ def embed_order(
     g, evaluations, history = 1.0, 0, []
     objective, bound, best = beta * hinge.margin, 0.0, (nothing, q)
     for step in range(1, max_passes + 1):
-        parts, q, made = _inner(views, hinge, parts, q, g)
+        parts, q, made = _inner(views, hinge, parts, q, g, beat)
         evaluations += made
         value = _objective(views, hinge, parts)
         parts, escape, top = _escaped(views, hinge, parts, q)
@@ -178,6 +181,7 @@ def embed_in(
     max_passes: int = 15,
     tol: float = 1e-4,
     report: Callable[[int, Floats], object] = lambda step, A: None,
+    beat: Callable[[], object] = lambda: None,
 ) -> tuple[Floats, float, int]:
     """Solve the same problem with a fixed number of axes, from a start; only a local optimum.
 
@@ -194,6 +198,8 @@ def embed_in(
         Relative fall of the objective over a pass to stop at.
     report : callable
         Gets the pass and the best A so far, after each pass.
+    beat : callable
+        Called several times during a pass.
 
     Returns
     -------
@@ -208,7 +214,7 @@ def embed_in(
         q = np.clip(multipliers / np.maximum(hinge.weight, 1e-300), 0.0, 1.0)
     parts, g, step = [start], 1.0, 0
     for step in range(1, max_passes + 1):
-        parts, q, _ = _inner([Phi], hinge, parts, q, g)
+        parts, q, _ = _inner([Phi], hinge, parts, q, g, beat)
         value = _objective([Phi], hinge, parts)
         fell = objective - value
         if value < objective:
@@ -244,7 +250,12 @@ def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
 
 
 def _inner(
-    views: Sequence[Features], hinge: Hinge, parts: list[Floats], q0: Floats, g: float
+    views: Sequence[Features],
+    hinge: Hinge,
+    parts: list[Floats],
+    q0: Floats,
+    g: float,
+    beat: Callable[[], object],
 ) -> tuple[list[Floats], Floats, int]:
     shapes = [A.shape for A in parts]
     cuts = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
@@ -272,6 +283,7 @@ def _inner(
         x0,
         jac=True,
         method="L-BFGS-B",
+        callback=lambda x: beat(),
         options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )
     parts = unpacked(found.x)

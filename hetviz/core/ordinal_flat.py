@@ -71,6 +71,7 @@ def flat_embedding(
     diagonal: bool = False,
     tol: float = 3e-3,
     report: Report = lambda step, gap, parts: None,
+    beat: Callable[[], object] = lambda: None,
 ) -> Flat:
     """Solve the convex problem, then improve its k leading axes at that number of axes.
 
@@ -87,6 +88,8 @@ def flat_embedding(
         Relative gap of the convex problem.
     report : callable
         Gets the pass, the gap, and a map of k axes, after each pass.
+    beat : callable
+        Called several times during a pass.
 
     Notes
     -----
@@ -107,6 +110,7 @@ def flat_embedding(
             _stacked(views, hinge.n),
             hinge,
             tol=tol,
+            beat=beat,
             report=lambda step, gap, v: report(step, gap, split(canonical(Phi, _spread(v), k))),
         )
         A = _spread(found.weights)
@@ -115,6 +119,7 @@ def flat_embedding(
             views,
             hinge,
             tol=tol,
+            beat=beat,
             report=lambda step, gap, parts: report(
                 step, gap, split(canonical(Phi, _beside(parts), k))
             ),
@@ -138,6 +143,7 @@ def flat_embedding(
             hinge,
             start if Phi is None else start[used],
             multipliers=found.multipliers,
+            beat=beat,
             report=lambda step, better: report(
                 found.n_passes + step, found.gap, split(whole(better))
             ),
