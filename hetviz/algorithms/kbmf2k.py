@@ -122,7 +122,7 @@ class KBMF2K(BaseEmbedder):
             "Pairs without a link are taken for not linked, unless you say that they are unknown.",
             "Links within a dataset are not used.",
         ),
-        cost="A few seconds for 1,000 items, half a minute for 3,000.",
+        cost="Ten seconds for 1,000 items, half a minute for 3,000; more axes take longer.",
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": Integer(

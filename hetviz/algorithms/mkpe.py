@@ -127,7 +127,7 @@ class MKPE(BaseEmbedder):
             "Only likeness and links that say apart push items away from each other; links alone "
             "pull everything together.",
         ),
-        cost="A second for 300 items, half a minute for 2,000.",
+        cost="A second for 300 items, ten seconds for 2,000.",
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),

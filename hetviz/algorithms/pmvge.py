@@ -122,7 +122,7 @@ class PMvGE(BaseEmbedder):
             "A network can fit links that its features cannot predict; judge it by held-out links.",
             "Links that say apart are not used.",
         ),
-        cost="Ten seconds for 1,000 items, a minute for 3,000.",
+        cost="15 seconds for 1,000 items, half a minute for 2,500.",
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),

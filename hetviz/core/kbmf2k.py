@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.special import digamma, gammaln, log_ndtr
 
-from hetviz.errors import Cancelled, ParameterError
+from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.progress import Progress, silent
 
 Floats = NDArray[np.float64]
@@ -49,13 +49,14 @@ class Design:
     def __init__(self, K: Floats | None, n: int, rank: int | None = None) -> None:
         self.n = n
         self.K = K
-        self._squared: Floats = np.empty((0, 0))
+        self._squared = self._buffer = np.empty((0, 0))
         self._U: Floats | None = None
         self._D: Floats | None = None
         if K is None:
             return
         if rank is None or rank >= n:
             self._squared = K @ K
+            self._buffer = np.empty_like(self._squared)
             return
         values, U = np.linalg.eigh(K)
         kept = np.argsort(-np.abs(values), kind="stable")[:rank]
@@ -109,13 +110,20 @@ class Design:
         return np.asarray(np.maximum((rows**2) @ (1.0 / precision) - known, 0.0))
 
     def _factor(self, precision: Floats, noise: float) -> tuple[Floats, float]:
-        """Return V with S = V'V, or S = 1 / precision - V'V for a low rank, and log |S|."""
+        """Return V with S = V'V, or S = 1 / precision - V'V for a low rank, and log |S|.
+
+        The next call overwrites V.
+        """
         if self._U is None or self._D is None:
-            M = np.asarray(self._squared / noise)
-            M.flat[:: self.n + 1] += precision
-            L = cholesky(M, lower=True, overwrite_a=True, check_finite=False)
-            inverse, _ = lapack.dtrtri(L, lower=1)
-            return inverse, -2.0 * float(np.log(L.diagonal()).sum())
+            # in one buffer, as the copies of scipy's wrappers cost more than the factorisation
+            np.divide(self._squared, noise, out=self._buffer)
+            self._buffer.flat[:: self.n + 1] += precision
+            L, failed = lapack.dpotrf(self._buffer.T, lower=1, clean=1, overwrite_a=1)
+            if failed:
+                reason = "Its kernels are too large for so little noise; use a larger sigma_g."
+                raise NotApplicableError("This factorisation", [reason])
+            size = -2.0 * float(np.log(L.diagonal()).sum())
+            return lapack.dtrtri(L, lower=1, overwrite_c=1)[0], size
         scaled = (self._U * self._D).T
         thin = scaled / np.sqrt(precision)
         B = thin @ thin.T

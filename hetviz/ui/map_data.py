@@ -107,7 +107,7 @@ def spec(
         },
         "outside": frame.outside,
         "unplaced": int(unplaced.sum()),
-        "notes": [*form.notes, *_unjoined(data, run, hidden)],
+        "notes": [*_warning(run), *form.notes, *_unjoined(data, run, hidden)],
         "datasets": kept(data, "datasets", lambda: _datasets(data)),
         "colour": _colour(data, colours, theme, session),
         "mask": None if passes is None else shelf(map_parts.packed_mask(state)),
@@ -168,6 +168,12 @@ def urls(session: str) -> dict[str, str]:
     own = quote(session, safe="")
     parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item", "density")}
     return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
+
+
+def _warning(run: Run | None) -> list[str]:
+    """Return what the method itself says must be known of its map, after its title and a colon."""
+    words = "" if run is None else run.embedding.note.partition(": ")[2]
+    return [f"{words[:1].upper()}{words[1:].rstrip('.')}."] if words else []
 
 
 def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:

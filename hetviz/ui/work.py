@@ -147,6 +147,7 @@ def _outcome(job: Job, workspace: Workspace) -> Command:
         weights=arguments.get("weights", {}),
         only=job.note["only"],
         job=job.id,
+        note=made.embedding.note,
     )
 
 

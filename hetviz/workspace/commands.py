@@ -192,6 +192,8 @@ class RecordRun(Command):
         Blob of the packed rows that the method saw; None if it saw all.
     job : str or None
         The job that made it; it is pending no longer.
+    note : str
+        How the coordinates came about; what must be said of the map follows a colon.
     """
 
     op: ClassVar[str] = "record-run"
@@ -207,6 +209,7 @@ class RecordRun(Command):
     weights: Mapping[str, float] = field(default_factory=dict)
     only: str | None = None
     job: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)

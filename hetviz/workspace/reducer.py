@@ -203,7 +203,7 @@ def _title(text: str, of: str = "project name") -> str:
 
 def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) -> State:
     data = state.opened()
-    only = command.only
+    only, note = command.only, command.note or command.title
     run = Run(
         id=stamp.run,
         method=command.method,
@@ -212,7 +212,7 @@ def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) 
         seed=command.seed,
         hold_out=command.hold_out,
         fingerprint=command.fingerprint,
-        embedding=unpack_coordinates(blobs.get(command.coordinates), data, command.title),
+        embedding=unpack_coordinates(blobs.get(command.coordinates), data, note),
         figures=None if command.figures is None else unpack_figures(blobs.get(command.figures)),
         weights=dict(command.weights),
         only=None if only is None else unpack_rows(blobs.get(only), data.n_rows),

@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import HetvizError
-from hetviz.jobs import tasks
+from hetviz.jobs import Task, tasks
+from hetviz.ui import work
 from hetviz.workspace import SESSIONS, RenameDataset, StartJob, Workspace
 from hetviz.workspace.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
@@ -224,6 +225,27 @@ def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> 
     assert "held out</th>" in html_of(app)
     press(app, "show-shipped")
     assert workspace_of(app).state.chosen == "shipped"
+
+
+def test_what_a_method_says_of_its_map_stands_below_it(visit: Visit) -> None:
+    app = press(visit(), "open-digit-views")
+    work.RUNNER.submit(
+        str(app.session_state["sid"]),
+        "Heterogeneous mapping",
+        Task(
+            "hetviz.jobs.tasks:make_map",
+            {
+                "data": workspace_of(app).state.data,
+                "method": "hemap",
+                "params": {"pairing": "random"},
+                "seed": 0,
+                "hold_out": 0.0,
+            },
+        ),
+        {"arguments": {}, "only": None, "fingerprint": ""},
+    )
+    go(app, "map")
+    assert "Items were paired at random" in html_of(app)
 
 
 def test_a_method_that_does_not_suit_says_why_and_cannot_run(visit: Visit) -> None:
