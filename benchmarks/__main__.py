@@ -14,11 +14,12 @@ NAMES = (
     "map_server",
     "sample_maps",
     "neighbour_maps",
+    "links",
     "comparisons",
     "browser",
 )
 
-NEED_DATA = ("coca",)
+NEED_DATA = ("coca", "links")
 MAY_USE_DATA = ("comparisons",)
 
 

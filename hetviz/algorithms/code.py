@@ -16,7 +16,7 @@ from hetviz.core.laplacian import dataset_components
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
-from hetviz.errors import Cancelled, DataError, NotApplicableError, Problem
+from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.link_scores import LinkScores, link_scores
 from hetviz.features.neighbor_map import value_for
 from hetviz.features.similarity import KINDS, Similarity, similarity_of
@@ -61,8 +61,8 @@ class CODE(BaseEmbedder):
 
     Notes
     -----
-    Co-occurrences are the scores of links, else their weights; unlisted pairs and links that say
-    apart count 0. Each two datasets that links join, links within a dataset, and likeness within
+    Co-occurrences are the scores of links, else their weights; unlisted pairs, links that say
+    apart and scores below 0 count 0. Each two datasets that links join, links within a dataset, and likeness within
     one are a block each. See `hetviz.core.code`. An iteration costs O(all pairs of the blocks * k).
 
     References
@@ -103,7 +103,7 @@ class CODE(BaseEmbedder):
             "A pair without a link counts as never seen together, so every item is pushed away "
             "from what it is not linked with.",
             "Different starts give different maps; the best of a few is kept.",
-            "Links that say apart count as no link.",
+            "Links that say apart, and scores below 0, count as no link.",
         ),
         cost="15 seconds for 1,000 items, a minute and a half for 2,500.",
     )
@@ -297,18 +297,13 @@ class CODE(BaseEmbedder):
 
 
 def _counts(known: LinkScores) -> Floats:
-    if (known.s < 0).any():
-        row = int((known.s < 0).argmax())
-        raise DataError(
-            Problem(
-                "negative-count",
-                f"links {known.source} - {known.target}, rows {known.i[row]} and {known.j[row]}",
-                "a score below 0 is no co-occurrence",
-                f"{known.s[row]:g}",
-                "Give scores of 0 or more, or weights instead of scores.",
-            )
+    below = int((known.s < 0).sum())
+    if below:
+        note(
+            f"links {known.source} - {known.target}: {below:,} scores below 0 are no "
+            "co-occurrences and count as 0."
         )
-    return known.s
+    return np.maximum(known.s, 0.0)
 
 
 def _table(i: Ints, j: Ints, s: Floats, shape: tuple[int, int]) -> sp.csr_array:

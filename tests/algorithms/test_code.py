@@ -10,7 +10,7 @@ import pytest
 from hetviz.algorithms import code
 from hetviz.algorithms.code import CODE
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.errors import Cancelled, DataError, DataWarning, NotApplicableError
+from hetviz.errors import Cancelled, DataWarning, NotApplicableError
 from hetviz.metrics import evaluate
 
 GROUPS = 4
@@ -82,8 +82,11 @@ def test_apart_and_unseen_items() -> None:
 
 def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Links("items", "words", [0, 1], [0, 1], score=[2.0, -1.0])
-    with pytest.raises(DataError, match="no co-occurrence"):
-        CODE().fit(HeteroData(WORLD.datasets, [bad]))
+    data = HeteroData([WORLD["items"].subset(range(8)), WORLD["words"]], [bad])
+    with pytest.warns(DataWarning) as told:
+        model = CODE(n_iter=3).fit(data)
+    assert any("1 scores below 0" in str(warning.message) for warning in told)
+    assert not model.embedding_.placed["words"][1]
     monkeypatch.setattr(code, "MOST_PAIRS", 100)
     with pytest.raises(NotApplicableError, match="3,600 in one dataset"):
         CODE().fit(WORLD)

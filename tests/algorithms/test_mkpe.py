@@ -113,7 +113,9 @@ def test_apart_pushes_and_scores_are_kept_as_they_are() -> None:
     scored = Links("items", "items", [0], [1], score=[0.5])
     model = MKPE(n_iter=300).fit(HeteroData([features], [scored]))
     Y = model.embedding_.coordinates["items"]
-    np.testing.assert_allclose(model.link_scores(features, features, Y[[0]], Y[[1]]), 0.5, atol=0.02)
+    np.testing.assert_allclose(
+        model.link_scores(features, features, Y[[0]], Y[[1]]), 0.5, atol=0.02
+    )
     with pytest.warns(DataWarning, match="below 0 or above 1"):
         MKPE(n_iter=1).fit(HeteroData([features], [Links("items", "items", [0], [1], score=[5.0])]))
 
