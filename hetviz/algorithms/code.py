@@ -62,8 +62,9 @@ class CODE(BaseEmbedder):
     Notes
     -----
     Co-occurrences are the scores of links, else their weights; unlisted pairs, links that say
-    apart and scores below 0 count 0. Each two datasets that links join, links within a dataset, and likeness within
-    one are a block each. See `hetviz.core.code`. An iteration costs O(all pairs of the blocks * k).
+    apart and scores below 0 count 0. Each two datasets that links join, links within a dataset,
+    and likeness within one are a block each. See `hetviz.core.code`. An iteration costs O(all
+    pairs of the blocks * k).
 
     References
     ----------
