@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kbmf2k import (
-    LOW_RANK_ABOVE,
-    RANK,
-    Design,
     Factorisation,
     Inferred,
     Links,
@@ -21,6 +18,7 @@ from hetviz.core.kbmf2k import (
     probability,
     product_variance,
 )
+from hetviz.core.kernel_regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.laplacian import dataset_components
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows

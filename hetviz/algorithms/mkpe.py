@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kernels import squared_distances
 from hetviz.core.laplacian import dataset_components
-from hetviz.core.mkpe import Domain, Result, Scores, known_scores, minimise, place
+from hetviz.core.mkpe import Result, minimise, place
+from hetviz.core.mkpe_scores import Domain, Scores, known_scores
 from hetviz.core.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows

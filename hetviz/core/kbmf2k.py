@@ -15,123 +15,16 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, lapack, solve_triangular
 from scipy.special import digamma, gammaln, log_ndtr
 
-from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.core.kernel_regression import Design
+from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, silent
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-LOW_RANK_ABOVE = 400
-RANK = 200
 _ROOT = 0.5 * np.log(2.0 * np.pi)
-
-
-class Design:
-    """A kernel as the matrix of a regression with its own prior precision for every row.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n), or None
-        Symmetric. None is the identity of `n` rows.
-    n : int
-    rank : int, optional
-        Keep this many eigenvalues, the largest by size; all when left out.
-
-    Notes
-    -----
-    One regression costs 2/3 n^3 for a full kernel, O(n rank^2) for one of low rank and O(n) for
-    the identity.
-    """
-
-    def __init__(self, K: Floats | None, n: int, rank: int | None = None) -> None:
-        self.n = n
-        self.K = K
-        self._squared = self._buffer = np.empty((0, 0))
-        self._U: Floats | None = None
-        self._D: Floats | None = None
-        if K is None:
-            return
-        if rank is None or rank >= n:
-            self._squared = K @ K
-            self._buffer = np.empty_like(self._squared)
-            return
-        values, U = np.linalg.eigh(K)
-        kept = np.argsort(-np.abs(values), kind="stable")[:rank]
-        kept = kept[np.abs(values[kept]) > 1e-10 * np.abs(values).max(initial=0.0)]
-        self._U, self._D = np.ascontiguousarray(U[:, kept]), values[kept]
-
-    def times(self, A: Floats) -> Floats:
-        """Return K A, of the kernel as it is kept."""
-        if self.K is None:
-            return A
-        if self._U is None or self._D is None:
-            return np.asarray(self.K @ A)
-        return np.asarray(self._U @ (self._D[:, None] * (self._U.T @ A)))
-
-    def of_new(self, K_new: Floats) -> Floats:
-        """Return kernel values of new rows, (n_new, n), as this design keeps them."""
-        return K_new if self._U is None else np.asarray((K_new @ self._U) @ self._U.T)
-
-    def regress(self, precision: Floats, g: Floats, noise: float) -> tuple[Floats, Floats, float]:
-        """Return the posterior of a ~ N(0, 1 / precision) given g ~ N(K a, noise).
-
-        Returns
-        -------
-        mean, variance : ndarray of shape (n,)
-            The diagonal of S = (diag(precision) + K'K / noise)^-1, and S K'g / noise.
-        log_determinant : float
-            log |S|.
-        """
-        right = self.times(g[:, None])[:, 0] / noise
-        if self.K is None:
-            S = 1.0 / (precision + 1.0 / noise)
-            return S * right, S, float(np.log(S).sum())
-        factor, log_determinant = self._factor(precision, noise)
-        if self._U is None:
-            mean = factor.T @ (factor @ right)
-            return mean, np.einsum("ij,ij->j", factor, factor), log_determinant
-        mean = right / precision - factor.T @ (factor @ right)
-        variance = 1.0 / precision - np.einsum("ij,ij->j", factor, factor)
-        return mean, variance, log_determinant
-
-    def spread(self, precision: Floats, noise: float, K_new: Floats | None) -> Floats:
-        """Return k'S k for rows k of `K_new` (n_new, n), or of K itself when it is None."""
-        if self.K is None:
-            return 1.0 / (precision + 1.0 / noise)
-        rows = self.times(np.eye(self.n)) if K_new is None else self.of_new(K_new)
-        factor, _ = self._factor(precision, noise)
-        seen = factor @ rows.T
-        known = np.einsum("ij,ij->j", seen, seen)
-        if self._U is None:
-            return np.asarray(known)
-        return np.asarray(np.maximum((rows**2) @ (1.0 / precision) - known, 0.0))
-
-    def _factor(self, precision: Floats, noise: float) -> tuple[Floats, float]:
-        """Return V with S = V'V, or S = 1 / precision - V'V for a low rank, and log |S|.
-
-        The next call overwrites V.
-        """
-        if self._U is None or self._D is None:
-            # in one buffer, as the copies of scipy's wrappers cost more than the factorisation
-            np.divide(self._squared, noise, out=self._buffer)
-            self._buffer.flat[:: self.n + 1] += precision
-            L, failed = lapack.dpotrf(self._buffer.T, lower=1, clean=1, overwrite_a=1)
-            if failed:
-                reason = "Its kernels are too large for so little noise; use a larger sigma_g."
-                raise NotApplicableError("This factorisation", [reason])
-            size = -2.0 * float(np.log(L.diagonal()).sum())
-            return lapack.dtrtri(L, lower=1, overwrite_c=1)[0], size
-        scaled = (self._U * self._D).T
-        thin = scaled / np.sqrt(precision)
-        B = thin @ thin.T
-        B.flat[:: len(B) + 1] += noise
-        L = cholesky(B, lower=True, overwrite_a=True, check_finite=False)
-        V = solve_triangular(L, scaled / precision, lower=True, check_finite=False)
-        size = 2.0 * float(np.log(L.diagonal()).sum()) - len(B) * float(np.log(noise))
-        return V, -float(np.log(precision).sum()) - size
 
 
 @dataclass(frozen=True, eq=False)

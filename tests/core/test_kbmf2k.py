@@ -10,7 +10,6 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from hetviz.core.kbmf2k import (
-    Design,
     Factorisation,
     Links,
     Priors,
@@ -19,6 +18,7 @@ from hetviz.core.kbmf2k import (
     product_variance,
     truncated,
 )
+from hetviz.core.kernel_regression import Design
 from hetviz.errors import Cancelled, ParameterError
 
 

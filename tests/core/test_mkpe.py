@@ -9,7 +9,8 @@ import pytest
 
 from hetviz.core import mkpe_kernels as kernels
 from hetviz.core.gradcheck import gradient_error
-from hetviz.core.mkpe import Descent, Domain, known_scores, minimise, place
+from hetviz.core.mkpe import Descent, minimise, place
+from hetviz.core.mkpe_scores import Domain, known_scores
 from hetviz.core.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 
