@@ -6,21 +6,10 @@ import argparse
 import importlib
 from pathlib import Path
 
-NAMES = (
-    "guided_projection",
-    "spectral",
-    "coca",
-    "guidance_measures",
-    "map_server",
-    "sample_maps",
-    "neighbour_maps",
-    "links",
-    "comparisons",
-    "browser",
+HERE = Path(__file__).parent
+NAMES = sorted(
+    path.stem for path in HERE.glob("*.py") if path.stem not in ("__init__", "__main__", "harness")
 )
-
-NEED_DATA = ("coca", "links")
-MAY_USE_DATA = ("comparisons",)
 
 
 def main() -> None:
@@ -31,21 +20,20 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes")
     parser.add_argument("--out", type=Path, default=Path("out/benchmarks"), help="where JSON goes")
-    parser.add_argument(
-        "--data", type=Path, help=f"data folder, for {', '.join(NEED_DATA + MAY_USE_DATA)}"
-    )
+    parser.add_argument("--data", type=Path, help="data folder, for benchmarks that use one")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown: {', '.join(unknown)}")
     for name in arguments.names or NAMES:
-        given = [arguments.out, arguments.quick]
-        if name in NEED_DATA and arguments.data is None:
+        module = importlib.import_module(f"benchmarks.{name}")
+        # What a benchmark does with a folder of data: nothing, "may" use it, or "needs" it.
+        uses = getattr(module, "DATA", None)
+        if uses == "needs" and arguments.data is None:
             print(f"{name} left out: it needs --data, see benchmarks/{name}.py")
             continue
-        if name in NEED_DATA + MAY_USE_DATA:
-            given.append(arguments.data)
-        importlib.import_module(f"benchmarks.{name}").run(*given)
+        given = (arguments.out, arguments.quick) + ((arguments.data,) if uses else ())
+        module.run(*given)
 
 
 if __name__ == "__main__":

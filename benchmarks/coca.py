@@ -21,6 +21,7 @@ from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataWarning
 
+DATA = "needs"
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "PCA, as is": ("pca-raw", {}),
     "PCA, block scaled": ("pca", {"standardize": True}),

@@ -25,6 +25,7 @@ from hetviz.core.ordinal_embedding import embed_order
 from hetviz.core.ordinal_flat import critical
 from hetviz.core.ordinal_hinge import Hinge
 
+DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}
 NOISE_VIEWS = 5
 

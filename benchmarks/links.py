@@ -29,6 +29,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 LINK = 0.9
 SWEEPS = 100
 
+DATA = "needs"
+
 
 def run(out: Path, quick: bool, data: Path) -> None:
     """Run every part."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import hetviz
+from benchmarks.coca import mfeat
 from benchmarks.harness import peak_memory_mb, report
 from hetviz import Dataset, HeteroData, Links
 from hetviz.core.affinities import Balance, joint_affinities
@@ -20,6 +22,7 @@ from hetviz.core.spectral_start import spectral_start
 from hetviz.errors import DataWarning
 from hetviz.features.affinities import own_affinities
 
+DATA = "may"
 SAMPLES = ("emoji", "debian")
 SIZES = (2_585, 5_000, 20_000, 100_000)
 SEEDS = 3
@@ -27,22 +30,24 @@ SEEDS = 3
 TREES_TO = 20_000
 
 
-def run(out: Path, quick: bool) -> None:
+def run(out: Path, quick: bool, data: Path | None) -> None:
     """Measure speed, going on from an earlier map, and quality."""
     warm_up()
-    speed(out, quick)
+    speed(out, quick, data)
     refits(out)
     quality(out, quick)
 
 
-def speed(out: Path, quick: bool) -> None:
+def speed(out: Path, quick: bool, folder: Path | None) -> None:
     """One thread each, in turn, whole schedules: CPU seconds and the exact KL at the end."""
     rows: list[dict[str, Any]] = []
     cases: list[tuple[str, Any]] = [(name, hetviz.load(name)) for name in SAMPLES]
+    if folder is not None:
+        cases.append(("mfeat", two_views(folder)))
     cases += [(f"{n:,} made", made(n)) for n in (SIZES[:2] if quick else SIZES)]
     for name, data in cases:
         P = joint(data)
-        seeds = 1 if quick or P.shape[0] > TREES_TO else SEEDS
+        seeds = 1 if quick else SEEDS
         taken: dict[str, list[tuple[float, float]]] = {}
         for seed in range(seeds):
             Y = spectral_start(P, 2, np.random.default_rng(seed))
@@ -62,7 +67,10 @@ def speed(out: Path, quick: bool) -> None:
                 row[f"{way} ratio"] = float(peer[0] / seconds)
         row["peak MB"] = peak_memory_mb()
         rows.append(row)
-    report("neighbour_maps_speed", rows, out, "one thread; same: openTSNE's schedule; own: ours")
+        # After each, since all of them take long.
+        report(
+            "neighbour_maps_speed", rows, out, "one thread; same: openTSNE's schedule; own: ours"
+        )
 
 
 def ways(P: Any, Y: Any) -> dict[str, Callable[[], Any]]:
@@ -187,6 +195,14 @@ def made(n: int, seed: int = 0) -> HeteroData:
     width = starts[group[i] + 1] - starts[group[i]]
     j = order[starts[group[i]] + (rng.random(i.size) * width).astype(np.int64)]
     return HeteroData(parts, [Links("items", "tags", i, j)])
+
+
+def two_views(folder: Path) -> HeteroData:
+    """Two views of the numerals of mfeat, joined item by item."""
+    views = mfeat(folder)
+    parts = [replace(views["fou"], entity="fou"), replace(views["pix"], entity="pix")]
+    rows = np.arange(len(parts[0]))
+    return HeteroData(parts, [Links("fou", "pix", rows, rows)])
 
 
 def joint(data: HeteroData) -> Any:
