@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -258,3 +259,14 @@ def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> NDArray[np.
             int(row),
         )
     return array
+
+
+def meta_of(gate: Gate, where: str, meta: pd.DataFrame | None, n: int) -> pd.DataFrame | None:
+    """Check what is noted of each of `n` statements; its rows are numbered from 0."""
+    if meta is None:
+        return None
+    if not isinstance(meta, pd.DataFrame) or len(meta) != n:
+        found = len(meta) if isinstance(meta, pd.DataFrame) else type(meta).__name__
+        gate.refuse("bad-meta", where, f"meta must be a DataFrame of {n} rows", found)
+        return None
+    return meta.reset_index(drop=True)

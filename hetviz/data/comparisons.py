@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import checks
@@ -23,6 +24,8 @@ class Comparisons:
         global row positions: ``data.position(dataset, id)``.
     weight : array of shape (t,), optional
         How much each counts, above 0; 1 when absent.
+    meta : DataFrame of t rows, optional
+        Columns such as note, who, when and set.
 
     Raises
     ------
@@ -32,8 +35,15 @@ class Comparisons:
 
     objects: NDArray[np.int64]
     weight: NDArray[np.float64]
+    meta: pd.DataFrame | None
 
-    def __init__(self, objects: ArrayLike, weight: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        objects: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        meta: pd.DataFrame | None = None,
+    ) -> None:
         gate = Gate()
         rows = checks.positions_of(gate, "comparisons", objects, None)
         if rows.size == 0 and rows.ndim != 2:
@@ -57,9 +67,11 @@ class Comparisons:
                 "To say the opposite, exchange the two pairs.",
                 int(row),
             )
+        meta = checks.meta_of(gate, "comparisons", meta, len(rows))
         gate.close()
         object.__setattr__(self, "objects", rows)
         object.__setattr__(self, "weight", checks.frozen(weights))
+        object.__setattr__(self, "meta", meta)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -76,4 +88,5 @@ class Comparisons:
 
     def take(self, rows: NDArray[Any]) -> Comparisons:
         """Return the rows at the given positions (or where a mask is True)."""
-        return Comparisons(self.objects[rows], self.weight[rows])
+        meta = None if self.meta is None else self.meta.iloc[np.arange(len(self))[rows]]
+        return Comparisons(self.objects[rows], self.weight[rows], meta=meta)

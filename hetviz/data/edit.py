@@ -16,6 +16,7 @@ from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.labels import Labels
 from hetviz.data.links import Links, kind_key
+from hetviz.data.meta import joined_meta
 from hetviz.errors import DataError, Problem
 
 
@@ -235,7 +236,8 @@ def _joined(first: Comparisons, second: Comparisons) -> Comparisons:
         objects = np.vstack([first.objects, second.objects])
     else:
         objects = np.vstack([first.pairs, second.pairs])
-    return Comparisons(objects, np.concatenate([first.weight, second.weight]))
+    meta = joined_meta(first.meta, len(first), second.meta, len(second))
+    return Comparisons(objects, np.concatenate([first.weight, second.weight]), meta=meta)
 
 
 def _rebuilt(
@@ -273,4 +275,7 @@ def _moved(
         start += len(dataset)
     objects = globally[data.comparisons.objects]
     kept = (objects >= 0).all(axis=1)
-    return Comparisons(objects[kept], data.comparisons.weight[kept]) if kept.any() else None
+    if not kept.any():
+        return None
+    left = data.comparisons.take(kept)
+    return Comparisons(objects[kept], left.weight, meta=left.meta)

@@ -293,6 +293,8 @@ class HeteroData:
             feed(links.i, links.j, links.weight, links.score, links.meta)
         if self.comparisons is not None:
             feed("comparisons", self.comparisons.objects, self.comparisons.weight)
+            if self.comparisons.meta is not None:
+                feed(self.comparisons.meta)
         for column in self.labels:
             feed("labels", column.dataset, column.name, *column.values)
         return digest.hexdigest()

@@ -131,11 +131,7 @@ class Links:
                     "Leave it out.",
                     int(row),
                 )
-        if meta is not None:
-            if len(meta) != m:
-                gate.refuse("bad-meta", where, f"meta must be a DataFrame of {m} rows", len(meta))
-            else:
-                meta = meta.reset_index(drop=True)
+        meta = checks.meta_of(gate, where, meta, m)
         gate.close()
         store = {
             "source": source,

@@ -201,8 +201,9 @@ def _with_comparisons(
 ) -> HeteroData:
     for entry in manifest.comparisons:
         try:
-            read = read_table(entry.file, files.read(entry.file))
-            found = read_comparisons(read, data.datasets, problems)
+            saved = SAVED if entry.columns is not None else None
+            read = read_table(entry.file, files.read(entry.file), saved)
+            found = read_comparisons(read, data.datasets, problems, entry)
         except DataError as error:
             problems += error.problems
             continue

@@ -64,6 +64,8 @@ class ComparisonsEntry:
     """One [[comparisons]]."""
 
     file: str
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,11 @@ _SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, 
         },
         ("file",),
     ),
-    "comparisons": (ComparisonsEntry, {"file": str}, ("file",)),
+    "comparisons": (
+        ComparisonsEntry,
+        {"file": str, "columns": list, "missing": str},
+        ("file",),
+    ),
     "labels": (LabelsEntry, dict.fromkeys(LabelsEntry.__dataclass_fields__, str), ("dataset",)),
     "map": (
         MapEntry,

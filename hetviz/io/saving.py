@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
@@ -74,8 +75,7 @@ def contents(data: HeteroData, name: str) -> tuple[dict[str, Any], dict[str, byt
         "labels": [_labels(at, column, data, files) for at, column in enumerate(data.labels)],
     }
     if data.comparisons is not None:
-        files["comparisons.csv"] = _comparisons(data, data.comparisons)
-        document["comparisons"] = [{"file": "comparisons.csv"}]
+        document["comparisons"] = [_comparisons(data, data.comparisons, files)]
     return {key: value for key, value in document.items() if value != []}, files
 
 
@@ -196,7 +196,7 @@ def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> 
     texts: list[list[str]] = []
     if links.meta is not None:
         entry["columns"], entry["missing"], texts = cells.described(f"{where}, meta", links.meta)
-        header += [f"{place + 1} {_one_line(str(c))}" for place, c in enumerate(links.meta.columns)]
+        header += _titles(links.meta)
     empty = [""] * len(links)
     rows = zip(
         map(str, data[links.source].ids[links.i]),
@@ -214,15 +214,31 @@ def _numbers(values: Any) -> list[str]:
     return [repr(float(value)) for value in values]
 
 
-def _comparisons(data: HeteroData, comparisons: Comparisons) -> bytes:
+def _comparisons(
+    data: HeteroData, comparisons: Comparisons, files: dict[str, bytes]
+) -> dict[str, Any]:
+    entry: dict[str, Any] = {"file": "comparisons.csv"}
     items = _COMPARED[comparisons.objects.shape[1]]
     header = [f"{item}_{part}" for item in items for part in ("dataset", "id")] + ["weight"]
     name_of = [(name, str(id)) for name, dataset in data.datasets.items() for id in dataset.ids]
-    rows = [
-        [part for place in objects for part in name_of[place]] + [repr(float(weight))]
-        for objects, weight in zip(comparisons.objects, comparisons.weight, strict=True)
-    ]
-    return cells.csv_bytes("comparisons", header, rows)
+    texts: list[list[str]] = []
+    if comparisons.meta is not None:
+        where, meta = "comparisons, meta", comparisons.meta
+        entry["columns"], entry["missing"], texts = cells.described(where, meta)
+        header += _titles(meta)
+    rows = (
+        [*(part for place in objects for part in name_of[place]), repr(weight), *more]
+        for objects, weight, *more in zip(
+            comparisons.objects.tolist(), comparisons.weight.tolist(), *texts, strict=True
+        )
+    )
+    files["comparisons.csv"] = cells.csv_bytes("comparisons", header, rows)
+    return entry
+
+
+def _titles(meta: pd.DataFrame) -> list[str]:
+    """Return titles that only must differ: reading goes by position."""
+    return [f"{place + 1} {_one_line(str(column))}" for place, column in enumerate(meta.columns)]
 
 
 def _labels(at: int, labels: Labels, data: HeteroData, files: dict[str, bytes]) -> dict[str, Any]:

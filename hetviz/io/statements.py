@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from hetviz.data.links import ROLES
 from hetviz.errors import DataError, Problem
 from hetviz.io import cells, gate
 from hetviz.io.lookup import Lookup
-from hetviz.io.manifest import LinksEntry
+from hetviz.io.manifest import ComparisonsEntry, LinksEntry
 from hetviz.io.tables import TableRead
 
 _LINK_COLUMNS = (
@@ -156,13 +156,6 @@ def _built(
     lookup: Lookup, entry: LinksEntry, key: tuple[Hashable, ...], group: pd.DataFrame
 ) -> Links:
     source, target, kind, role = map(str, key)
-    frame = lookup.read.frame
-    others = [name for name in frame.columns if name not in _LINK_COLUMNS]
-    meta = None
-    if others or entry.columns is not None:
-        meta = frame[others].iloc[group.index].reset_index(drop=True)
-    if meta is not None and entry.columns is not None:
-        meta = cells.exact(lookup.read.name, meta, entry.columns, entry.missing)
     return Links(
         source,
         target,
@@ -173,8 +166,25 @@ def _built(
         complete=entry.complete,
         kind=kind,
         role=role,
-        meta=meta,
+        meta=_meta(lookup, entry, _LINK_COLUMNS, group.index.to_numpy()),
     )
+
+
+def _meta(
+    lookup: Lookup,
+    entry: LinksEntry | ComparisonsEntry,
+    known: Collection[str],
+    rows: NDArray[np.int64],
+) -> pd.DataFrame | None:
+    """Return the columns that say nothing known, of the given rows; None where there is none."""
+    frame = lookup.read.frame
+    others = [name for name in frame.columns if name not in known]
+    if not others and entry.columns is None:
+        return None
+    meta = frame[others].iloc[rows].reset_index(drop=True)
+    if entry.columns is None:
+        return meta
+    return cells.exact(lookup.read.name, meta, entry.columns, entry.missing)
 
 
 def _all_or_none(
@@ -192,7 +202,10 @@ def _all_or_none(
 
 
 def read_comparisons(
-    read: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
+    read: TableRead,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
+    entry: ComparisonsEntry | None = None,
 ) -> Comparisons | None:
     """Turn the rows of a table into Comparisons.
 
@@ -200,11 +213,14 @@ def read_comparisons(
     ----------
     read : TableRead
         Columns anchor_dataset, anchor_id, near_.., far_.., or a_.. b_.. c_.. and d_..; weight is
-        optional. The dataset columns may be left out where there is one dataset.
+        optional, and any other column is kept as `meta`. The dataset columns may be left out where
+        there is one dataset.
     datasets : mapping of str to Dataset
         Whose ids the table names.
     problems : list of Problem
         Is added to.
+    entry : ComparisonsEntry, optional
+        Gives the types of the other columns.
 
     Returns
     -------
@@ -238,4 +254,6 @@ def read_comparisons(
     good = lookup.good
     if not good.any():
         return None
-    return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good])
+    known = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
+    meta = _meta(lookup, entry or ComparisonsEntry(read.name), known, np.flatnonzero(good))
+    return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

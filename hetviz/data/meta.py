@@ -1,0 +1,49 @@
+"""What is noted of statements beside what they say: a note, who said it, when, and in which set."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+NOTED = ("note", "who", "when", "set")
+"""Columns of text that the app writes; each is optional."""
+
+
+def noted(n: int, **texts: str) -> pd.DataFrame | None:
+    """Return `n` equal rows of the texts that are not empty; None where all are."""
+    given = {name: text for name, text in texts.items() if text}
+    return pd.DataFrame(given, index=range(n)) if given else None
+
+
+def text_of(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
+    """Return a column as plain text, empty where nothing is noted."""
+    if meta is None or column not in meta.columns:
+        return pd.Series([""] * n, dtype=object)
+    cells = meta[column].astype(object)
+    return cells.where(cells.notna(), "").astype(str).astype(object).reset_index(drop=True)
+
+
+def joined_meta(
+    first: pd.DataFrame | None, n_first: int, second: pd.DataFrame | None, n_second: int
+) -> pd.DataFrame | None:
+    """Return the rows of both below each other, with all columns of either.
+
+    Cells that one of them lacks are empty in the columns of `NOTED`, else missing.
+    """
+    if first is None and second is None:
+        return None
+    upper = pd.DataFrame(index=range(n_first)) if first is None else first
+    lower = pd.DataFrame(index=range(n_second)) if second is None else second
+    columns = list(dict.fromkeys([*upper.columns, *lower.columns]))
+    parts = {}
+    for name in columns:
+        if name in NOTED:
+            both = [text_of(upper, name, n_first), text_of(lower, name, n_second)]
+            parts[name] = pd.concat(both, ignore_index=True).astype("str")
+        else:
+            both = [
+                part[name] if name in part.columns else pd.Series([None] * n, dtype=object)
+                for part, n in ((upper, n_first), (lower, n_second))
+            ]
+            # Where one part lacks the column its kind of number need not have a missing value.
+            parts[name] = pd.concat([cells for cells in both if len(cells)], ignore_index=True)
+    return pd.DataFrame(parts, index=range(n_first + n_second))
