@@ -15,7 +15,8 @@ class Progress(Protocol):
     message : str
         What is being done, in plain words.
     **figures
-        Numbers (or a partial layout, ``layout=``) a caller may show.
+        Numbers (or a partial layout, ``layout=``) a caller may show. ``parts=`` lists the parts of
+        work that has several: title, fraction, and "waiting", "running", "done" or "failed".
 
     Raises
     ------

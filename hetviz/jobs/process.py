@@ -20,7 +20,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs.book import Book
 from hetviz.jobs.child import Child
 from hetviz.jobs.failures import CANNOT_START, ended, how_it_ended, is_fault, plain
-from hetviz.jobs.runner import Job, Task, seconds_left
+from hetviz.jobs.runner import Job, Task, as_parts, seconds_left
 from hetviz.jobs.shelf import Numbers
 from hetviz.jobs.wire import Message, message, pickled
 
@@ -234,7 +234,13 @@ class ProcessRunner(Book):
         if heard.kind == "progress":
             fraction = heard.fields["fraction"]
             left = seconds_left(fraction, time.monotonic() - self._began)
-            self._change(id, fraction=fraction, message=heard.fields["text"], seconds_left=left)
+            self._change(
+                id,
+                fraction=fraction,
+                message=heard.fields["text"],
+                seconds_left=left,
+                parts=as_parts(heard.fields["of_job"]),
+            )
             if heard.parts:
                 self._keep_frame(id, bytes(heard.parts[0]))
             return

@@ -7,7 +7,7 @@ arguments, so that another process can run it as well as a thread of this one.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -17,6 +17,7 @@ from hetviz.progress import Progress
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
+PartOfJob = tuple[str, float, str]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Job:
         What the submitter wanted to find again beside the result.
     seq : int
         Partial layouts so far.
+    parts : tuple of (title, fraction, state)
+        The parts of work that has several, as the task last told of them; see `as_parts`.
     """
 
     id: str
@@ -80,6 +83,7 @@ class Job:
     error: HetvizError | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
+    parts: tuple[PartOfJob, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -131,3 +135,11 @@ def seconds_left(fraction: float, elapsed: float) -> float | None:
     if fraction < 0.02 or elapsed < 0.5:
         return None
     return elapsed * (1.0 - fraction) / fraction
+
+
+def as_parts(told: Iterable[Sequence[Any]]) -> tuple[PartOfJob, ...]:
+    """Return the parts that a task told of (title, fraction, state), in their plain form."""
+    return tuple(
+        (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
+        for title, fraction, state in told
+    )

@@ -11,7 +11,7 @@ from hetviz.errors import Cancelled
 from hetviz.jobs.book import Book
 from hetviz.jobs.failures import is_fault, plain
 from hetviz.jobs.frames import packed
-from hetviz.jobs.runner import Task, seconds_left
+from hetviz.jobs.runner import Task, as_parts, seconds_left
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,8 @@ class InlineRunner(Book):
                 raise Cancelled("Stopped.")
             left = seconds_left(fraction, time.monotonic() - began)
             self._change(id, fraction=fraction, message=message, seconds_left=left)
+            if (parts := figures.get("parts")) is not None:
+                self._change(id, parts=as_parts(parts))
             if (layout := figures.get("layout")) is not None:
                 self._keep_frame(id, packed(layout))
 

@@ -24,7 +24,7 @@ from typing import Any
 from hetviz.errors import Cancelled, HetvizError
 from hetviz.jobs.failures import is_fault, plain
 from hetviz.jobs.frames import packed
-from hetviz.jobs.runner import Task
+from hetviz.jobs.runner import PartOfJob, Task, as_parts
 from hetviz.jobs.shelf import Shelf
 from hetviz.jobs.wire import Buffer, Message, Reader, message, pickled
 
@@ -161,11 +161,15 @@ class Report:
         self._last_frame = -_FRAME_S
         self._last_message: str | None = None
         self._last_report = 0.0
+        # A step that is told of without its parts leaves them as they were.
+        self._of_job: tuple[PartOfJob, ...] = ()
 
     def __call__(self, fraction: float, message: str = "", **figures: Any) -> None:
         if self._stop.is_set():
             raise Cancelled("Stopped.")
         now = time.monotonic()
+        if (parts := figures.get("parts")) is not None:
+            self._of_job = as_parts(parts)
         layout = figures.get("layout")
         if layout is not None and now - self._last_frame >= _FRAME_S:
             self._last_frame = now
@@ -187,7 +191,8 @@ class Report:
 
     def _tell(self, fraction: float, text: str, parts: Sequence[Buffer]) -> None:
         share = min(max(float(fraction), 0.0), 1.0)
-        self._send(message("progress", parts, id=self._id, fraction=share, text=text))
+        told = {"fraction": share, "text": text, "of_job": self._of_job}
+        self._send(message("progress", parts, id=self._id, **told))
 
 
 def _warming() -> Iterator[Callable[[], Any]]:

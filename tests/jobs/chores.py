@@ -157,6 +157,13 @@ def layouts(number: int, n: int, progress: Progress) -> int:
     return number
 
 
+def in_parts(gate: str, progress: Progress) -> str:
+    """Tell of two parts, then of a step without telling of them again, and wait for a file."""
+    progress(0.1, "both", parts=[("First", 0.25, "running"), ["Second", 7, "waiting"]])
+    progress(0.2, "one step of the first")
+    return until_there(gate, progress)
+
+
 def storm(progress: Progress) -> None:
     """Report far more often than anybody can look."""
     for k in range(20_000):

@@ -204,6 +204,15 @@ def test_layouts_come_while_it_runs_and_the_newest_counts(shared: ProcessRunner)
     assert [frame.seq for frame in seen] == sorted({frame.seq for frame in seen})
 
 
+def test_the_parts_of_a_job_are_told_and_stay(shared: ProcessRunner, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    id = shared.submit("me", "parts", task("in_parts", gate=str(gate)))
+    wait_for(lambda: see(shared, id).message == "waiting")
+    assert see(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
+    gate.touch()
+    assert over(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
+
+
 def test_reports_without_pause_are_thinned_out(shared: ProcessRunner) -> None:
     began = time.monotonic()
     job = do(shared, "storm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,14 @@ def test_the_newest_layout_is_kept(runner: Runner) -> None:
     assert layout.tolist() == [[0, 1], [3, 4], [6, 7]]
     assert runner.frame(id, "me", after=2) is None
     assert runner.frame(id, "you") is None
+
+
+def test_the_parts_of_a_job_are_kept(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "gate").touch()
+    call = Task("tests.jobs.chores:in_parts", {"gate": str(tmp_path / "gate")})
+    job = runner.take(runner.submit("me", "parts", call), "me")
+    assert job is not None
+    assert job.parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
 
 
 def test_a_layout_of_another_shape_is_a_fault_of_the_method(runner: Runner) -> None:
