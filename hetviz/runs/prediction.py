@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
-from hetviz.base import BaseEmbedder, Capability
-from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.new_rows import NewLink
-from hetviz.errors import DataError, HetvizError, ParameterError, Problem
-from hetviz.metrics.rows import coordinates_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Fitted = BaseEmbedder | Embedding
+from hetviz.data import HeteroData
+from hetviz.errors import ParameterError
+from hetviz.runs.pair_scores import Fitted, Floats, Ints, PairScorer, known_pairs
 
 _BLOCK = 2_000_000
-_SAMPLED_PAIRS = 1_000_000
-
-
-@runtime_checkable
-class ScoresLinks(Protocol):
-    """A fitted method with scores of its own for pairs."""
-
-    def link_scores(
-        self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
-    ) -> Floats:
-        """Score pairs of rows that lie at Y_source (n, k) and Y_target (m, k): shape (n, m)."""
-        ...
 
 
 def predict_links(
@@ -103,8 +81,8 @@ def predict_links(
     chosen = np.arange(len(data[source]))
     if only is not None:
         chosen = np.array([data[source].position(text) for text in only], dtype=np.int64)
-    scorers = [_Scorer.of(data, fit, source, target) for fit in fits]
-    known = _known(data, source, target)
+    scorers = [PairScorer.of(data, fit, source, target) for fit in fits]
+    known = known_pairs(data, source, target)
     best = _best(scorers, known, chosen, top, source == target)
     best["rank"] = np.arange(1, len(best) + 1)
     ranks = best["rank"].to_numpy()[None]
@@ -121,124 +99,14 @@ def predict_links(
     return best.drop(columns=["i", "j"])
 
 
-@dataclass(frozen=True, eq=False)
-class _Scorer:
-    """Scores by rows of two datasets, and where the rows lie."""
-
-    Y: Floats
-    Z: Floats
-    score: Callable[[Ints], Floats]
-
-    @classmethod
-    def of(cls, data: HeteroData, fit: Fitted, source: str, target: str) -> _Scorer:
-        if isinstance(fit, BaseEmbedder) and not hasattr(fit, "embedding_"):
-            raise HetvizError(f"{fit.card.title}: call fit before predict_links.")
-        embedding = fit if isinstance(fit, Embedding) else _with_new(data, fit, (source, target))
-        places = coordinates_of(data, embedding)
-        Y, Z = places[data[source].name], places[data[target].name]
-        if isinstance(fit, ScoresLinks) and isinstance(fit, BaseEmbedder):
-            known = fit.embedding_.ids
-            rows_of = {name: data[name].find(known[name]) for name in (source, target)}
-            columns = data[target].as_new(np.arange(len(Z)), rows_of[target])
-            return cls(
-                Y,
-                Z,
-                lambda rows: fit.link_scores(
-                    data[source].as_new(rows, rows_of[source]), columns, Y[rows], Z
-                ),
-            )
-        return cls(Y, Z, _by_share(Y, Z))
-
-
-def _by_share(Y: Floats, Z: Floats) -> Callable[[Ints], Floats]:
-    """Return a score of places: the share of pairs that lie farther apart."""
-    here, there = (np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z))
-    if len(here) * len(there) <= _SAMPLED_PAIRS:
-        away = cdist(Y[here], Z[there]).ravel() if len(here) and len(there) else None
-    else:
-        rng = np.random.default_rng(0)
-        i, j = rng.choice(here, _SAMPLED_PAIRS), rng.choice(there, _SAMPLED_PAIRS)
-        away = np.sqrt(((Y[i] - Z[j]) ** 2).sum(axis=1))
-    ordered = np.empty(0) if away is None else np.sort(away)
-
-    def score(rows: Ints) -> Floats:
-        D = cdist(np.nan_to_num(Y[rows]), np.nan_to_num(Z))
-        return np.asarray(1.0 - np.searchsorted(ordered, D, side="right") / max(len(ordered), 1))
-
-    return score
-
-
-def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> Embedding:
-    """Return the embedding of a fitted method with the rows of the data that it lacks."""
-    known = {name: set(ids) for name, ids in model.embedding_.ids.items()}
-    fresh = {
-        name: np.array([row for row, text in enumerate(data[name].ids) if text not in ids])
-        for name, ids in known.items()
-        if name in names
-    }
-    fresh = {name: rows for name, rows in fresh.items() if len(rows)}
-    if not fresh or Capability.OUT_OF_SAMPLE not in model.card.capabilities:
-        return model.embedding_
-    parts = []
-    for name, rows in fresh.items():
-        columns = data[name].find(model.embedding_.ids[name])
-        if (columns < 0).any() and (
-            data[name].kernel is not None or data[name].distance is not None
-        ):
-            raise DataError(
-                Problem(
-                    "missing-rows",
-                    f"dataset {name!r}",
-                    "new rows need their kernel or distance with every fitted row",
-                    remedy="Keep the fitted rows in the data.",
-                )
-            )
-        parts.append(data[name].as_new(rows, columns))
-    new = model.transform(HeteroData(parts), _links_of_new(data, fresh, known))
-    return model.embedding_.joined(new)
-
-
-def _links_of_new(
-    data: HeteroData, fresh: dict[str, Ints], known: dict[str, set[str]]
-) -> Iterator[NewLink]:
-    """Yield the links between a new row and a fitted one."""
-    for links in data.links:
-        ends = (links.source, links.i), (links.target, links.j)
-        for (a, i), (b, j) in (ends, ends[::-1]):
-            if a not in fresh or b not in known:
-                continue
-            for row in np.flatnonzero(np.isin(i, fresh[a]) & (links.weight != 0)):
-                left, right = data[a].ids[i[row]], data[b].ids[j[row]]
-                if right in known[b]:
-                    yield a, left, b, right, float(links.weight[row])
-
-
-def _known(data: HeteroData, source: str, target: str) -> Ints:
-    """Return pairs that need no prediction, as sorted numbers row * m + column."""
-    m = len(data[target])
-    keys = [np.empty(0, np.int64)]
-    for links in data.links:
-        for i, j, ends in (
-            (links.i, links.j, (links.source, links.target)),
-            (links.j, links.i, (links.target, links.source)),
-        ):
-            if ends == (source, target):
-                keys.append(i * m + j)
-    if data[source].entity == data[target].entity:
-        rows = data[target].find(data[source].ids)
-        same = np.flatnonzero(rows >= 0)
-        keys.append(same * m + rows[same])
-    return np.unique(np.concatenate(keys))
-
-
 def _blocks(
-    scorers: Sequence[_Scorer], known: Ints, chosen: Ints, m: int, within: bool
+    scorers: Sequence[PairScorer], known: Ints, chosen: Ints, m: int, within: bool
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield rows and the mean of their scores (rows, m); -inf for what is no candidate."""
     size = max(1, _BLOCK // max(m, 1))
     for start in range(0, len(chosen), size):
         rows = chosen[start : start + size]
-        S = np.mean([_scores(scorer, rows) for scorer in scorers], axis=0)
+        S = np.mean([scorer.scores(rows) for scorer in scorers], axis=0)
         for place, row in enumerate(rows.tolist()):
             low, high = np.searchsorted(known, (row * m, (row + 1) * m))
             S[place, known[low:high] - row * m] = -np.inf
@@ -249,15 +117,8 @@ def _blocks(
         yield rows, S
 
 
-def _scores(scorer: _Scorer, rows: Ints) -> Floats:
-    S = np.array(scorer.score(rows), dtype=np.float64)
-    S[~np.isfinite(scorer.Y[rows]).all(axis=1)] = -np.inf
-    S[:, ~np.isfinite(scorer.Z).all(axis=1)] = -np.inf
-    return S
-
-
 def _best(
-    scorers: Sequence[_Scorer], known: Ints, chosen: Ints, top: int, within: bool
+    scorers: Sequence[PairScorer], known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
     found = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
@@ -275,11 +136,11 @@ def _best(
     return found.reset_index(drop=True)
 
 
-def _ranks(scorer: _Scorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool) -> Ints:
+def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool) -> Ints:
     """Return the rank of each of the best pairs by one scorer alone."""
     m = len(scorer.Z)
     i, j = best["i"].to_numpy(np.int64), best["j"].to_numpy(np.int64)
-    mine = np.array([_scores(scorer, i[[n]])[0, j[n]] for n in range(len(best))])
+    mine = np.array([scorer.scores(i[[n]])[0, j[n]] for n in range(len(best))])
     above = np.zeros(len(best), dtype=np.int64)
     for _, S in _blocks([scorer], known, chosen, m, within):
         ordered = np.sort(S, axis=None)
@@ -291,7 +152,7 @@ class _Evidence:
     """The known links nearest to a pair."""
 
     def __init__(
-        self, data: HeteroData, scorer: _Scorer, source: str, target: str, count: int
+        self, data: HeteroData, scorer: PairScorer, source: str, target: str, count: int
     ) -> None:
         self._ids = data[source].ids, data[target].ids
         self._Y = scorer.Y, scorer.Z
