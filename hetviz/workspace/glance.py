@@ -1,4 +1,4 @@
-"""What the user looks at: selection and camera. They change too often for the log."""
+"""What the user looks at: selection, groups, camera. They change too often for the log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data.checks import frozen
 from hetviz.data.edit import global_rows
@@ -24,12 +24,15 @@ from hetviz.workspace.state import State
 
 log = logging.getLogger(__name__)
 
+GROUPS = ("A", "B", "C")
+"""Names of the groups that a statement may be about."""
+
 _MOST_ROWS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
 class Glance:
-    """Selection and camera, as long as the rows are the same.
+    """Selection, groups and camera, as long as the rows are the same.
 
     Attributes
     ----------
@@ -39,11 +42,14 @@ class Glance:
         ``{"x": [low, high], "y": [low, high]}`` in the map's coordinates; None shows all.
     fingerprint : str
         Of the rows that it is about, see `fingerprint_of`.
+    groups : mapping of str to array of int
+        Global rows, ascending, of those of `GROUPS` that are set.
     """
 
     selection: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     camera: dict[str, Any] | None = None
     fingerprint: str = ""
+    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 def fingerprint_of(state: State) -> str:
@@ -77,13 +83,30 @@ def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
     return out
 
 
+def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, NDArray[np.int64]]:
+    """Return the groups that have rows, in the order of `GROUPS`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        For another name, or rows that are not there.
+    """
+    for name in groups:
+        if name not in GROUPS:
+            what = f"groups are called {', '.join(GROUPS)}"
+            raise DataError(Problem("bad-group", "groups", what, str(name)[:40]))
+    found = {name: global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
+    return {name: frozen(rows) for name, rows in found.items() if len(rows)}
+
+
 def write_glance(path: Path, glance: Glance, version: int) -> None:
     """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
     record = {
         "fingerprint": glance.fingerprint,
-        "selection": base64.b64encode(pack_rows(glance.selection)).decode(),
+        "selection": _text(glance.selection),
         "camera": glance.camera,
         "version": version,
+        "groups": {name: _text(rows) for name, rows in glance.groups.items()},
     }
     try:
         replace_file(path, json.dumps(record).encode())
@@ -95,9 +118,18 @@ def read_glance(path: Path) -> tuple[Glance, int]:
     """Return the glance in a file and its version; an empty one where there is none to read."""
     try:
         record = json.loads(path.read_bytes())
-        rows = unpack_rows(base64.b64decode(record["selection"]), _MOST_ROWS)
+        rows = frozen(global_rows(_rows(record["selection"]), _MOST_ROWS))
         camera = checked_camera(record["camera"] or {})
-        glance = Glance(frozen(global_rows(rows, _MOST_ROWS)), camera, str(record["fingerprint"]))
-        return glance, int(record["version"])
-    except (OSError, ValueError, KeyError, TypeError, DataError):
+        named = {name: _rows(text) for name, text in record.get("groups", {}).items()}
+        groups = checked_groups(named, _MOST_ROWS)
+        return Glance(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, DataError):
         return Glance(), 0
+
+
+def _text(rows: NDArray[np.int64]) -> str:
+    return base64.b64encode(pack_rows(rows)).decode()
+
+
+def _rows(text: str) -> NDArray[np.int64]:
+    return unpack_rows(base64.b64decode(text), _MOST_ROWS)

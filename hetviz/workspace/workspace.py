@@ -17,10 +17,11 @@ from hetviz.data.checks import frozen
 from hetviz.data.edit import global_rows
 from hetviz.errors import HetvizError
 from hetviz.workspace.blobs import BlobStore
-from hetviz.workspace.commands import Command, EndJob, RecordRun, from_dict
+from hetviz.workspace.commands import Command, EndJob, KeepFindings, RecordRun, from_dict
 from hetviz.workspace.glance import (
     Glance,
     checked_camera,
+    checked_groups,
     fingerprint_of,
     read_glance,
     write_glance,
@@ -53,7 +54,7 @@ class Workspace:
     journal : Journal, optional
         Where the log is kept; what it holds is replayed. In memory only when absent.
     glance_file : Path, optional
-        Where selection and camera are kept.
+        Where selection, groups and camera are kept.
 
     Attributes
     ----------
@@ -154,7 +155,7 @@ class Workspace:
 
     @property
     def glance(self) -> Glance:
-        """Selection and camera; empty once the rows are others than they were made for."""
+        """Selection, groups and camera; empty once the rows are others than they were made for."""
         with self._lock:
             if self._glance.fingerprint == self._fingerprint:
                 return self._glance
@@ -165,6 +166,7 @@ class Workspace:
         *,
         selection: ArrayLike | None = None,
         camera: Mapping[str, Any] | None = None,
+        groups: Mapping[str, ArrayLike] | None = None,
         heard: int | None = None,
     ) -> None:
         """Keep what is looked at; what is None stays.
@@ -175,6 +177,8 @@ class Workspace:
             Global rows; an empty one clears the selection.
         camera : mapping, optional
             See `Glance`; an empty one shows all.
+        groups : mapping of str to array of int, optional
+            Rows of the groups to set; empty ones are given up, others stay.
         heard : int, optional
             Version that the browser gave a selection it made; `selection_version` becomes at least
             that. It grows by one where the selection was made here.
@@ -182,15 +186,18 @@ class Workspace:
         Raises
         ------
         hetviz.errors.DataError
-            If there are no such rows, or it is no camera.
+            If there are no such rows or groups, or it is no camera.
         """
         with self._lock:
             glance = self.glance
+            n_rows = 0 if self.state.data is None else self.state.data.n_rows
             if selection is not None:
-                n_rows = 0 if self.state.data is None else self.state.data.n_rows
                 glance = replace(glance, selection=frozen(global_rows(selection, n_rows)))
             if camera is not None:
                 glance = replace(glance, camera=checked_camera(camera))
+            if groups is not None:
+                merged = checked_groups({**glance.groups, **groups}, n_rows)
+                glance = replace(glance, groups=merged)
             if selection is not None:
                 made = self.selection_version + 1
                 self.selection_version = made if heard is None else max(made - 1, heard)
@@ -251,7 +258,7 @@ class Workspace:
 
     def _count(self, command: Command) -> None:
         # Undone and lost runs count as well, so that an id never comes to mean another run.
-        self._n_runs += isinstance(command, RecordRun)
+        self._n_runs += isinstance(command, (RecordRun, KeepFindings))
 
     def _again(self, entry: Mapping[str, Any]) -> None:
         at = str(entry.get("at", ""))

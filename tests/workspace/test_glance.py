@@ -113,3 +113,31 @@ def test_that_it_cannot_be_kept_stops_nobody_and_names_no_session(
         "glance.json",
         "journal.jsonl",
     ]
+
+
+def test_groups_are_kept_merged_and_given_up(
+    workspace: Workspace, tmp_path: Path, sid: str
+) -> None:
+    workspace.set_glance(groups={"B": [4, 2], "A": [1]})
+    workspace.set_glance(selection=[3])
+    workspace.close()
+    again = Sessions(tmp_path).get(sid)
+    assert {name: rows.tolist() for name, rows in again.glance.groups.items()} == {
+        "A": [1],
+        "B": [2, 4],
+    }
+    again.set_glance(groups={"A": [], "C": [0]})
+    assert {name: rows.tolist() for name, rows in again.glance.groups.items()} == {
+        "B": [2, 4],
+        "C": [0],
+    }
+    again.close()
+
+
+@pytest.mark.parametrize("groups", [{"D": [1]}, {"A": [10**6]}, {"A": [0.5]}])
+def test_groups_have_known_names_and_rows(
+    workspace: Workspace, groups: dict[str, list[float]]
+) -> None:
+    with pytest.raises(DataError):
+        workspace.set_glance(groups=groups)
+    assert workspace.glance.groups == {}
