@@ -2,7 +2,17 @@
 
 from hetviz.jobs.frames import Frame
 from hetviz.jobs.process import ProcessRunner
+from hetviz.jobs.results import Findings, MadeMap
 from hetviz.jobs.runner import Job, Runner, Task
 from hetviz.jobs.runners import InlineRunner
 
-__all__ = ["Frame", "InlineRunner", "Job", "ProcessRunner", "Runner", "Task"]
+__all__ = [
+    "Findings",
+    "Frame",
+    "InlineRunner",
+    "Job",
+    "MadeMap",
+    "ProcessRunner",
+    "Runner",
+    "Task",
+]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
+from hetviz.jobs.results import MadeMap
 from hetviz.metrics import evaluate, guidance_curve
 from hetviz.progress import Part, Progress
 from hetviz.registry import get_method
@@ -19,26 +19,6 @@ from hetviz.runs import fit_run
 from hetviz.runs.first_map import first_map
 
 _CURVE_POINTS = 121
-
-
-@dataclass(frozen=True, eq=False)
-class MadeMap:
-    """A fitted map.
-
-    Attributes
-    ----------
-    method, title : str
-    params : dict
-    embedding : Embedding
-    figures : dict or None
-        As from `figures_of`; None where the map was not measured.
-    """
-
-    method: str
-    title: str
-    params: dict[str, Any]
-    embedding: Embedding
-    figures: dict[str, Any] | None
 
 
 def make_map(
@@ -50,6 +30,7 @@ def make_map(
     progress: Progress,
     weights: Mapping[str, float] | None = None,
     only: NDArray[np.int64] | None = None,
+    start: Embedding | None = None,
 ) -> MadeMap:
     """Fit a method and measure the map.
 
@@ -68,6 +49,8 @@ def make_map(
         multiplied by for the method; the map is judged by all links as they are.
     only : array of int, optional
         Global rows to map; the others get no place.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can.
 
     Returns
     -------
@@ -93,6 +76,7 @@ def make_map(
                 weights=weights,
                 only=only,
                 hold_out=hold_out,
+                start=start,
             )
         except Cancelled as stopped:
             if stopped.partial is not None:

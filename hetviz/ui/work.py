@@ -12,14 +12,27 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from hetviz.errors import HetvizError, NotApplicableError
-from hetviz.jobs import Job, ProcessRunner, Runner, Task
+from hetviz.jobs import Findings, Job, MadeMap, ProcessRunner, Runner, Task
+from hetviz.registry import get_method, methods
 from hetviz.ui import session
-from hetviz.workspace import SESSIONS, Command, EndJob, Pending, RecordRun, StartJob, Workspace
-from hetviz.workspace.packing import pack_coordinates, pack_figures, pack_rows, unpack_rows
+from hetviz.workspace import (
+    SESSIONS,
+    Command,
+    EndJob,
+    KeepFindings,
+    Pending,
+    RecordRun,
+    Run,
+    StartJob,
+    State,
+    Workspace,
+)
+from hetviz.workspace.packing import pack_coordinates, pack_json, pack_rows, unpack_rows
 
 log = logging.getLogger(__name__)
 
 FIRST = "First map"
+MAP, FIRST_MAP = "hetviz.jobs.tasks:make_map", "hetviz.jobs.tasks:make_first_map"
 
 
 def owner() -> str:
@@ -47,8 +60,12 @@ def make_map(
     hold: float,
     weights: Mapping[str, float] | None = None,
     only: NDArray[np.int64] | None = None,
+    start: Run | None = None,
 ) -> None:
-    """Start making a map of the open data, or of some of its global rows."""
+    """Start making a map of the open data, or of some of its global rows.
+
+    With `start`, a method that can goes on from that map; the new one takes its place.
+    """
     arguments = {
         "method": method,
         "params": dict(params),
@@ -56,16 +73,52 @@ def make_map(
         "hold_out": hold,
         "weights": dict(weights or {}),
     }
-    _start(title, "make_map", arguments, only)
+    _start(title, MAP, arguments, only, None if start is None else start.id)
 
 
 def make_first_map() -> None:
     """Start making the first map of data that came without one."""
-    _start(FIRST, "make_first_map", {}, None)
+    _start(FIRST, FIRST_MAP, {})
+
+
+def refit(state: State) -> bool:
+    """Make the shown map again for the guidance as it is now; return whether that was started.
+
+    A method that can goes on from where the items are.
+    """
+    run = state.run
+    if run is None or run.method not in {card.key for card in methods()} or live() is not None:
+        return False
+    make_map(
+        run.method,
+        get_method(run.method).card.title,
+        run.params,
+        run.seed,
+        run.hold_out,
+        run.weights,
+        run.only,
+        start=run,
+    )
+    return True
+
+
+def find(title: str, task: str, arguments: Mapping[str, Any]) -> None:
+    """Start finding something out about the open data.
+
+    Parameters
+    ----------
+    title : str
+    task : str
+        ``"hetviz.jobs.<module>:<function>"``, called with the data, the arguments and ``progress``;
+        it returns `hetviz.jobs.Findings`.
+    arguments : mapping
+        JSON-ready.
+    """
+    _start(title, task, arguments)
 
 
 def again(pending: Pending) -> None:
-    """Start once more what gave no map."""
+    """Start once more what gave no result."""
     note = dict(pending.note)
     state = session.workspace().state
     blob = note.get("only")
@@ -76,7 +129,7 @@ def again(pending: Pending) -> None:
         except HetvizError as error:
             session.tell(f"{pending.title}: {error}")
             return
-    _start(pending.title, str(note["task"]), dict(note["arguments"]), only)
+    _start(pending.title, str(note["task"]), dict(note["arguments"]), only, note.get("start"))
 
 
 def dismiss(pending: Pending) -> None:
@@ -90,10 +143,15 @@ def cancel(id: str) -> None:
 
 
 def _start(
-    title: str, task: str, arguments: Mapping[str, Any], only: NDArray[np.int64] | None
+    title: str,
+    task: str,
+    arguments: Mapping[str, Any],
+    only: NDArray[np.int64] | None = None,
+    start: str | None = None,
 ) -> None:
     workspace = session.workspace()
-    data = workspace.state.data
+    state = workspace.state
+    data = state.guided
     if data is None or live() is not None:
         return
     job = secrets.token_hex(8)
@@ -101,12 +159,15 @@ def _start(
         "task": task,
         "arguments": dict(arguments),
         "only": None if only is None else workspace.blobs.put(pack_rows(only)),
+        "start": start,
         "fingerprint": data.fingerprint(),
     }
     if session.do(StartJob(job, title, note)):
         given = dict(arguments) | ({} if only is None else {"only": only})
-        call = Task(f"hetviz.jobs.tasks:{task}", {"data": data, **given})
-        RUNNER.submit(owner(), title, call, note, job)
+        earlier = next((run for run in state.runs if run.id == start), None)
+        if earlier is not None:
+            given["start"] = state.embedding(earlier)
+        RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), note, job)
 
 
 def ended(job: Job) -> None:
@@ -117,7 +178,7 @@ def ended(job: Job) -> None:
     try:
         workspace.do(_outcome(job, workspace))
     except HetvizError as error:
-        message = f"The data changed while the map was being made. {error}"
+        message = f"The data changed while this was being made. {error}"
         try:
             workspace.do(EndJob(job.id, "failed", message))
         except HetvizError:
@@ -133,22 +194,42 @@ def _outcome(job: Job, workspace: Workspace) -> Command:
         # That nothing suits the data is what the Map page says itself.
         silent = job.title == FIRST and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
-    made, arguments = job.result, job.note["arguments"]
-    figures = None if made.figures is None else workspace.blobs.put(pack_figures(made.figures))
-    return RecordRun(
-        method=made.method,
-        title=made.title,
-        params=made.params,
-        seed=int(arguments.get("seed", 0)),
-        hold_out=float(arguments.get("hold_out", 0.0)),
-        fingerprint=str(job.note["fingerprint"]),
-        coordinates=workspace.blobs.put(pack_coordinates(made.embedding)),
-        figures=figures,
-        weights=arguments.get("weights", {}),
-        only=job.note["only"],
-        job=job.id,
-        note=made.embedding.note,
-    )
+    made, fingerprint = job.result, str(job.note["fingerprint"])
+    if isinstance(made, Findings):
+        return KeepFindings(
+            made.kind,
+            job.title,
+            fingerprint,
+            workspace.blobs.put(pack_json(made.content)),
+            [_fields(one, fingerprint, workspace) for one in made.maps],
+            job.id,
+        )
+    arguments = job.note["arguments"]
+    fields = _fields(made, fingerprint, workspace) | {
+        "seed": int(arguments.get("seed", 0)),
+        "hold_out": float(arguments.get("hold_out", 0.0)),
+        "weights": arguments.get("weights", {}),
+        "only": job.note["only"],
+        "job": job.id,
+        "replaces": job.note.get("start"),
+    }
+    return RecordRun(**fields)
+
+
+def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
+    """Return a map as fields of the command that records it."""
+    figures = None if made.figures is None else workspace.blobs.put(pack_json(made.figures))
+    return {
+        "method": made.method,
+        "title": made.title,
+        "params": made.params,
+        "seed": made.seed or 0,
+        "hold_out": made.hold_out,
+        "fingerprint": fingerprint,
+        "coordinates": workspace.blobs.put(pack_coordinates(made.embedding)),
+        "figures": figures,
+        "note": made.embedding.note,
+    }
 
 
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.

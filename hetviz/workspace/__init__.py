@@ -8,6 +8,7 @@ from hetviz.workspace.commands import (
     DropDataset,
     DropRun,
     EndJob,
+    KeepFindings,
     LinkByKey,
     OpenBundle,
     OpenSample,
@@ -24,7 +25,7 @@ from hetviz.workspace.commands import (
 )
 from hetviz.workspace.glance import Glance
 from hetviz.workspace.sessions import SESSIONS, Sessions
-from hetviz.workspace.state import SHIPPED, Pending, Run, State, View
+from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "DropRun",
     "EndJob",
     "Glance",
+    "KeepFindings",
+    "Kept",
     "LinkByKey",
     "OpenBundle",
     "OpenSample",

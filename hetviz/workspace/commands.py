@@ -194,6 +194,8 @@ class RecordRun(Command):
         The job that made it; it is pending no longer.
     note : str
         How the coordinates came about; what must be said of the map follows a colon.
+    replaces : str or None
+        A run that it takes the place of, unless that one is starred.
     """
 
     op: ClassVar[str] = "record-run"
@@ -210,6 +212,35 @@ class RecordRun(Command):
     only: str | None = None
     job: str | None = None
     note: str = ""
+    replaces: str | None = None
+
+
+@dataclass(frozen=True)
+class KeepFindings(Command):
+    """Keep what was found out about the data, and the maps made on the way.
+
+    Attributes
+    ----------
+    kind, title : str
+        The latest of each kind is kept.
+    fingerprint : str
+        Of the data that it is about.
+    content : str
+        Blob of what was found.
+    maps : sequence of mapping
+        Fields of `RecordRun` of each map; none of them is shown by this.
+    job : str or None
+        The job that found it; it is pending no longer.
+    """
+
+    op: ClassVar[str] = "keep-findings"
+    does: ClassVar[str] = "result"
+    kind: str
+    title: str
+    fingerprint: str
+    content: str
+    maps: Sequence[Mapping[str, Any]] = ()
+    job: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A run as bytes: coordinates as an array file, figures as JSON, rows; never pickled."""
+"""A run as bytes: coordinates as an array file, what is JSON as JSON, rows; never pickled."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def unpack_rows(content: bytes, n_rows: int) -> NDArray[np.int64]:
     return rows
 
 
-def pack_figures(figures: Mapping[str, Any]) -> bytes:
-    """Return figures as JSON."""
-    return json.dumps(figures, sort_keys=True).encode()
+def pack_json(content: Mapping[str, Any]) -> bytes:
+    """Return figures or findings as JSON, its keys in their order."""
+    return json.dumps(content).encode()
 
 
-def unpack_figures(content: bytes) -> dict[str, Any]:
-    """Return the figures that `pack_figures` packed."""
-    figures: dict[str, Any] = json.loads(content)
-    return figures
+def unpack_json(content: bytes) -> dict[str, Any]:
+    """Return what `pack_json` packed."""
+    unpacked: dict[str, Any] = json.loads(content)
+    return unpacked

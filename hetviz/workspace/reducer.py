@@ -14,8 +14,8 @@ from hetviz.workspace import commands as c
 from hetviz.workspace import joining
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.content import read_files, read_sample, read_zip
-from hetviz.workspace.packing import unpack_coordinates, unpack_figures, unpack_rows
-from hetviz.workspace.state import OUTCOMES, SHIPPED, Pending, Run, State, View
+from hetviz.workspace.packing import unpack_coordinates, unpack_json, unpack_rows
+from hetviz.workspace.state import OUTCOMES, SHIPPED, Kept, Pending, Run, State, View
 
 MAX_TITLE = 80
 
@@ -65,6 +65,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
             return replace(state, title=_title(command.title))
         case c.RecordRun():
             return _record(state, command, blobs, stamp or Stamp())
+        case c.KeepFindings():
+            return _keep(state, command, blobs, stamp or Stamp())
         case c.ChooseRun():
             return replace(state, chosen=_run(state, command.run).id)
         case c.RenameRun():
@@ -202,10 +204,17 @@ def _title(text: str, of: str = "project name") -> str:
 
 
 def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) -> State:
+    run = _made(state, command, blobs, stamp.run, stamp.when)
+    old = next((old for old in state.runs if old.id == command.replaces), None)
+    runs = tuple(kept for kept in state.runs if kept is not old or kept.starred)
+    return replace(state, runs=(*runs, run), chosen=run.id, pending=_over(state, command.job))
+
+
+def _made(state: State, command: c.RecordRun, blobs: BlobStore, id: str, when: str) -> Run:
     data = state.opened()
     only, note = command.only, command.note or command.title
-    run = Run(
-        id=stamp.run,
+    return Run(
+        id=id,
         method=command.method,
         title=command.title,
         params=dict(command.params),
@@ -213,14 +222,37 @@ def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) 
         hold_out=command.hold_out,
         fingerprint=command.fingerprint,
         embedding=unpack_coordinates(blobs.get(command.coordinates), data, note),
-        figures=None if command.figures is None else unpack_figures(blobs.get(command.figures)),
+        figures=None if command.figures is None else unpack_json(blobs.get(command.figures)),
         weights=dict(command.weights),
         only=None if only is None else unpack_rows(blobs.get(only), data.n_rows),
-        when=stamp.when,
+        when=when,
     )
-    done = state.pending is not None and state.pending.job == command.job
-    pending = None if done else state.pending
-    return replace(state, runs=(*state.runs, run), chosen=run.id, pending=pending)
+
+
+def _keep(state: State, command: c.KeepFindings, blobs: BlobStore, stamp: Stamp) -> State:
+    made = tuple(
+        _made(state, c.RecordRun(**fields), blobs, f"{stamp.run}.{place}", stamp.when)
+        for place, fields in enumerate(command.maps, start=1)
+    )
+    kept = Kept(
+        command.kind,
+        command.title,
+        unpack_json(blobs.get(command.content)),
+        command.fingerprint,
+        tuple(run.id for run in made),
+        stamp.when,
+    )
+    return replace(
+        state,
+        runs=(*state.runs, *made),
+        findings={**state.findings, kept.kind: kept},
+        pending=_over(state, command.job),
+    )
+
+
+def _over(state: State, job: str | None) -> Pending | None:
+    done = state.pending is not None and state.pending.job == job
+    return None if done else state.pending
 
 
 def _run(state: State, id: str) -> Run:

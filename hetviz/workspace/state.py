@@ -81,6 +81,31 @@ class Run:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What was found out about the data.
+
+    Attributes
+    ----------
+    kind, title : str
+    content : mapping
+        JSON-ready.
+    fingerprint : str
+        Of the data that it is about.
+    runs : tuple of str
+        Ids of the runs of the maps made on the way, in order.
+    when : str
+        ISO 8601, UTC.
+    """
+
+    kind: str
+    title: str
+    content: Mapping[str, Any]
+    fingerprint: str
+    runs: tuple[str, ...] = ()
+    when: str = ""
+
+
 @dataclass(frozen=True)
 class View:
     """How the map is shown.
@@ -142,6 +167,8 @@ class State:
         Rows that do not pass all of them are not drawn.
     pending : Pending or None
         The job last started, until its map is kept.
+    findings : mapping of str to Kept
+        The latest of each kind.
     """
 
     title: str = ""
@@ -156,11 +183,17 @@ class State:
     view: View = View()
     filters: tuple[Filter, ...] = ()
     pending: Pending | None = None
+    findings: Mapping[str, Kept] = field(default_factory=dict)
 
     @property
     def run(self) -> Run | None:
         """The run on the map, if any."""
         return next((run for run in self.runs if run.id == self.chosen), None)
+
+    @property
+    def guided(self) -> HeteroData | None:
+        """The data as methods and measures see them."""
+        return self.data
 
     def opened(self) -> HeteroData:
         """Return the data.
@@ -178,7 +211,7 @@ class State:
 
     def is_current(self, run: Run) -> bool:
         """Whether a run was made from the data as they are now."""
-        return self.data is not None and run.fingerprint == self.data.fingerprint()
+        return self.guided is not None and run.fingerprint == self.guided.fingerprint()
 
     def embedding(self, run: Run) -> Embedding | None:
         """Return a run's places of the rows that are there now; rows it never saw have none."""

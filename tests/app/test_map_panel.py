@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.data import Filter
 from hetviz.ui import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
-from hetviz.workspace.packing import pack_coordinates, pack_figures
+from hetviz.workspace.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
@@ -195,7 +195,7 @@ def with_runs(app: AppTest, number: int) -> AppTest:
                 0.2,
                 state.opened().fingerprint(),
                 workspace.blobs.put(pack_coordinates(state.run.embedding)),
-                workspace.blobs.put(pack_figures({"scores": {"guidance_area": 0.8}, "curves": {}})),
+                workspace.blobs.put(pack_json({"scores": {"guidance_area": 0.8}, "curves": {}})),
                 {"emoji|keywords|tagged": 0.5, "keywords|keywords|antonym": 0.0},
             )
         )

@@ -278,7 +278,7 @@ def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
 ) -> None:
     app = visit("map")
     note = {
-        "task": "make_map",
+        "task": "hetviz.jobs.tasks:make_map",
         "arguments": {"method": "pca", "params": {}, "seed": 0, "hold_out": 0.0},
         "only": None,
         "fingerprint": "",
