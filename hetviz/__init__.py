@@ -28,6 +28,7 @@ __all__ = [
     "guidance_report",
     "load",
     "methods",
+    "nearest_to",
     "predict_links",
     "run_recipe",
     "samples",
@@ -46,7 +47,7 @@ _WHERE = {
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
-    "runs": ("embed", "predict_links", "run_recipe"),
+    "runs": ("embed", "nearest_to", "predict_links", "run_recipe"),
 }
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest
-    from hetviz.runs import embed, predict_links, run_recipe
+    from hetviz.runs import embed, nearest_to, predict_links, run_recipe
 
 
 def __getattr__(name: str) -> Any:

@@ -64,3 +64,11 @@ def apply(step: dict[str, Any], texts: Sequence[str]) -> NDArray[np.float64]:
     model.idf_ = np.array(step["idf"])
     T = model.transform(texts)
     return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))
+
+
+def words_known(step: dict[str, Any], text: str) -> list[str]:
+    """Return the words of a text that `fit` learned."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    split = TfidfVectorizer().build_analyzer()
+    return sorted(set(split(text)) & set(step["words"]))
