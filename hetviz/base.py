@@ -66,6 +66,7 @@ class Need(StrEnum):
     TWO_WITH_FEATURES = "two datasets with features"
     DESCRIBED = "features, or links within a dataset"
     COMPARISONS = "comparisons"
+    LABELS = "labels"
 
 
 @dataclass(frozen=True)
@@ -421,6 +422,12 @@ def _no_comparisons(data: HeteroData) -> str | None:
     return 'It needs comparisons, such as "a is nearer to b than to c"; there are none.'
 
 
+def _no_labels(data: HeteroData) -> str | None:
+    if any(bool(column.known.any()) for column in data.labels):
+        return None
+    return "It needs a label that is known of some items; there is none."
+
+
 _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.FEATURES: _no_features,
     Need.SOME_FEATURES: _no_features_at_all,
@@ -432,4 +439,5 @@ _UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
     Need.TWO_WITH_FEATURES: _fewer_than_two_featured,
     Need.DESCRIBED: _undescribed,
     Need.COMPARISONS: _no_comparisons,
+    Need.LABELS: _no_labels,
 }

@@ -159,6 +159,14 @@ class DatasetName(Param):
         return "the name of a dataset"
 
 
+@dataclass(frozen=True)
+class LabelName(DatasetName):
+    """A label as ``"dataset:column"``, or a dataset for its first label."""
+
+    def _wanted(self) -> str:
+        return "the name of a label as dataset:column, or of a dataset for its first label"
+
+
 def check(owner: str, declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
     """Compare values with their declarations.
 

@@ -25,6 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "io",
         "metrics",
         "base",
+        "predictor",
         "algorithms",
         "registry",
         "runs",

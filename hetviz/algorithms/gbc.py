@@ -1,0 +1,455 @@
+"""Gradient boosting consensus: a label learned from several sources that must agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.base import Capability, Fit, MethodCard, Need, note
+from hetviz.core.boosted import TreeSettings
+from hetviz.core.gbc import CLASSES
+from hetviz.core.gbc_choice import LAM0, LAM1, MOST_ROUNDS, chosen
+from hetviz.core.gbc_fit import Gbc, GbcSettings, fit_gbc
+from hetviz.core.gbc_output import MarginAxes, probabilities, spread
+from hetviz.data import HeteroData
+from hetviz.data.new_rows import NewRows
+from hetviz.errors import HetvizError, NotApplicableError, ParameterError
+from hetviz.features.labelled import LabelProblem, label_problem
+from hetviz.features.projection import SHARED
+from hetviz.params import Choice, Flag, Integer, LabelName, Param, Real
+from hetviz.predictor import BasePredictor, Predicted
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# About what LightGBM and the coupling do on one core, in cells of a source by class and round.
+_CELLS_A_SECOND = 5e7
+_MOST_HOURS = 2.0
+
+
+class GradientBoostingConsensus(BasePredictor):
+    """Boosted trees for each source of features, drawn together on items without a label.
+
+    Parameters
+    ----------
+    n_components : int
+        Axes of the picture of the margins.
+    label : str, optional
+        ``"dataset:column"``, a label or a column of the table; a dataset for its first label; the
+        first label that can be learned where left out.
+    task : {"auto", "classes", "number"}
+        What the label holds.
+    n_rounds : int, "cv" or "early"
+        Trees per source and class; chosen by cross-validation, or by one fifth of the labels.
+    lam0, lam1 : float or "cv"
+        Weight of consensus between sources, and of likeness of linked items.
+    consensus : {"soft", "paper"}
+        See `hetviz.core.gbc.pull`.
+    connectivity : {"paper", "exact"}
+        See `hetviz.core.gbc.connectivity`.
+    weights : {"holdout", "training", "equal"}
+        Of sources, see `hetviz.core.gbc_fit.GbcSettings`; the thesis: "training".
+    normalize : bool
+        Make both lambdas independent of how many labels are missing.
+    learning_rate, n_leaves, min_leaf
+        Of the trees.
+    features, random_state
+        As in `hetviz.features.projection`.
+
+    Attributes
+    ----------
+    problem_ : LabelProblem
+    model_ : Gbc
+    settings_ : GbcSettings
+        With what was chosen.
+
+    Notes
+    -----
+    The objective stands in `hetviz.core.gbc`. A source may record some of the items only; an item
+    that no source records gets the prior. Cost: O(sum n_i d_i K) for each round, about a second
+    for 50 million cells.
+
+    References
+    ----------
+    A thesis on learning from heterogeneous sources, chapter 3 (gradient boosting consensus):
+    equations 3.1 to 3.11.
+    """
+
+    card: ClassVar[MethodCard] = MethodCard(
+        key="gbc",
+        title="Boosting consensus",
+        family="Prediction",
+        paper="Gradient boosting consensus, thesis on heterogeneous sources, chapter 3",
+        equation=(
+            r"\min \sum_i w_i \Big[ \sum_{T} \ell(f_i, y) + \lambda_0 \sum_{U} \ell(f_i, E)"
+            r" + \lambda_1 \sum_{U} \ell(f_i, \tilde{E}_i) \Big]"
+        ),
+        needs=(Need.SOME_FEATURES, Need.LABELS),
+        capabilities=frozenset(
+            {
+                Capability.VIEWS,
+                Capability.WITHIN_LINKS,
+                Capability.LABELS,
+                Capability.KERNELS,
+                Capability.DISTANCES,
+                Capability.SPARSE,
+                Capability.OUT_OF_SAMPLE,
+            }
+        ),
+        summary=(
+            "Learns a label from several descriptions of the same items, each with trees of its "
+            "own that must agree where the label is unknown, and draws how sure they are."
+        ),
+        caveats=(
+            "With complete rows, trees on all features joined are often as good; it gains where "
+            "sources lack items.",
+            "Linked items are pulled to the same label, which hurts where links say little of it.",
+            "Distances on its map are differences in what is predicted, not in the features.",
+        ),
+        cost="About a second for 50 million numbers times classes times rounds.",
+    )
+    params: ClassVar[Mapping[str, Param]] = {
+        "n_components": SHARED["n_components"],
+        "label": LabelName(
+            None, "Label", "What to learn: the label of which dataset.", also=(None,)
+        ),
+        "task": Choice(
+            "auto",
+            "Kind of label",
+            "Whether the label is a class or an amount.",
+            options={
+                "auto": "as it looks",
+                "classes": "classes",
+                "number": "numbers",
+            },
+            advanced=True,
+        ),
+        "n_rounds": Integer(
+            100,
+            "Rounds",
+            "How many trees each source grows for each class.",
+            low=1,
+            high=5000,
+            also=("cv", "early"),
+        ),
+        "lam0": Real(
+            1.0,
+            "Agreement of sources",
+            "How much sources must agree on items without a label.",
+            low=0.0,
+            high=1e3,
+            log=True,
+            also=("cv",),
+        ),
+        "lam1": Real(
+            0.1,
+            "Likeness of linked items",
+            "How much linked items must have the same label.",
+            low=0.0,
+            high=1e3,
+            log=True,
+            also=("cv",),
+        ),
+        "weights": Choice(
+            "holdout",
+            "Weight of sources",
+            "How far each source is trusted.",
+            options={
+                "holdout": "by labels held out from it",
+                "training": "by the labels that it learned from, as in the thesis",
+                "equal": "all alike",
+            },
+        ),
+        "consensus": Choice(
+            "soft",
+            "Agreement by",
+            "What sources agree on, for classes.",
+            options={
+                "soft": "probabilities",
+                "paper": "the mean taken for a label, as in the thesis",
+            },
+            advanced=True,
+        ),
+        "connectivity": Choice(
+            "paper",
+            "Links pull",
+            "Whether the neighbours of an item count as fixed when it is pulled to them.",
+            options={"paper": "towards fixed neighbours, as in the thesis", "exact": "both ends"},
+            advanced=True,
+        ),
+        "normalize": Flag(
+            True,
+            "Whatever the share of labels",
+            "Keep items without a label from outvoting the labels.",
+            advanced=True,
+        ),
+        "learning_rate": Real(
+            0.1,
+            "Learning rate",
+            "How far each tree goes.",
+            low=1e-3,
+            high=1.0,
+            log=True,
+            advanced=True,
+        ),
+        "n_leaves": Integer(15, "Leaves", "Size of a tree.", low=2, high=1000, advanced=True),
+        "min_leaf": Integer(
+            5, "Items in a leaf", "At least this many.", low=1, high=100_000, advanced=True
+        ),
+        "features": SHARED["features"],
+        "random_state": SHARED["random_state"],
+    }
+
+    problem_: LabelProblem
+    model_: Gbc
+    settings_: GbcSettings
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        label: str | None = None,
+        task: str = "auto",
+        n_rounds: int | str = 100,
+        lam0: float | str = 1.0,
+        lam1: float | str = 0.1,
+        weights: str = "holdout",
+        consensus: str = "soft",
+        connectivity: str = "paper",
+        normalize: bool = True,
+        learning_rate: float = 0.1,
+        n_leaves: int = 15,
+        min_leaf: int = 5,
+        features: str | Mapping[str, str] = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.label = label
+        self.task = task
+        self.n_rounds = n_rounds
+        self.lam0 = lam0
+        self.lam1 = lam1
+        self.weights = weights
+        self.consensus = consensus
+        self.connectivity = connectivity
+        self.normalize = normalize
+        self.learning_rate = learning_rate
+        self.n_leaves = n_leaves
+        self.min_leaf = min_leaf
+        self.features = features
+        self.random_state = random_state
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        self.problem_ = problem = self._problem(data)
+        self._check_size(problem)
+        self.classes_ = problem.column.classes
+        self.settings_, self.model_ = self.train(problem, problem.y, progress)
+        rows = [part.rows for part in problem.parts]
+        model = self.model_
+        self._axes = MarginAxes.fit(model.joint, model.margins, rows, self.n_components)
+        places = self._axes(model.joint, model.margins, rows)
+        seen = np.zeros(len(places), dtype=bool)
+        for here in rows:
+            seen[here] = True
+        places[~seen] = np.nan
+        found = self._predicted(model.joint, model.margins, rows)
+        self.predictions_ = {n: found.take(o) for n, o in problem.entity.object_of.items()}
+        coordinates = {
+            name: places[problem.entity.object_of[name]]
+            if name in problem.entity.object_of
+            else np.full((len(dataset), self.n_components), np.nan)
+            for name, dataset in data.datasets.items()
+        }
+        left = [name for name in data.datasets if name not in problem.entity.object_of]
+        if left:
+            note(f"{', '.join(left)} is left off: it shows other items than the label is of.")
+        return self._result(problem, coordinates, left)
+
+    def train(
+        self, problem: LabelProblem, y: Floats, progress: Progress
+    ) -> tuple[GbcSettings, Gbc]:
+        """Fit the consensus to labels of a problem, NaN where they are to be learned.
+
+        Notes
+        -----
+        A training run of its own: nothing of a fit is changed, and the data are not checked.
+        """
+        open_ = [key for key in ("lam0", "lam1", "n_rounds") if getattr(self, key) == "cv"]
+        open_ += ["early"] if self.n_rounds == "early" else []
+        settings = GbcSettings(
+            100 if isinstance(self.n_rounds, str) else self.n_rounds,
+            1.0 if isinstance(self.lam0, str) else self.lam0,
+            0.1 if isinstance(self.lam1, str) else self.lam1,
+            self.consensus,
+            self.connectivity,
+            self.weights,
+            self.normalize,
+            TreeSettings(self.learning_rate, self.n_leaves, self.min_leaf, self.random_state),
+        )
+        graphs = list(problem.graphs.values())
+        Y, task = problem.targets(y), problem.column.task
+        if open_:
+            part = Part(progress, 0.0, 0.8)
+            settings = chosen(problem.parts, graphs, Y, task, settings, open_, part)
+            progress = Part(progress, 0.8, 1.0)
+        return settings, fit_gbc(problem.parts, graphs, Y, task, settings, progress)
+
+    def weight_table(self) -> list[tuple[int, str, float]]:
+        """Return round (from 1), source and weight, for every round, source and kind of link."""
+        names = self.problem_.names
+        rows = [
+            (number + 1, name, float(weight))
+            for number, weights in enumerate(self.model_.weights)
+            for name, weight in zip(names, weights, strict=True)
+        ]
+        kinds = self.problem_.graphs
+        return rows + [
+            (number + 1, f"links: {kind}", float(weight))
+            for number, weights in enumerate(self.model_.graph_weights)
+            for kind, weight in zip(kinds, weights, strict=True)
+        ]
+
+    def _problem(self, data: HeteroData) -> LabelProblem:
+        reasons: list[str] = []
+        for dataset, label in self._labels(data):
+            try:
+                return label_problem(
+                    data,
+                    dataset,
+                    label,
+                    task=self.task,
+                    features=self.features,
+                    random_state=self.random_state,
+                )
+            except NotApplicableError as error:
+                reasons += error.reasons
+            except HetvizError as error:
+                if self.label is not None and ":" in self.label:
+                    raise
+                reasons.append(str(error))
+        raise NotApplicableError(self.card.title, dict.fromkeys(reasons))
+
+    def _labels(self, data: HeteroData) -> Sequence[tuple[str, str]]:
+        """Return the labels to try, the first that can be learned counts."""
+        given = self.label
+        if given is not None and given not in data.datasets:
+            dataset, _, column = given.partition(":")
+            if not column:
+                raise ParameterError(
+                    f"gbc: label = {given!r}; give dataset:column, or one of the datasets "
+                    f"{', '.join(data.datasets)}."
+                )
+            return [(dataset, column)]
+        found = [(c.dataset, c.name) for c in data.labels if given in (None, c.dataset)]
+        if not found:
+            raise NotApplicableError(self.card.title, [f"Dataset {given} has no label."])
+        return found
+
+    def _check_size(self, problem: LabelProblem) -> None:
+        cells = sum(
+            part.X.nnz if sp.issparse(part.X) else part.X.shape[0] * part.X.shape[1]
+            for part in problem.parts
+        )
+        rounds = MOST_ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds
+        grids = [g for g, lam in ((LAM0, self.lam0), (LAM1, self.lam1)) if lam == "cv"]
+        fits = 1 + 3 * (sum(map(len, grids)) + (self.n_rounds == "cv"))
+        hours = cells * problem.targets().shape[1] * rounds * fits / _CELLS_A_SECOND / 3600
+        if hours > _MOST_HOURS:
+            raise NotApplicableError(
+                self.card.title,
+                [
+                    f"It would take about {hours:,.0f} hours for {cells:,} numbers in "
+                    f"{len(problem.parts)} sources, {rounds} rounds and "
+                    f"{max(len(problem.column.classes), 1)} classes; at most {_MOST_HOURS:g} are "
+                    "allowed. Use fewer rounds, sources or features, or fewer items."
+                ],
+            )
+
+    def _predicted(
+        self, joint: Floats, margins: Sequence[Floats], rows: Sequence[Ints]
+    ) -> Predicted:
+        column = self.problem_.column
+        apart = spread(column.task, joint, margins, rows, self.model_.weights[-1])
+        if column.task != CLASSES:
+            numbers = joint[:, 0].astype(object)
+            return Predicted(numbers, np.full(len(joint), np.nan), apart, None)
+        p = probabilities(joint)
+        label = np.array(column.classes, dtype=object)[p.argmax(axis=1)]
+        return Predicted(label, p.max(axis=1), apart, p)
+
+    def _result(
+        self, problem: LabelProblem, coordinates: Mapping[str, Floats], left: Sequence[str]
+    ) -> Fit:
+        model, column = self.model_, problem.column
+        number = {name: place + 1 for place, name in enumerate(left)}
+        last = model.graph_weights[-1].tolist() if problem.graphs else []
+        return Fit(
+            coordinates,
+            n_iter=len(model.history),
+            loss_history=model.history,
+            stopping_reason="all rounds were made",
+            diagnostics={
+                "label": f"{column.dataset}:{column.name}",
+                "task": column.task,
+                "labelled": int(np.isfinite(problem.y).sum()),
+                "weights": dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
+                "graph_weights": dict(zip(problem.graphs, last, strict=True)),
+                "n_rounds": self.settings_.n_rounds,
+                "lam0": self.settings_.lam0,
+                "lam1": self.settings_.lam1,
+            },
+            components={name: number.get(name, 0) for name in coordinates},
+            note=f"places show what is predicted of {column.name}",
+        )
+
+    def _new_margins(
+        self, new: Mapping[str, NewRows]
+    ) -> tuple[dict[str, Ints], Floats, list[Floats], list[Ints]]:
+        """Return the new items' numbers by dataset, consensus, margins and rows by source."""
+        problem, model = self.problem_, self.model_
+        number: dict[str, int] = {}
+        of = {
+            name: np.array([number.setdefault(text, len(number)) for text in rows.dataset.ids])
+            for name, rows in new.items()
+        }
+        ids = list(number)
+        margins, places = [], []
+        for i, name in enumerate(problem.names):
+            # an item that is new in one view may be fitted in another
+            known = self._fitted[name].find(ids)
+            old = np.flatnonzero(known >= 0)
+            parts, where = [model.margins[i][known[old]]], [old]
+            if name in new:
+                X = problem.new_features(name, new[name].dataset)
+                parts.append(model.margin(i, X))
+                where.append(of[name])
+            margins.append(np.vstack(parts))
+            places.append(np.concatenate(where).astype(np.int64))
+        return of, model.fuse(margins, places, len(ids)), margins, places
+
+    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, Predicted]:
+        if not new:
+            return {}
+        of, joint, margins, rows = self._new_margins(new)
+        found = self._predicted(joint, margins, rows)
+        return {name: found.take(numbers) for name, numbers in of.items()}
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        mine = {name: rows for name, rows in new.items() if name in self.predictions_}
+        out = {
+            name: np.full((len(rows.dataset), self.n_components), np.nan)
+            for name, rows in new.items()
+        }
+        if mine:
+            of, joint, margins, rows = self._new_margins(mine)
+            places = self._axes(joint, margins, rows)
+            seen = np.zeros(len(places), dtype=bool)
+            for here in rows:
+                seen[here] = True
+            places[~seen] = np.nan
+            out.update({name: places[numbers] for name, numbers in of.items()})
+        return out
