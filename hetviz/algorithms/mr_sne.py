@@ -16,12 +16,14 @@ from hetviz.core.laplacian import SignedGraph
 from hetviz.core.median_place import median_places
 from hetviz.core.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral_start import SPREAD, carried_on, random_start, spectral_start
+from hetviz.core.spoken import louder, spoken_part
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.affinities import KINDS, own_affinities
 from hetviz.features.neighbor_map import Placed, place_new, value_for
+from hetviz.features.spoken import spoken_weights
 from hetviz.metrics.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
@@ -33,7 +35,7 @@ UNEVEN = 5.0
 """Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
 _FAR_ENOUGH = 0.95
 _DOUBLINGS = 3
-_LONGER = Phase(50)
+_LONGER = _BROUGHT = Phase(50)
 
 
 class MRSNE(BaseEmbedder):
@@ -55,6 +57,9 @@ class MRSNE(BaseEmbedder):
         Factor of each dataset's own neighbours; links count by the geometric mean of two.
     features : str or mapping of str to str
         What makes neighbours within each dataset, see `hetviz.features.affinities.KINDS`.
+    said_strength : float
+        Weight of what a person said of an item (see `hetviz.features.spoken`) beside all else that
+        is known of it; 1 is as much.
     cannot_link_strength : float
         How hard pairs said to be apart are pushed, until they are half a radius apart.
     tie_views : bool
@@ -78,7 +83,8 @@ class MRSNE(BaseEmbedder):
     Minimises KL(P || Q), see `hetviz.core.affinities` and `hetviz.core.sne`. Links that say apart
     never enter P, which must remain a distribution; they are a bounded force besides. An item has
     no place when it has neither comparable features nor a link. Given an earlier map of its own
-    to start from, it makes 100 iterations without exaggeration, so that only what must move does.
+    to start from, it makes 100 iterations without exaggeration, so that only what must move does;
+    50 iterations before bring those together that were said to be and lie far apart.
     Time O(n^2 d) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links) above.
     Memory O(n perplexity + links).
 
@@ -180,6 +186,14 @@ class MRSNE(BaseEmbedder):
             inner=Choice("auto", options=KINDS),
             advanced=True,
         ),
+        "said_strength": Real(
+            1.0,
+            "Strength of your word",
+            "How much what you say of an item counts beside all else that is known of it.",
+            low=0.0,
+            high=100.0,
+            log=True,
+        ),
         "cannot_link_strength": Real(
             0.3,
             "Strength of apart",
@@ -219,6 +233,7 @@ class MRSNE(BaseEmbedder):
         normalization: str = "unnorm",
         weights: float | Mapping[str, float] = 1.0,
         features: str | Mapping[str, str] = "auto",
+        said_strength: float = 1.0,
         cannot_link_strength: float = 0.3,
         tie_views: bool = True,
         n_iter: int = 400,
@@ -233,6 +248,7 @@ class MRSNE(BaseEmbedder):
         self.normalization = normalization
         self.weights = weights
         self.features = features
+        self.said_strength = said_strength
         self.cannot_link_strength = cannot_link_strength
         self.tie_views = tie_views
         self.n_iter = n_iter
@@ -260,15 +276,21 @@ class MRSNE(BaseEmbedder):
     ) -> Fit:
         signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
         joint = self._joint(data, signed, Part(progress, 0.0, 0.4))
-        placed = Placed.by(joint.P, data)
+        S = spoken_part(joint.P, spoken_weights(data), self.said_strength)
+        placed = Placed.by(_of_sum_one(joint.P + S) if S.nnz else joint.P, data)
         progress(0.4, "Finding a start")
         earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None
         again = start is not None and start.note == self.card.title
         Y, phases = self._start(placed.graph, earlier, again, rng)
         apart = Apart(*placed.pairs(signed.negative), self.cannot_link_strength)
-        layout = Layout(placed.graph, Y, apart=apart)
         reason = "all iterations made"
+        first = louder(placed.among(S), Y) if phases is REFIT else None
+        graph = placed.graph if first is None else _of_sum_one(placed.graph + first)
+        layout = Layout(graph, Y, apart=apart)
         try:
+            if first is not None:
+                layout.run([_BROUGHT], Part(progress, 0.45, 0.6), placed.whole)
+                layout = Layout(placed.graph, layout.positions, apart=apart)
             layout.run(phases, Part(progress, 0.45, 0.95), placed.whole)
             for _ in range(_DOUBLINGS):
                 if self.cannot_link_strength == 0 or layout.far_enough() >= _FAR_ENOUGH:
@@ -359,3 +381,7 @@ class MRSNE(BaseEmbedder):
             )
             for name, rows in new.items()
         }
+
+
+def _of_sum_one(P: Any) -> Any:
+    return sp.csr_array(P / P.sum())

@@ -58,10 +58,12 @@ class Placed:
                 "No links join all datasets: those of different parts share the picture, but "
                 "their places have nothing to do with each other."
             )
-        rows = np.flatnonzero(mask)
-        kept = graph if mask.all() else graph[rows][:, rows]
         components = dict(zip(data.datasets, label.tolist(), strict=True))
-        return cls(mask, sp.csr_array(kept), components, data.offsets)
+        return cls(mask, _among(graph, mask), components, data.offsets)
+
+    def among(self, graph: Any) -> Any:
+        """Return the part of a graph over all rows that is about placed ones."""
+        return _among(graph, self.mask)
 
     def whole(self, Y: Floats) -> Floats:
         """Return places of all rows, (n_rows, k), of those that have one; NaN for the others."""
@@ -156,6 +158,11 @@ def place_new(
         mass[reached] += share
     with np.errstate(invalid="ignore"):
         return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
+
+
+def _among(graph: Any, mask: NDArray[np.bool_]) -> Any:
+    rows = np.flatnonzero(mask)
+    return sp.csr_array(graph if mask.all() else graph[rows][:, rows])
 
 
 def _tell(message: str) -> None:

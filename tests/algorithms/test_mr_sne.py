@@ -15,6 +15,7 @@ from hetviz.core.procrustes import align
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError, ParameterError
 from hetviz.metrics import evaluate
+from hetviz.metrics.moved import moved
 
 GROUPS = 5
 
@@ -272,3 +273,20 @@ def test_kernels_are_ready_after_warming_up() -> None:
     before = len(sne_kernels.exact_steps.signatures)
     quick().fit(WORLD)
     assert len(sne_kernels.exact_steps.signatures) == before
+
+
+def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
+    first = quick().fit(WORLD).embedding_
+    places = first.coordinates["items"]
+    a = int(places[:, 0].argmin())
+    b = int(np.linalg.norm(places - places[a], axis=1).argmax())
+    far = float(np.linalg.norm(places[a] - places[b]))
+    left = {}
+    for strength in (0.0, 1.0):
+        guided = WORLD.edit().add(Links("items", "items", [a], [b], kind="said"))
+        again = quick(said_strength=strength).fit(guided, start=first).embedding_
+        Y = again.coordinates["items"]
+        left[strength] = float(np.linalg.norm(Y[a] - Y[b])) / far
+        assert np.median(np.delete(moved(first, again), [a, b])) < 0.05
+    assert left[1.0] < 0.1
+    assert left[0.0] > 0.5

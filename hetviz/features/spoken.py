@@ -1,0 +1,37 @@
+"""Which links a person said one by one, as against those that came with the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz.data import HeteroData
+
+SPOKEN = ("said", "accepted")
+"""Kinds of links that are somebody's word: said of items, or accepted when proposed."""
+
+
+def spoken_weights(data: HeteroData) -> Any:
+    """Return what was said to be together: csr_array of shape (n_rows, n_rows), symmetric.
+
+    A pair said twice counts by its strongest weight. Statements that say apart are not in it.
+    """
+    rows, columns, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+    for group in data.links:
+        if group.kind in SPOKEN:
+            together = group.weight > 0
+            rows.append(group.i[together] + data.offsets[group.source].start)
+            columns.append(group.j[together] + data.offsets[group.target].start)
+            values.append(group.weight[together])
+    i, j, weight = (np.concatenate(parts) for parts in (rows, columns, values))
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    order = np.lexsort((weight, high, low))
+    low, high, weight = low[order], high[order], weight[order]
+    # The last of each pair has its largest weight.
+    last = np.ones(len(low), dtype=bool)
+    last[:-1] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    shape = (data.n_rows, data.n_rows)
+    W = sp.csr_array((weight[last], (low[last], high[last])), shape=shape)
+    return sp.csr_array(W + W.T)
