@@ -24,13 +24,7 @@ def comparison_outcomes(Y: Floats, objects: Any) -> Floats:
     -------
     ndarray of shape (t,)
     """
-    objects = np.asarray(objects, dtype=np.int64)
-    if not objects.size:
-        return np.zeros(0)
-    a, b = objects[:, 0], objects[:, 1]
-    c, d = (a, objects[:, 2]) if objects.shape[1] == 3 else (objects[:, 2], objects[:, 3])
-    closer = ((Y[a] - Y[b]) ** 2).sum(axis=1)
-    farther = ((Y[c] - Y[d]) ** 2).sum(axis=1)
+    closer, farther = _squared(Y, objects)
     outcome = np.where(closer < farther, 1.0, np.where(closer == farther, 0.5, 0.0))
     outcome[np.isnan(closer) | np.isnan(farther)] = np.nan
     return outcome
@@ -44,3 +38,40 @@ def comparison_accuracy(Y: Floats, objects: Any, weights: Floats | None = None) 
     if not w[good].sum() > 0:
         return float("nan")
     return float(np.average(outcome[good], weights=w[good]))
+
+
+def comparison_curve(Y: Floats, objects: Any, at: Floats) -> Floats:
+    """Return how clearly a map keeps comparisons: the share whose near pair is so much shorter.
+
+    Parameters
+    ----------
+    Y, objects
+        As in `comparison_outcomes`.
+    at : ndarray of shape (p,)
+        Length of the near pair as a share of the far pair's, 0 to 1.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Rises with `at`; at 1 it is `comparison_accuracy`. NaN when no comparison is placed.
+    """
+    closer, farther = _squared(Y, objects)
+    good = np.isfinite(closer) & np.isfinite(farther)
+    if not good.any():
+        return np.full(len(at), np.nan)
+    closer, farther = closer[good], farther[good]
+    tied = closer == farther
+    # two pairs of no length are as long as each other
+    ratio = np.sqrt(np.divide(closer, farther, out=np.where(tied, 1.0, np.inf), where=farther > 0))
+    shorter = np.searchsorted(np.sort(ratio[~tied]), at, side="right")
+    return np.asarray((shorter + 0.5 * tied.sum() * (np.asarray(at) >= 1.0)) / len(ratio))
+
+
+def _squared(Y: Floats, objects: Any) -> tuple[Floats, Floats]:
+    """Squared lengths of the near and of the far pair of each comparison."""
+    objects = np.asarray(objects, dtype=np.int64)
+    if not objects.size:
+        return np.zeros(0), np.zeros(0)
+    a, b = objects[:, 0], objects[:, 1]
+    c, d = (a, objects[:, 2]) if objects.shape[1] == 3 else (objects[:, 2], objects[:, 3])
+    return ((Y[a] - Y[b]) ** 2).sum(axis=1), ((Y[c] - Y[d]) ** 2).sum(axis=1)

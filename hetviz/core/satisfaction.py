@@ -120,7 +120,11 @@ def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -
 
 
 def satisfaction_curve(
-    F: Floats, sign: int = 1, weights: Floats | None = None, n_points: int = 1001
+    F: Floats,
+    sign: int = 1,
+    weights: Floats | None = None,
+    n_points: int = 1001,
+    at: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Share of guidance satisfied against the share of pairs called close.
 
@@ -129,7 +133,9 @@ def satisfaction_curve(
     F, sign, weights
         As in `satisfaction_area`.
     n_points : int
-        Points from 0 to 1.
+        Points from 0 to 1, evenly spread, unless `at` says where.
+    at : ndarray, optional
+        Shares of pairs to read the curve at.
 
     Returns
     -------
@@ -137,13 +143,13 @@ def satisfaction_curve(
         At f: the share of positive pairs among the closest f of all candidate pairs, or of
         negative pairs outside them. NaN when no pair has a position.
     """
-    f = np.linspace(0.0, 1.0, n_points)
+    f = np.linspace(0.0, 1.0, n_points) if at is None else np.asarray(at, dtype=np.float64)
     good = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
     order = np.argsort(F[good], kind="stable")
     cumulated = np.concatenate([[0.0], np.cumsum(w[good][order])])
     if cumulated[-1] <= 0:
-        return f, np.full(n_points, np.nan)
+        return f, np.full(len(f), np.nan)
     inside = cumulated[np.searchsorted(F[good][order], f, side="right")] / cumulated[-1]
     return f, inside if sign > 0 else 1.0 - inside
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.core.ordinal import comparison_accuracy
 from hetviz.core.satisfaction import (
     distance_percentiles,
     link_auc,
@@ -21,6 +20,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.metrics.rows import coordinates_of
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,41 +80,48 @@ def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) 
     Links of all kinds and both directions between two datasets form one block. Exact to
     20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
     """
-    Y = coordinates_of(data, embedding)
-    return _scores(Y, data.links, random_state)
+    (found,) = scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
+    return found
 
 
-def _scores(Y: Mapping[str, Floats], links: Iterable[Links], seed: int) -> list[BlockScore]:
+def scores_of_parts(
+    Y: Mapping[str, Floats], parts: Sequence[Iterable[Links]], seed: int
+) -> list[list[BlockScore]]:
+    """Return the blocks of several parts of what is known, as given and held out.
+
+    The pairs that could be linked are gone through once for all parts and signs.
+    """
     order = {name: position for position, name in enumerate(Y)}
-    pairs: dict[tuple[str, str, int], list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
-    for group in links:
-        forward = order[group.source] <= order[group.target]
-        source, target = sorted((group.source, group.target), key=order.__getitem__)
-        i, j = (group.i, group.j) if forward else (group.j, group.i)
-        for sign in (1, -1):
-            mask = group.weight * sign > 0
-            if mask.any():
-                pairs.setdefault((source, target, sign), []).append((i[mask], j[mask]))
-    found = []
-    for (source, target, sign), parts in pairs.items():
-        i = np.concatenate([part[0] for part in parts])
-        j = np.concatenate([part[1] for part in parts])
+    pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
+    for part, links in enumerate(parts):
+        for group in links:
+            forward = order[group.source] <= order[group.target]
+            source, target = sorted((group.source, group.target), key=order.__getitem__)
+            i, j = (group.i, group.j) if forward else (group.j, group.i)
+            for sign in (1, -1):
+                mask = group.weight * sign > 0
+                if mask.any():
+                    pairs.setdefault((source, target), []).append((part, sign, i[mask], j[mask]))
+    found: list[list[BlockScore]] = [[] for _ in parts]
+    for (source, target), said in pairs.items():
+        i, j = (np.concatenate([entry[end] for entry in said]) for end in (2, 3))
         if source == target:
             i, j = np.minimum(i, j), np.maximum(i, j)
         other = None if source == target else Y[target]
         ranked = distance_percentiles(Y[source], i, j, other, random_state=seed)
-        _, first = np.unique(np.column_stack([i, j]), axis=0, return_index=True)
-        found.append(
-            BlockScore(
-                source,
-                target,
-                sign,
-                ranked.values,
-                ranked.candidates,
-                ranked.standard_error,
-                ranked.values[first],
-            )
+        owner = np.concatenate(
+            [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in said]
         )
+        for one in np.unique(owner):
+            mine = owner == one
+            F = ranked.values[mine]
+            _, first = np.unique(np.column_stack([i[mine], j[mine]]), axis=0, return_index=True)
+            part, sign = int(one) // 2, -1 if one % 2 else 1
+            found[part].append(
+                BlockScore(
+                    source, target, sign, F, ranked.candidates, ranked.standard_error, F[first]
+                )
+            )
     return found
 
 
@@ -177,7 +184,7 @@ def guidance_curve(
             positions_of(gate, "links, source", group.i, len(embedding.ids[group.source]))
             positions_of(gate, "links, target", group.j, len(embedding.ids[group.target]))
         gate.close()
-        blocks = _scores(embedding.coordinates, links, 0)
+        (blocks,) = scores_of_parts(embedding.coordinates, [links], 0)
     chosen = [block.F for block in blocks if block.sign == sign and block.n_links]
     if not chosen:
         word = "together" if sign > 0 else "apart"
@@ -190,12 +197,3 @@ def guidance_curve(
             )
         )
     return satisfaction_curve(np.concatenate(chosen), sign, n_points=n_points)
-
-
-def comparisons_kept(data: HeteroData, embedding: Embedding) -> float | None:
-    """Return the share of comparisons that the map agrees with, ties half; None without any."""
-    if data.comparisons is None or len(data.comparisons) == 0:
-        return None
-    Y = np.vstack(list(coordinates_of(data, embedding).values()))
-    share = comparison_accuracy(Y, data.comparisons.objects)
-    return float(share) if np.isfinite(share) else None
