@@ -21,9 +21,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EXACT_ROWS = 8_000
-"""Up to this many points all pairs repel each other exactly; above, through a grid."""
+"""Up to this many points all pairs repel each other exactly, once the layout has spread; above,
+through a grid."""
 ONE_THREAD_ROWS = 3_000
 """Up to this many points a second thread gains less than it disturbs."""
+SMALL_EXTENT = 40.0
+"""A smaller layout of more than 3,000 points is quicker through the grid, and ends as low."""
 BLOCK = 25
 """Iterations between two recalculations of how far apart is far enough."""
 _LOSS_EVERY = 50
@@ -110,7 +113,8 @@ class Layout:
         Where the points start.
     apart : Apart, optional
     exact : bool, optional
-        Whether all pairs repel each other exactly; by default up to 8,000 points.
+        Whether all pairs repel each other exactly; by default up to 8,000 points, of which more
+        than 3,000 begin with the grid.
     double : bool
         Double precision, with exact forces only: for comparisons.
     threads : int, optional
@@ -143,6 +147,7 @@ class Layout:
         self._kernels: Any = sne_kernels
         self._real: Any = np.float64 if double else np.float32
         self._exact = (n <= EXACT_ROWS if exact is None else exact) or double
+        self._begins_small = exact is None and not double and ONE_THREAD_ROWS < n <= EXACT_ROWS
         if threads is None:
             threads = 1 if n <= ONE_THREAD_ROWS else available_threads()
         self._team = Team(threads)
@@ -168,7 +173,7 @@ class Layout:
         self._force = (apart.strength * apart.shares(n)).astype(real)
         self._grid: Any = None
         self._z = 1.0
-        if not self._exact:
+        if self._begins_small or not self._exact:
             from hetviz.core.sne_grid import GridRepulsion
 
             self._grid = GridRepulsion(self._team)
@@ -268,6 +273,8 @@ class Layout:
         rate = np.array([phase.exaggeration, 0.0, speed, phase.momentum, 1.0, *gains], dtype=real)
         if self.n_iter % BLOCK == 0:
             self._reach = real(self.reach())
+            if self._begins_small:
+                self._exact = max(np.ptp(self._x), np.ptp(self._y)) > SMALL_EXTENT
         # groups form first, pairs are parted then
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
         longest = real(phase.longest_step)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from hetviz.core import sne
 from hetviz.core.affinities import (
     Balance,
     conditional_affinities,
@@ -163,6 +164,19 @@ def test_the_grid_leads_to_as_good_a_layout() -> None:
     for layout in (exact, grid):
         layout.run(QUICK)
     assert grid.kl(exact=True) < 1.03 * exact.kl(exact=True)
+
+
+def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Layout(P, START)
+    whole.run(QUICK)
+    # so that these few points begin as thousands do
+    monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 50)
+    monkeypatch.setattr(sne, "SMALL_EXTENT", 5.0)
+    begun = Layout(P, START, threads=2)
+    begun.run(QUICK)
+    assert not np.array_equal(begun.positions, whole.positions)
+    assert np.ptp(begun.positions) > 5.0
+    assert begun.kl(exact=True) < 1.05 * whole.kl(exact=True)
 
 
 def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
