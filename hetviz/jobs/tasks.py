@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
 from hetviz.jobs.results import MadeMap
-from hetviz.metrics import evaluate, guidance_curve
+from hetviz.metrics.curves import measured_curves
+from hetviz.metrics.measured import Measured
+from hetviz.metrics.summary import scores_of
 from hetviz.progress import Part, Progress
 from hetviz.registry import get_method
 from hetviz.runs import fit_run
 from hetviz.runs.first_map import first_map
-
-_CURVE_POINTS = 121
 
 
 def make_map(
@@ -113,14 +113,15 @@ def figures_of(
     Returns
     -------
     dict
-        ``scores`` as from `hetviz.metrics.evaluate`; ``curves`` maps "given" and, where there are
-        held-out links, "held_out" to the two lists of a curve.
+        ``scores`` as from `hetviz.metrics.evaluate`, ``errors`` the standard errors of those that
+        were sampled; ``kinds`` as from `hetviz.metrics.curves`, and ``curves`` the one of all links
+        that say together: "given" and, where there are held-out links, "held_out".
     """
-    curves: dict[str, list[list[float]]] = {}
-    for key, part in (("given", data), ("held_out", held_out)):
-        if part is not None and any(bool((links.weight > 0).any()) for links in part.links):
-            x, y = guidance_curve(embedding, part)
-            # The same shares for every curve, evenly spread on the logarithmic axis it is drawn on.
-            at = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, _CURVE_POINTS)])
-            curves[key] = [at.tolist(), np.interp(at, x, y).tolist()]
-    return {"scores": evaluate(data, embedding, held_out).to_dict(), "curves": curves}
+    measured = Measured(data, embedding, held_out)
+    scores, kinds = scores_of(measured), measured_curves(measured)
+    return {
+        "scores": scores.to_dict(),
+        "errors": dict(scores.standard_errors),
+        "curves": kinds.get("links", {}),
+        "kinds": kinds,
+    }
