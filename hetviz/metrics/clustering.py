@@ -48,6 +48,7 @@ def groups_of_map(measured: Measured) -> Groups | None:
     Ten starts, fitted to 20,000 rows at most. None without places.
     """
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     placed = np.flatnonzero(measured.placed)
     if not len(placed):
@@ -59,7 +60,9 @@ def groups_of_map(measured: Measured) -> Groups | None:
         chosen = np.sort(rng.choice(placed, _MOST_FITTED, replace=False))
     Y = measured.stacked[chosen]
     k = min(DEFAULT_GROUPS if known is None else len(known[1]), len(np.unique(Y, axis=0)))
-    model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)
+    # Its threads wait for each other in a loop: where the cores are shared, ten times slower.
+    with threadpool_limits(1):
+        model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)
     groups = Groups(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
     return Groups(groups.of(measured.stacked), groups.centres)
 
