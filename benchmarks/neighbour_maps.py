@@ -26,6 +26,7 @@ DATA = "may"
 SAMPLES = ("emoji", "debian")
 SIZES = (2_585, 5_000, 20_000, 100_000)
 SEEDS = 3
+MEASURES = ("link_auc", "link_auc_held_out", "graph_auc", "trustworthiness", "variance ratio")
 # openTSNE's exact trees are the faster of its two ways up to about here
 TREES_TO = 20_000
 
@@ -150,6 +151,7 @@ def quality(out: Path, quick: bool) -> None:
         for t in (0.0, 1.0)
     ]
     variants += [("mr-sne", {}), ("mr-sne", {"link_strength": 3.0}), ("umap", {})]
+    variants += [("cdmca", {}), ("kernel-cdmca", {})]
     variants += [("guided-projection", {}), ("guided-projection", {"kernel": "rbf"})]
     rows = []
     for name in SAMPLES:
@@ -167,7 +169,7 @@ def quality(out: Path, quick: bool) -> None:
                 scores.append(found)
             words = ", ".join(f"{word} {value}" for word, value in parameters.items())
             row: dict[str, Any] = {"sample": name, "method": key, "settings": words or "default"}
-            for measure in ("link_auc", "link_auc_held_out", "trustworthiness", "variance ratio"):
+            for measure in MEASURES:
                 row[measure] = float(np.mean([score[measure] for score in scores]))
             rows.append(row)
     report("neighbour_maps_quality", rows, out, "a fifth of the links held out; mean over seeds")
