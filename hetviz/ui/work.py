@@ -102,7 +102,7 @@ def refit(state: State) -> bool:
     return True
 
 
-def find(title: str, task: str, arguments: Mapping[str, Any]) -> None:
+def find(title: str, task: str, arguments: Mapping[str, Any], start: Run | None = None) -> None:
     """Start finding something out about the open data.
 
     Parameters
@@ -113,8 +113,10 @@ def find(title: str, task: str, arguments: Mapping[str, Any]) -> None:
         it returns `hetviz.jobs.Findings`.
     arguments : mapping
         JSON-ready.
+    start : Run, optional
+        A map that the task gets the places of, as ``start``.
     """
-    _start(title, task, arguments)
+    _start(title, task, arguments, start=None if start is None else start.id)
 
 
 def again(pending: Pending) -> None:
