@@ -29,15 +29,17 @@ __all__ = [
     "load",
     "methods",
     "nearest_to",
+    "predict_labels",
     "predict_links",
     "run_recipe",
     "samples",
     "save",
+    "statements",
     "suggest",
 ]
 
 _WHERE = {
-    "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links"),
+    "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
     "features.comparing": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -47,11 +49,19 @@ _WHERE = {
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
-    "runs": ("embed", "nearest_to", "predict_links", "run_recipe"),
+    "runs": ("embed", "nearest_to", "predict_labels", "predict_links", "run_recipe"),
 }
 
 if TYPE_CHECKING:
-    from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+    from hetviz.data import (
+        Comparisons,
+        Dataset,
+        Embedding,
+        HeteroData,
+        Labels,
+        Links,
+        statements,
+    )
     from hetviz.features.comparing import (
         comparison_table,
         comparisons_from_hierarchy,
@@ -61,7 +71,7 @@ if TYPE_CHECKING:
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest
-    from hetviz.runs import embed, nearest_to, predict_links, run_recipe
+    from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from hetviz.data.filters import Filter, passing
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.labels import Labels
 from hetviz.data.links import Links
+from hetviz.data.statements import statements
 
 __all__ = [
     "Comparisons",
@@ -17,4 +18,5 @@ __all__ = [
     "Labels",
     "Links",
     "passing",
+    "statements",
 ]

@@ -261,7 +261,7 @@ def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> NDArray[np.
     return array
 
 
-def meta_of(gate: Gate, where: str, meta: pd.DataFrame | None, n: int) -> pd.DataFrame | None:
+def meta_of(gate: Gate, where: str, meta: Any, n: int) -> pd.DataFrame | None:
     """Check what is noted of each of `n` statements; its rows are numbered from 0."""
     if meta is None:
         return None
@@ -269,4 +269,5 @@ def meta_of(gate: Gate, where: str, meta: pd.DataFrame | None, n: int) -> pd.Dat
         found = len(meta) if isinstance(meta, pd.DataFrame) else type(meta).__name__
         gate.refuse("bad-meta", where, f"meta must be a DataFrame of {n} rows", found)
         return None
-    return meta.reset_index(drop=True)
+    rows: pd.DataFrame = meta.reset_index(drop=True)
+    return rows

@@ -274,8 +274,8 @@ def _moved(
         globally[data.offsets[dataset.name]] = np.where(old >= 0, old + start, -1)
         start += len(dataset)
     objects = globally[data.comparisons.objects]
-    kept = (objects >= 0).all(axis=1)
-    if not kept.any():
+    kept = np.flatnonzero((objects >= 0).all(axis=1))
+    if not len(kept):
         return None
     left = data.comparisons.take(kept)
     return Comparisons(objects[kept], left.weight, meta=left.meta)

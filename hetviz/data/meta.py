@@ -17,9 +17,9 @@ def noted(n: int, **texts: str) -> pd.DataFrame | None:
 def text_of(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
     """Return a column as plain text, empty where nothing is noted."""
     if meta is None or column not in meta.columns:
-        return pd.Series([""] * n, dtype=object)
+        return pd.Series([""] * n, dtype="str")
     cells = meta[column].astype(object)
-    return cells.where(cells.notna(), "").astype(str).astype(object).reset_index(drop=True)
+    return cells.where(cells.notna(), "").astype("str").reset_index(drop=True)
 
 
 def joined_meta(
@@ -38,7 +38,7 @@ def joined_meta(
     for name in columns:
         if name in NOTED:
             both = [text_of(upper, name, n_first), text_of(lower, name, n_second)]
-            parts[name] = pd.concat(both, ignore_index=True).astype("str")
+            parts[name] = pd.concat(both, ignore_index=True)
         else:
             both = [
                 part[name] if name in part.columns else pd.Series([None] * n, dtype=object)

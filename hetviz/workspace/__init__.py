@@ -24,6 +24,16 @@ from hetviz.workspace.commands import (
     from_dict,
 )
 from hetviz.workspace.glance import Glance
+from hetviz.workspace.guidance_commands import (
+    AddComparisons,
+    AddLinks,
+    DropStatements,
+    EditStatements,
+    RenameSet,
+    ReverseComparisons,
+    SetLabels,
+    SwitchSet,
+)
 from hetviz.workspace.sessions import SESSIONS, Sessions
 from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
@@ -31,12 +41,16 @@ from hetviz.workspace.workspace import Workspace
 __all__ = [
     "SESSIONS",
     "SHIPPED",
+    "AddComparisons",
+    "AddLinks",
     "AddTables",
     "BlobStore",
     "ChooseRun",
     "Command",
     "DropDataset",
     "DropRun",
+    "DropStatements",
+    "EditStatements",
     "EndJob",
     "Glance",
     "KeepFindings",
@@ -48,15 +62,19 @@ __all__ = [
     "RecordRun",
     "RenameDataset",
     "RenameRun",
+    "RenameSet",
+    "ReverseComparisons",
     "Run",
     "Sessions",
     "SetEntity",
     "SetFilters",
+    "SetLabels",
     "SetTitle",
     "SetView",
     "StarRun",
     "StartJob",
     "State",
+    "SwitchSet",
     "View",
     "Workspace",
     "from_dict",

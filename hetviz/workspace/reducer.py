@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hetviz.data import Filter, passing
-from hetviz.data.links import kind_key
 from hetviz.errors import DataError, Problem
 from hetviz.io import Loaded
 from hetviz.workspace import commands as c
-from hetviz.workspace import joining
+from hetviz.workspace import joining, renaming
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.content import read_files, read_sample, read_zip
+from hetviz.workspace.guidance_commands import GuidanceCommand
+from hetviz.workspace.guiding import guide
 from hetviz.workspace.packing import unpack_coordinates, unpack_json, unpack_rows
 from hetviz.workspace.state import OUTCOMES, SHIPPED, Kept, Pending, Run, State, View
 
@@ -44,6 +44,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
     hetviz.errors.HetvizError
         If the command cannot be carried out; nothing has changed then.
     """
+    if isinstance(command, GuidanceCommand):
+        return guide(state, command, (stamp or Stamp()).when)
     match command:
         case c.OpenSample():
             return _opened(state, read_sample(command.name), f"sample:{command.name}")
@@ -54,9 +56,9 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
         case c.AddTables():
             return _tables(state, command, blobs)
         case c.RenameDataset():
-            return _rename(state, command)
+            return renaming.rename(state, command)
         case c.DropDataset():
-            return _drop(state, command)
+            return renaming.drop(state, command)
         case c.SetEntity():
             return joining.set_entity(state, command)
         case c.LinkByKey():
@@ -133,66 +135,6 @@ def _tables(state: State, command: c.AddTables, blobs: BlobStore) -> State:
 def _refuse_errors(loaded: Loaded, leave_out: bool) -> None:
     if loaded.errors and not leave_out:
         raise DataError(loaded.errors)
-
-
-def _rename(state: State, command: c.RenameDataset) -> State:
-    before = state.opened()
-    new = command.new.strip()
-    after = before.edit().rename(command.old, new)
-    was, now = before.fingerprint(), after.fingerprint()
-    kinds = dict(zip(map(kind_key, before.links), map(kind_key, after.links), strict=True))
-    runs = tuple(
-        run.renamed(command.old, new, now if run.fingerprint == was else None, kinds)
-        for run in state.runs
-    )
-    hidden = tuple(new if name == command.old else name for name in state.view.hidden)
-    understood = tuple(
-        replace(info, dataset=new) if info.dataset == command.old else info
-        for info in state.understood
-    )
-    held_out = state.held_out and state.held_out.edit().rename(command.old, new)
-    return replace(
-        state,
-        data=after,
-        held_out=held_out,
-        runs=runs,
-        understood=understood,
-        view=replace(state.view, hidden=hidden, colour=_moved(state.view, command.old, new)),
-        filters=tuple(
-            replace(filter, dataset=new) if filter.dataset == command.old else filter
-            for filter in state.filters
-        ),
-    )
-
-
-def _moved(view: View, old: str, new: str) -> str | None:
-    """Return the view's colour key after a dataset was renamed."""
-    if view.colour is None or not view.colour.startswith("["):
-        return view.colour
-    dataset, column = json.loads(view.colour)
-    return json.dumps([new if dataset == old else dataset, column])
-
-
-def _drop(state: State, command: c.DropDataset) -> State:
-    data = state.opened()
-    if len(data.datasets) == 1:
-        raise DataError(
-            Problem(
-                "last-dataset",
-                f"dataset {command.name!r}",
-                "it is the only one",
-                remedy="Open other data instead.",
-            )
-        )
-    hidden = tuple(name for name in state.view.hidden if name != command.name)
-    return replace(
-        state,
-        data=data.edit().drop(command.name),
-        held_out=state.held_out and state.held_out.edit().drop(command.name),
-        understood=tuple(info for info in state.understood if info.dataset != command.name),
-        view=replace(state.view, hidden=hidden),
-        filters=tuple(filter for filter in state.filters if filter.dataset != command.name),
-    )
 
 
 def _title(text: str, of: str = "project name") -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, Filter, HeteroData
+from hetviz.data.stating import without_sets
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 
@@ -169,6 +170,8 @@ class State:
         The job last started, until its map is kept.
     findings : mapping of str to Kept
         The latest of each kind.
+    off : frozenset of str
+        Sets of statements that are switched off.
     """
 
     title: str = ""
@@ -184,6 +187,7 @@ class State:
     filters: tuple[Filter, ...] = ()
     pending: Pending | None = None
     findings: Mapping[str, Kept] = field(default_factory=dict)
+    off: frozenset[str] = frozenset()
 
     @property
     def run(self) -> Run | None:
@@ -192,8 +196,8 @@ class State:
 
     @property
     def guided(self) -> HeteroData | None:
-        """The data as methods and measures see them."""
-        return self.data
+        """The data as methods and measures see them: without what is switched off."""
+        return None if self.data is None else without_sets(self.data, self.off)
 
     def opened(self) -> HeteroData:
         """Return the data.
