@@ -208,14 +208,14 @@ class _Training:
         n, K = Y.shape
         p, q = len(sources), len(graphs)
         prior = prior_of(task, Y)
-        known = np.isfinite(Y).all(axis=1)
+        known = np.asarray(np.isfinite(Y).all(axis=1))
         count = np.bincount(np.concatenate([s.rows for s in sources]), minlength=n)
         labelled = [known[s.rows] for s in sources]
         # what one source alone records has nobody to agree with
         consenting = [~known[s.rows] & (count[s.rows] > 1) for s in sources]
         means = [[gbc.within_source(A, s.rows) for A in graphs] for s in sources]
         linked = [
-            sum((np.diff(P.indptr) for P in each), np.zeros(len(t))) > 0
+            np.asarray(sum((np.diff(P.indptr) for P in each), np.zeros(len(t)))) > 0
             for each, t in zip(means, labelled, strict=True)
         ]
         joined = [has & ~t for has, t in zip(linked, labelled, strict=True)]

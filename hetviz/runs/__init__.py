@@ -1,6 +1,7 @@
 """Runs: data, method, parameters and seed to a result that can be repeated."""
 
 from hetviz.runs.asking import Answer, nearest_to
+from hetviz.runs.labels import LabelPrediction, predict_labels
 from hetviz.runs.prediction import predict_links
 from hetviz.runs.recipe import Recipe, read_recipe, run_recipe, write_run
 from hetviz.runs.run import FittedRun, Run, embed, fit_run
@@ -8,11 +9,13 @@ from hetviz.runs.run import FittedRun, Run, embed, fit_run
 __all__ = [
     "Answer",
     "FittedRun",
+    "LabelPrediction",
     "Recipe",
     "Run",
     "embed",
     "fit_run",
     "nearest_to",
+    "predict_labels",
     "predict_links",
     "read_recipe",
     "run_recipe",
