@@ -30,7 +30,6 @@ __all__ = [
     "methods",
     "nearest_to",
     "predict_labels",
-    "predict_labels",
     "predict_links",
     "run_recipe",
     "samples",
@@ -50,7 +49,7 @@ _WHERE = {
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
-    "runs": ("embed", "nearest_to", "predict_labels", "predict_labels", "predict_links", "run_recipe"),
+    "runs": ("embed", "nearest_to", "predict_labels", "predict_links", "run_recipe"),
 }
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest
-    from hetviz.runs import embed, nearest_to, predict_labels, predict_labels, predict_links, run_recipe
+    from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
 
 
 def __getattr__(name: str) -> Any:
