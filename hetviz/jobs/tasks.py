@@ -87,6 +87,9 @@ def make_map(
     figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
     ours = (DataWarning, ConvergenceWarning)
     figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
+    views = getattr(fitted.model, "view_weights_", None)
+    if views:
+        figures["views"] = {str(name): float(weight) for name, weight in views.items()}
     progress(1.0, "Done")
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
 
