@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from hetviz.data import Embedding
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.jobs import Findings, Job, MadeMap, ProcessRunner, Runner, Task
 from hetviz.registry import get_method, methods
@@ -61,10 +62,12 @@ def make_map(
     weights: Mapping[str, float] | None = None,
     only: NDArray[np.int64] | None = None,
     start: Run | None = None,
+    loose: NDArray[np.int64] | None = None,
 ) -> None:
     """Start making a map of the open data, or of some of its global rows.
 
-    With `start`, a method that can goes on from that map; the new one takes its place.
+    With `start`, a method that can goes on from that map; the new one takes its place. The
+    rows that are `loose` then find their places anew.
     """
     arguments = {
         "method": method,
@@ -73,7 +76,7 @@ def make_map(
         "hold_out": hold,
         "weights": dict(weights or {}),
     }
-    _start(title, MAP, arguments, only, None if start is None else start.id)
+    _start(title, MAP, arguments, only, None if start is None else start.id, loose)
 
 
 def make_first_map() -> None:
@@ -81,10 +84,11 @@ def make_first_map() -> None:
     _start(FIRST, FIRST_MAP, {})
 
 
-def refit(state: State) -> bool:
+def refit(state: State, loose: NDArray[np.int64] | None = None) -> bool:
     """Make the shown map again for the guidance as it is now; return whether that was started.
 
-    A method that can goes on from where the items are.
+    A method that can goes on from where the items are, but for the global rows that are `loose`:
+    what held them is gone.
     """
     run = state.run
     if run is None or run.method not in {card.key for card in methods()} or live() is not None:
@@ -98,6 +102,7 @@ def refit(state: State) -> bool:
         run.weights,
         run.only,
         start=run,
+        loose=loose,
     )
     return True
 
@@ -150,6 +155,7 @@ def _start(
     arguments: Mapping[str, Any],
     only: NDArray[np.int64] | None = None,
     start: str | None = None,
+    loose: NDArray[np.int64] | None = None,
 ) -> None:
     workspace = session.workspace()
     state = workspace.state
@@ -168,8 +174,28 @@ def _start(
         given = dict(arguments) | ({} if only is None else {"only": only})
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
-            given["start"] = state.embedding(earlier)
+            given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)
         RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), note, job)
+
+
+def _to_go_on_from(
+    state: State, run: Run, method: str, loose: NDArray[np.int64] | None
+) -> Embedding | None:
+    """Return where items are on a map, but for those that are loose."""
+    places = state.embedding(run)
+    if places is None:
+        return None
+    coordinates = dict(places.coordinates)
+    if loose is not None and len(loose):
+        for name, span in state.opened().offsets.items():
+            mine = loose[(loose >= span.start) & (loose < span.stop)] - span.start
+            coordinates[name] = coordinates[name].copy()
+            coordinates[name][mine] = np.nan
+    # By this a method knows a map of its own, however that came here.
+    note = get_method(method).card.title if run.method == method else places.note
+    return Embedding(
+        coordinates, places.ids, places.entity, components=places.components, note=note
+    )
 
 
 def ended(job: Job) -> None:
@@ -197,6 +223,10 @@ def _outcome(job: Job, workspace: Workspace) -> Command:
         silent = job.title == FIRST and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
     made, fingerprint = job.result, str(job.note["fingerprint"])
+    guided = workspace.state.guided
+    if job.note.get("start") and (guided is None or guided.fingerprint() != fingerprint):
+        # Something else was said, or this was taken back, while the map moved.
+        return EndJob(job.id)
     if isinstance(made, Findings):
         return KeepFindings(
             made.kind,

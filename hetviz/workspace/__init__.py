@@ -2,6 +2,7 @@
 
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.commands import (
+    Act,
     AddTables,
     ChooseRun,
     Command,
@@ -41,6 +42,7 @@ from hetviz.workspace.workspace import Workspace
 __all__ = [
     "SESSIONS",
     "SHIPPED",
+    "Act",
     "AddComparisons",
     "AddLinks",
     "AddTables",

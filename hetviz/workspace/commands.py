@@ -33,6 +33,16 @@ class Command:
     def __init_subclass__(cls) -> None:
         _KINDS[cls.op] = cls
 
+    @property
+    def named(self) -> str:
+        """What this very command does, for "Undo ..."."""
+        return self.does
+
+    @property
+    def is_step(self) -> bool:
+        """Whether undo takes it back by itself."""
+        return self.undoable
+
     def to_dict(self) -> dict[str, Any]:
         """Return the command as a JSON-ready dictionary."""
         return {"op": self.op, **asdict(self)}
@@ -213,6 +223,34 @@ class RecordRun(Command):
     job: str | None = None
     note: str = ""
     replaces: str | None = None
+
+    @property
+    def is_step(self) -> bool:
+        """A map made again belongs to the edit that it answers, and goes back with it."""
+        return self.replaces is None
+
+
+@dataclass(frozen=True)
+class Act(Command):
+    """Several changes as one step.
+
+    Attributes
+    ----------
+    steps : sequence of mapping
+        Commands as dictionaries, carried out in this order.
+    name : str
+        What they do together.
+    """
+
+    op: ClassVar[str] = "act"
+    does: ClassVar[str] = "change"
+    steps: Sequence[Mapping[str, Any]]
+    name: str = ""
+
+    @property
+    def named(self) -> str:
+        """What the steps do together."""
+        return self.name or self.does
 
 
 @dataclass(frozen=True)

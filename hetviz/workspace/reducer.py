@@ -67,6 +67,10 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
             return replace(state, title=_title(command.title))
         case c.RecordRun():
             return _record(state, command, blobs, stamp or Stamp())
+        case c.Act():
+            for entry in command.steps:
+                state = apply(state, c.from_dict(entry), blobs, stamp)
+            return state
         case c.KeepFindings():
             return _keep(state, command, blobs, stamp or Stamp())
         case c.ChooseRun():
@@ -148,7 +152,11 @@ def _title(text: str, of: str = "project name") -> str:
 def _record(state: State, command: c.RecordRun, blobs: BlobStore, stamp: Stamp) -> State:
     run = _made(state, command, blobs, stamp.run, stamp.when)
     old = next((old for old in state.runs if old.id == command.replaces), None)
-    runs = tuple(kept for kept in state.runs if kept is not old or kept.starred)
+    if old is not None:
+        run = replace(run, before=old.embedding)
+    runs = tuple(
+        kept for kept in state.runs if kept is not old or kept.starred or kept.id == SHIPPED
+    )
     return replace(state, runs=(*runs, run), chosen=run.id, pending=_over(state, command.job))
 
 

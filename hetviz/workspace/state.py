@@ -41,6 +41,8 @@ class Run:
     starred : bool
     when : str
         When it was kept: ISO 8601, UTC; empty for a map that came with the data.
+    before : Embedding or None
+        Where the items were on the map that this one was made from again.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Run:
     only: NDArray[np.int64] | None = None
     starred: bool = False
     when: str = ""
+    before: Embedding | None = None
 
     def renamed(self, old: str, new: str, fingerprint: str | None, kinds: Mapping[str, str]) -> Run:
         """Return the run with a dataset renamed.
@@ -78,6 +81,7 @@ class Run:
             self,
             embedding=embedding,
             fingerprint=fingerprint or self.fingerprint,
+            before=None,
             weights={kinds.get(key, key): factor for key, factor in self.weights.items()},
         )
 

@@ -126,12 +126,12 @@ class Workspace:
     @property
     def undo_name(self) -> str | None:
         """What undo would take back, or None."""
-        return self._past[-1][0].does if self._past else None
+        return self._past[-1][0].named if self._past else None
 
     @property
     def redo_name(self) -> str | None:
         """What redo would do again, or None."""
-        return self._future[-1][0].does if self._future else None
+        return self._future[-1][0].named if self._future else None
 
     def undo(self) -> State:
         """Take back the last step.
@@ -222,7 +222,7 @@ class Workspace:
             before = self.state
             self._commit({**command.to_dict(), "at": at}, after)
             self._count(command)
-            if command.undoable:
+            if command.is_step:
                 self._past.append((command, before))
                 self._future.clear()
             return after
@@ -300,7 +300,7 @@ class Workspace:
         except HetvizError:
             command = _Lost()
         self._count(command)
-        if command.undoable and plain.get("op") not in (UNDO, REDO):
+        if command.is_step and plain.get("op") not in (UNDO, REDO):
             self._past.append((_Lost(), self.state))
             self._future.clear()
 
