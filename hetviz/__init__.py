@@ -26,6 +26,8 @@ __all__ = [
     "get_method",
     "guidance_curve",
     "guidance_report",
+    "links_between",
+    "links_from_labels",
     "load",
     "methods",
     "nearest_to",
@@ -46,6 +48,7 @@ _WHERE = {
         "comparisons_from_label",
         "comparisons_from_rating",
     ),
+    "features.grouping": ("links_between", "links_from_labels"),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
         comparisons_from_label,
         comparisons_from_rating,
     )
+    from hetviz.features.grouping import links_between, links_from_labels
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +101,25 @@ def add_links(data: HeteroData, links: Links) -> Stated:
             if row in key_of
         ),
     )
+
+
+def add_all(data: HeteroData, parts: Iterable[Links | Comparisons]) -> Stated:
+    """Add links and comparisons one after the other; see `add_links` and `add_comparisons`."""
+    told = Stated(data)
+    for part in parts:
+        met = (
+            add_links(told.data, part)
+            if isinstance(part, Links)
+            else add_comparisons(told.data, part)
+        )
+        told = Stated(
+            met.data,
+            told.added + met.added,
+            tuple(dict.fromkeys(told.updated + met.updated)),
+            told.n_same + met.n_same,
+            told.opposite + met.opposite,
+        )
+    return told
 
 
 def add_comparisons(data: HeteroData, compared: Comparisons) -> Stated:

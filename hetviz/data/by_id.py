@@ -46,6 +46,44 @@ def links_by_id(
     return Links(source, target, i, j, weight, kind=kind, meta=meta)
 
 
+def pairs_by_id(
+    data: HeteroData,
+    pairs: Sequence[Sequence[Sequence[str]]],
+    weight: float | Sequence[float] = 1.0,
+    *,
+    kind: str = "said",
+    meta: pd.DataFrame | None = None,
+) -> list[Links]:
+    """Return links between pairs of (dataset, id), a `Links` for each two datasets.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Naming every id, name and weight that does not fit.
+    """
+    _check_lengths("links", "pair", pairs, (2,))
+    _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
+    weights = [float(weight)] * len(pairs) if isinstance(weight, int | float) else list(weight)
+    if len(weights) != len(pairs):
+        what = f"{len(pairs):,} weights are needed"
+        raise DataError(Problem("bad-shape", "links, weight", what, str(len(weights))))
+    blocks: dict[tuple[str, str], list[int]] = {}
+    for row, (first, second) in enumerate(pairs):
+        blocks.setdefault((first[0], second[0]), []).append(row)
+    return [
+        links_by_id(
+            data,
+            source,
+            target,
+            [(pairs[row][0][1], pairs[row][1][1]) for row in rows],
+            [weights[row] for row in rows],
+            kind=kind,
+            meta=None if meta is None else meta.iloc[rows],
+        )
+        for (source, target), rows in blocks.items()
+    ]
+
+
 def comparisons_by_id(
     data: HeteroData,
     rows: Sequence[Sequence[Sequence[str]]],

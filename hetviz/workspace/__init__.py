@@ -28,6 +28,7 @@ from hetviz.workspace.glance import Glance
 from hetviz.workspace.guidance_commands import (
     AddComparisons,
     AddLinks,
+    AddPairs,
     DropStatements,
     EditStatements,
     RenameSet,
@@ -45,6 +46,7 @@ __all__ = [
     "Act",
     "AddComparisons",
     "AddLinks",
+    "AddPairs",
     "AddTables",
     "BlobStore",
     "ChooseRun",

@@ -38,6 +38,28 @@ class AddLinks(Command):
 
 
 @dataclass(frozen=True)
+class AddPairs(Command):
+    """Say of pairs of items of any datasets how near each other they belong, in one step.
+
+    Attributes
+    ----------
+    pairs : sequence of pairs of (dataset, id)
+    weight : float or sequence of float
+    kind, note, set, who : str
+        As of `AddLinks`.
+    """
+
+    op: ClassVar[str] = "add-pairs"
+    does: ClassVar[str] = "links"
+    pairs: Sequence[Sequence[Sequence[str]]]
+    weight: float | Sequence[float] = 1.0
+    kind: str = "said"
+    note: str = ""
+    set: str = ""
+    who: str = ""
+
+
+@dataclass(frozen=True)
 class AddComparisons(Command):
     """Say that items are nearer to each other than others.
 
@@ -137,6 +159,7 @@ class SetLabels(Command):
 
 GuidanceCommand = (
     AddLinks
+    | AddPairs
     | AddComparisons
     | EditStatements
     | DropStatements

@@ -8,8 +8,8 @@ from typing import Any
 
 from hetviz.base import Capability
 from hetviz.data import HeteroData, Labels
-from hetviz.data.adding import Stated, add_comparisons, add_links
-from hetviz.data.by_id import comparisons_by_id, links_by_id, row_by_id
+from hetviz.data.adding import Stated, add_all, add_comparisons, add_links
+from hetviz.data.by_id import comparisons_by_id, links_by_id, pairs_by_id, row_by_id
 from hetviz.data.meta import noted
 from hetviz.data.statements import COMPARED, set_names
 from hetviz.data.stating import (
@@ -24,6 +24,7 @@ from hetviz.registry import methods
 from hetviz.workspace.guidance_commands import (
     AddComparisons,
     AddLinks,
+    AddPairs,
     DropStatements,
     EditStatements,
     GuidanceCommand,
@@ -47,7 +48,7 @@ def guide(state: State, command: GuidanceCommand, when: str) -> State:
     """
     data = state.opened()
     match command:
-        case AddLinks():
+        case AddLinks() | AddPairs():
             return _with(state, stated(data, command, when).data, command.set or command.kind)
         case AddComparisons():
             return _with(state, stated(data, command, when).data, command.set or COMPARED)
@@ -68,7 +69,9 @@ def guide(state: State, command: GuidanceCommand, when: str) -> State:
             return _labelled(state, command)
 
 
-def stated(data: HeteroData, command: AddLinks | AddComparisons, when: str = "") -> Stated:
+def stated(
+    data: HeteroData, command: AddLinks | AddPairs | AddComparisons, when: str = ""
+) -> Stated:
     """Return what a command would add, update and contradict, before it is carried out.
 
     Raises
@@ -76,15 +79,23 @@ def stated(data: HeteroData, command: AddLinks | AddComparisons, when: str = "")
     hetviz.errors.DataError
         Naming every id, name and number that does not fit.
     """
-    texts = {"note": command.note, "who": command.who, "when": when}
+    own = COMPARED if isinstance(command, AddComparisons) else command.kind
+    texts = {
+        "note": command.note,
+        "who": command.who,
+        "when": when,
+        "set": "" if command.set == own else command.set,
+    }
+    if isinstance(command, AddComparisons):
+        meta = noted(len(command.rows), **texts)
+        rows = comparisons_by_id(data, command.rows, command.weight, meta=meta)
+        return add_comparisons(data, rows)
+    meta = noted(len(command.pairs), **texts)
+    kind, weight = command.kind, command.weight
     if isinstance(command, AddLinks):
-        name = "" if command.set == command.kind else command.set
-        meta = noted(len(command.pairs), **texts, set=name)
-        ends = command.source, command.target, command.pairs, command.weight
-        return add_links(data, links_by_id(data, *ends, kind=command.kind, meta=meta))
-    name = "" if command.set == COMPARED else command.set
-    meta = noted(len(command.rows), **texts, set=name)
-    return add_comparisons(data, comparisons_by_id(data, command.rows, command.weight, meta=meta))
+        ends = command.source, command.target, command.pairs
+        return add_links(data, links_by_id(data, *ends, weight, kind=kind, meta=meta))
+    return add_all(data, pairs_by_id(data, command.pairs, weight, kind=kind, meta=meta))
 
 
 def _with(state: State, data: HeteroData, *on: str) -> State:

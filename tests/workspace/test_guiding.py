@@ -15,6 +15,7 @@ from hetviz.errors import DataError
 from hetviz.workspace import (
     AddComparisons,
     AddLinks,
+    AddPairs,
     BlobStore,
     Command,
     DropStatements,
@@ -324,3 +325,18 @@ def test_any_guidance_is_replayed_undone_and_saved(
     while workspace.undo_name is not None:
         workspace.undo()
     assert workspace.state.data is None
+
+
+def test_pairs_of_any_datasets_are_one_step(workspace: Workspace) -> None:
+    pairs = [
+        [["plants", "9"], ["birds", "b3"]],
+        [["plants", "9"], ["plants", "10"]],
+        [["birds", "b1"], ["plants", "10"]],
+    ]
+    workspace.do(AddPairs(pairs, [1, -0.5, 0.25], set="lasso 1"))
+    rows = [row for row in table(workspace).values() if row["set"] == "lasso 1"]
+    assert sorted(float(str(row["weight"])) for row in rows) == [-0.5, 0.25, 1]
+    workspace.undo()
+    assert list(table(workspace)) == [OAK_KITE, ASH_WREN]
+    with pytest.raises(DataError, match="3 weights are needed"):
+        workspace.do(AddPairs(pairs, [1, 1]))

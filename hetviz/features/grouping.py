@@ -1,0 +1,342 @@
+"""Links from groups of items: a few typical pairs stand for all that could be made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.core.exemplars import exemplars
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.data.edit import global_rows
+from hetviz.data.meta import noted
+from hetviz.errors import DataError, ParameterError, Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_PAIRS = 60
+"""So many pairs stand for two groups unless another number is given."""
+_CANDIDATES = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLinks(Sequence[Links]):
+    """Links that groups of items give, one `Links` for each two datasets.
+
+    Attributes
+    ----------
+    links : tuple of Links
+    n_possible : int
+        Pairs of different objects that the groups could make.
+    exemplars : tuple of array of int
+        Global rows that stand for each group, in order.
+    """
+
+    links: tuple[Links, ...]
+    n_possible: int
+    exemplars: tuple[Ints, ...]
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def __iter__(self) -> Iterator[Links]:
+        return iter(self.links)
+
+    @overload
+    def __getitem__(self, place: int) -> Links: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Links]: ...
+    def __getitem__(self, place: int | slice) -> Links | Sequence[Links]:
+        return self.links[place]
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that were made."""
+        return sum(map(len, self.links))
+
+    @property
+    def account(self) -> str:
+        """How the pairs were chosen, in words."""
+        if self.n_pairs == self.n_possible:
+            return f"All {self.n_pairs:,} pairs." if self.n_pairs != 1 else "The one pair."
+        items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)
+        return f"{self.n_pairs:,} of {self.n_possible:,} pairs, between {items} typical items."
+
+    def to_command(self, data: HeteroData, note: str = "", set: str = "") -> dict[str, Any]:
+        """Return the command, as a JSON-ready dictionary, that adds these links in one step."""
+        kinds = {links.kind for links in self.links}
+        return {
+            "op": "add-pairs",
+            "pairs": [
+                [[links.source, str(a)], [links.target, str(b)]]
+                for links in self.links
+                for a, b in zip(
+                    data[links.source].ids[links.i], data[links.target].ids[links.j], strict=True
+                )
+            ],
+            "weight": [float(weight) for links in self.links for weight in links.weight],
+            "kind": kinds.pop() if len(kinds) == 1 else "said",
+            "note": note,
+            "set": set,
+        }
+
+
+def links_between(
+    data: HeteroData,
+    rows_a: ArrayLike,
+    rows_b: ArrayLike | None,
+    weight: float,
+    *,
+    most: int | None = None,
+    kind: str = "said",
+    embedding: Embedding | None = None,
+) -> GroupLinks:
+    """Say how near two groups belong, or the items of one, by a few typical pairs.
+
+    Parameters
+    ----------
+    data : HeteroData
+    rows_a, rows_b : array of int
+        Global rows; without `rows_b`, pairs are made within the first group.
+    weight : float
+        From -1 (apart) to 1 (together).
+    most : int, optional
+        At most so many pairs; 60 unless given.
+    kind : str
+    embedding : Embedding, optional
+        Typical by these places; else by features, and evenly spread where there are none.
+
+    Returns
+    -------
+    GroupLinks
+        A sequence of Links that ``data.edit().add`` takes; its `account` says how many pairs
+        could be made and how they were thinned.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are no such rows, no pair can be made, or the weight is out of range.
+
+    Notes
+    -----
+    Rows that show one object count once. Each dataset of a group gets exemplars in proportion to
+    its items; groups of more than 2,000 items of a dataset are first thinned evenly. The result is
+    the same for the same input.
+    """
+    if most is not None and (isinstance(most, bool) or most < 1):
+        raise ParameterError(f"most = {most!r}; it must be a whole number of 1 or more.")
+    limit = MOST_PAIRS if most is None else int(most)
+    A = _objects(data, rows_a)
+    if rows_b is None:
+        n_possible = len(A) * (len(A) - 1) // 2
+        k = len(A) if n_possible <= limit else int((1 + np.sqrt(1 + 8 * limit)) / 2)
+        chosen: tuple[Ints, ...] = (_exemplars(data, A, max(k, 2), embedding),)
+        pairs = np.column_stack(np.triu_indices(len(chosen[0]), 1))
+        p, q = chosen[0][pairs[:, 0]], chosen[0][pairs[:, 1]]
+    else:
+        B = _objects(data, rows_b)
+        both = len(np.intersect1d(data.object_of[A], data.object_of[B]))
+        n_possible = len(A) * len(B) - both - both * (both - 1) // 2
+        a, b = (len(A), len(B)) if n_possible <= limit else _shares(len(A), len(B), limit)
+        chosen = (_exemplars(data, A, a, embedding), _exemplars(data, B, b, embedding))
+        p, q = (side.ravel() for side in np.meshgrid(*chosen, indexing="ij"))
+    p, q = _distinct(data, p, q)
+    if not len(p):
+        what = "no pair of different items can be made of the groups"
+        raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))
+    return GroupLinks(_blocks(data, p, q, weight, kind), n_possible, chosen)
+
+
+def links_from_labels(
+    data: HeteroData,
+    label: str,
+    per_class: int = 5,
+    cannot: bool = False,
+    *,
+    dataset: str | None = None,
+    target: str | None = None,
+    kind: str | None = None,
+) -> Links:
+    """Link typical items of the same label.
+
+    Parameters
+    ----------
+    data : HeteroData
+    label : str
+        Name of a label column.
+    per_class : int
+        Typical items of each class that are linked with each other.
+    cannot : bool
+        Whether the most typical item of each class is also said to be apart from those of the
+        other classes.
+    dataset : str, optional
+        Whose labels; the first dataset that has such a column unless given.
+    target : str, optional
+        A second dataset with such a column: items of the same label are then linked across.
+    kind : str, optional
+        What to call the links; ``"same <label>"`` unless given.
+
+    Returns
+    -------
+    Links
+        Weight 1 for together and -1 for apart, noted as a set of their own.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such label, or no class has two items.
+    """
+    if isinstance(per_class, bool) or per_class < 1:
+        raise ParameterError(f"per_class = {per_class!r}; it must be a whole number of 1 or more.")
+    first = _column(data, label, dataset)
+    second = first if target is None else _column(data, label, target)
+    within = first.dataset == second.dataset
+    members, others = _classes(data, first), _classes(data, second)
+    shared = [value for value in members if value in others]
+    pairs: list[tuple[Ints, Ints]] = []
+    for value in shared:
+        ends = (members[value], others[value])
+        typical = [_exemplars(data, rows, per_class, None) for rows in ends]
+        p, q = (side.ravel() for side in np.meshgrid(*typical, indexing="ij"))
+        pairs.append(_distinct(data, p, q))
+    together = sum(len(p) for p, _ in pairs)
+    if not together:
+        what = "no two items of different objects have the same label"
+        raise DataError(Problem("no-pairs", f"labels {label!r}", what))
+    if cannot:
+        middle = {value: _exemplars(data, members[value], 1, None)[0] for value in shared}
+        across = {value: _exemplars(data, others[value], 1, None)[0] for value in shared}
+        apart = [
+            (middle[a], across[b])
+            for at, a in enumerate(shared)
+            for b in (shared[at + 1 :] if within else shared[:at] + shared[at + 1 :])
+        ]
+        p, q = np.array(apart, dtype=np.int64).reshape(-1, 2).T
+        pairs.append((p, q))
+    p, q = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    weight = np.where(np.arange(len(p)) < together, 1.0, -1.0)
+    return Links(
+        first.dataset,
+        second.dataset,
+        p - data.offsets[first.dataset].start,
+        q - data.offsets[second.dataset].start,
+        weight,
+        kind=f"same {label}" if kind is None else kind,
+        meta=noted(len(p), set=f"from {label}"),
+    )
+
+
+def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
+    for column in data.labels:
+        if column.name == label and dataset in (None, column.dataset):
+            return column
+    where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
+    known = [c.name for c in data.labels if dataset in (None, c.dataset)]
+    there = f"There are: {', '.join(dict.fromkeys(known)) or 'none'}."
+    raise DataError(Problem("unknown-label", where, "there is no such label", label, there))
+
+
+def _classes(data: HeteroData, column: Labels) -> dict[Any, Ints]:
+    start = data.offsets[column.dataset].start
+    values = column.values
+    out: dict[Any, Ints] = {}
+    for value in column.classes:
+        out[value] = start + np.flatnonzero(np.array([v == value for v in values], dtype=bool))
+    return out
+
+
+def _objects(data: HeteroData, rows: ArrayLike) -> Ints:
+    """Return the rows in order, one for each object."""
+    unique = global_rows(rows, data.n_rows)
+    _, first = np.unique(data.object_of[unique], return_index=True)
+    return unique[np.sort(first)]
+
+
+def _shares(a: int, b: int, limit: int) -> tuple[int, int]:
+    """Return how many of `a` and of `b` items make at most `limit` pairs, about in proportion."""
+    first = min(a, max(1, round(np.sqrt(limit * a / b))), limit)
+    second = min(b, limit // first)
+    return min(a, limit // second), second
+
+
+def _exemplars(data: HeteroData, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
+    """Return `k` typical rows, of each dataset in proportion."""
+    if k >= len(rows):
+        return rows
+    parts = [
+        (data[name], span.start, here)
+        for name, span in data.offsets.items()
+        if len(here := rows[(rows >= span.start) & (rows < span.stop)])
+    ]
+    sizes = np.array([len(here) for *_, here in parts])
+    exact = k * sizes / sizes.sum()
+    counts = np.floor(exact).astype(int)
+    # the largest remainders, so that the counts add up
+    counts[np.argsort(counts - exact, kind="stable")[: k - counts.sum()]] += 1
+    out = [
+        _of_one(dataset, start, here, count, embedding)
+        for (dataset, start, here), count in zip(parts, counts.tolist(), strict=True)
+        if count
+    ]
+    return np.sort(np.concatenate(out))
+
+
+def _of_one(dataset: Dataset, start: int, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
+    if len(rows) > _CANDIDATES:
+        rows = rows[np.linspace(0, len(rows) - 1, _CANDIDATES).round().astype(np.int64)]
+    X = _described(dataset, rows - start, embedding)
+    if X is None:
+        return rows[np.linspace(0, len(rows) - 1, k).round().astype(np.int64)]
+    return rows[exemplars(X, k)]
+
+
+def _described(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:
+    """Return what tells rows of a dataset from each other, (n, d); None where nothing does."""
+    if embedding is not None and dataset.name in embedding.coordinates:
+        Y = np.asarray(embedding.coordinates[dataset.name], dtype=np.float64)[rows]
+        if np.isfinite(Y).all():
+            return Y
+    if dataset.X is not None:
+        if isinstance(dataset.X, sp.csr_array):
+            return np.asarray(sp.csr_array(dataset.X[rows]).toarray(), dtype=np.float64)
+        X = np.asarray(dataset.X[rows], dtype=np.float64)
+        spread = X.std(axis=0)
+        return np.asarray(X / np.where(spread > 0, spread, 1.0))
+    square = dataset.kernel if dataset.kernel is not None else dataset.distance
+    if square is None:
+        return None
+    # items that are alike are alike to all others
+    return np.asarray(square[rows], dtype=np.float64)
+
+
+def _distinct(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of different objects, each two objects once, in order."""
+    ends = np.sort(np.column_stack([data.object_of[p], data.object_of[q]]), axis=1)
+    _, first = np.unique(ends, axis=0, return_index=True)
+    kept = np.sort(first)
+    kept = kept[ends[kept, 0] != ends[kept, 1]]
+    return p[kept], q[kept]
+
+
+def _blocks(data: HeteroData, p: Ints, q: Ints, weight: float, kind: str) -> tuple[Links, ...]:
+    low, high = np.minimum(p, q), np.maximum(p, q)
+    names = list(data.datasets)
+    starts = np.array([span.start for span in data.offsets.values()])
+    i, j = (np.searchsorted(starts, side, side="right") - 1 for side in (low, high))
+    return tuple(
+        Links(
+            names[a],
+            names[b],
+            low[here] - starts[a],
+            high[here] - starts[b],
+            weight,
+            kind=kind,
+        )
+        for a, b in np.unique(np.column_stack([i, j]), axis=0).tolist()
+        if len(here := np.flatnonzero((i == a) & (j == b)))
+    )
