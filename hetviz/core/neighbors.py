@@ -145,8 +145,8 @@ def preservation(
         E = mapped(block)
         for distances in (D, E):
             distances[np.arange(len(block)), block] = np.inf
-        false.append(_excess_ranks(D, _nearest(E, k), k))
-        torn.append(_excess_ranks(E, _nearest(D, k), k))
+        false.append(_excess_ranks(D, nearest_columns(E, k), k))
+        torn.append(_excess_ranks(E, nearest_columns(D, k), k))
     worst = k * (2 * n - 3 * k - 1) / 2
     trust = 1.0 - np.concatenate(false) / worst
     continuity = 1.0 - np.concatenate(torn) / worst
@@ -160,7 +160,7 @@ def preservation(
     )
 
 
-def _nearest(D: Floats, k: int) -> Ints:
+def nearest_columns(D: Floats, k: int) -> Ints:
     """Return the columns of the k smallest entries of each row, nearest first."""
     part = np.argpartition(D, k - 1, axis=1)[:, :k]
     order = np.argsort(np.take_along_axis(D, part, axis=1), axis=1, kind="stable")
@@ -224,7 +224,7 @@ def nearest_neighbors(
         queries = np.arange(start, min(start + step, n))
         D = squared(queries)
         D[np.arange(len(queries)), queries] = np.inf
-        index[queries] = _nearest(D, k)
+        index[queries] = nearest_columns(D, k)
         found[queries] = np.take_along_axis(D, index[queries], axis=1)
         progress(float(queries[-1] + 1) / n)
     return Neighbors(index, np.maximum(found, 0.0))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from hetviz.core.neighbors import cross_squared_distances
+from hetviz.core.neighbors import cross_squared_distances, nearest_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,7 +17,8 @@ Flags = NDArray[np.bool_]
 
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
-_MOST_AXES = 4
+MOST_AXES = 4
+"""Up to so many axes a tree finds what is near."""
 _ENTRIES = 4_000_000
 _FEW = 6
 
@@ -39,7 +40,7 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     O(m k log n) by a tree up to 4 axes; O(m n d) in blocks above.
     """
     wanted = k + same
-    if B.shape[1] <= _MOST_AXES:
+    if B.shape[1] <= MOST_AXES:
         _, index = cKDTree(B).query(A, k=wanted)
         index = np.asarray(index, dtype=np.int64).reshape(len(A), wanted)
     else:
@@ -47,9 +48,7 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
         step = max(1, _ENTRIES // len(B))
         for start in range(0, len(A), step):
             D = cross_squared_distances(A[start : start + step], B)
-            part = np.argpartition(D, wanted - 1, axis=1)[:, :wanted]
-            order = np.argsort(np.take_along_axis(D, part, axis=1), axis=1, kind="stable")
-            index[start : start + step] = np.take_along_axis(part, order, axis=1)
+            index[start : start + step] = nearest_columns(D, wanted)
     if not same:
         return np.asarray(index)
     itself = index == np.arange(len(A))[:, None]
