@@ -17,6 +17,7 @@ __all__ = [
     "HeteroData",
     "Labels",
     "Links",
+    "compare",
     "comparison_table",
     "comparisons_from_hierarchy",
     "comparisons_from_label",
@@ -38,6 +39,7 @@ __all__ = [
     "save",
     "statements",
     "suggest",
+    "sweep",
 ]
 
 _WHERE = {
@@ -52,6 +54,8 @@ _WHERE = {
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "registry": ("get_method", "methods", "suggest"),
+    "runs.compare": ("compare",),
+    "runs.sweep": ("sweep",),
     "runs": ("embed", "nearest_to", "predict_labels", "predict_links", "run_recipe"),
 }
 
@@ -76,6 +80,8 @@ if TYPE_CHECKING:
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
+    from hetviz.runs.compare import compare
+    from hetviz.runs.sweep import sweep
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from functools import cache
 
 from hetviz import algorithms
 from hetviz.base import BaseEmbedder, Capability, MethodCard
+from hetviz.cost import known_seconds
 from hetviz.data import HeteroData
 from hetviz.data.views import identity_links
 from hetviz.errors import ParameterError
@@ -28,12 +29,16 @@ class Verdict:
         Why not, or what it makes use of, one sentence each.
     uses : int
         How many kinds of what is known the method makes use of.
+    seconds : float or None
+        How long a fit with the defaults is estimated to take on this machine, from small fits that
+        were made before (`hetviz.cost.measure_seconds`); None where none were.
     """
 
     card: MethodCard
     suits: bool
     reasons: tuple[str, ...]
     uses: int
+    seconds: float | None = None
 
 
 @cache
@@ -75,7 +80,8 @@ def get_method(key: str) -> type[BaseEmbedder]:
 def suggest(data: HeteroData) -> list[Verdict]:
     """Return a verdict on each method for these data, the most suitable first.
 
-    A method ranks by how many of the kinds of things known of these data it makes use of.
+    A method ranks by how many of the kinds of things known of these data it makes use of. Nothing
+    is fitted here: the cost is what was measured before on data of this kind, if it was.
     """
     present = _present(data)
     verdicts = []
@@ -86,7 +92,8 @@ def suggest(data: HeteroData) -> list[Verdict]:
         reasons = against or [f"Uses {text}." for text in used.values()]
         if not against and unused:
             reasons.append(f"Does not use {', '.join(unused)}.")
-        verdicts.append(Verdict(card, not against, tuple(reasons), len(used)))
+        seconds = None if against else known_seconds(card.key, data)
+        verdicts.append(Verdict(card, not against, tuple(reasons), len(used), seconds))
     return sorted(verdicts, key=lambda verdict: (not verdict.suits, -verdict.uses))
 
 

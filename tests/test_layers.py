@@ -27,6 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "base",
         "predictor",
         "algorithms",
+        "cost",
         "registry",
         "runs",
         "jobs",
