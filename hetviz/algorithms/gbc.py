@@ -288,7 +288,9 @@ class GradientBoostingConsensus(BasePredictor):
             self.connectivity,
             self.weights,
             self.normalize,
-            TreeSettings(self.learning_rate, self.n_leaves, self.min_leaf, self.random_state),
+            TreeSettings(
+                self.learning_rate, self.n_leaves, self.min_leaf, random_state=self.random_state
+            ),
         )
         graphs = list(problem.graphs.values())
         Y, task = problem.targets(y), problem.column.task
@@ -337,8 +339,10 @@ class GradientBoostingConsensus(BasePredictor):
         """Return the labels to try, the first that can be learned counts."""
         given = self.label
         if given is not None and given not in data.datasets:
-            dataset, _, column = given.partition(":")
-            if not column:
+            named = [name for name in data.datasets if given.startswith(f"{name}:")]
+            dataset = max(named, key=len, default="")
+            column = given[len(dataset) + 1 :]
+            if not dataset or not column:
                 raise ParameterError(
                     f"gbc: label = {given!r}; give dataset:column, or one of the datasets "
                     f"{', '.join(data.datasets)}."

@@ -30,12 +30,15 @@ class TreeSettings:
         At most, by tree.
     min_leaf : int
         Rows in a leaf, at least.
+    n_bins : int
+        Values of a feature that LightGBM tells apart; 63 take half the time of its own 255.
     random_state : int
     """
 
     learning_rate: float = 0.1
     n_leaves: int = 15
     min_leaf: int = 5
+    n_bins: int = 63
     random_state: int = 0
 
 
@@ -106,6 +109,7 @@ class _LightGbm:
             "learning_rate": settings.learning_rate,
             "num_leaves": settings.n_leaves,
             "min_data_in_leaf": settings.min_leaf,
+            "max_bin": settings.n_bins,
             "seed": settings.random_state,
             "deterministic": True,
             "force_row_wise": True,

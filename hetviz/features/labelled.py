@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -274,16 +274,31 @@ def _tree_features(dataset: Dataset, X: Any, column: LabelColumn) -> Any:
         return X
     if not sp.issparse(X):
         X = _with_gaps(dataset, np.array(X, dtype=np.float64))
-    if dataset.feature_names is None:
-        return X
-    own = [column.name, f"log {column.name}"]
-    starts = (f"{column.name}=", f"{column.name}~")
-    kept = [
-        place
-        for place, name in enumerate(dataset.feature_names)
-        if name not in own and not name.startswith(starts)
-    ]
+    kept = _not_of(dataset, column.name)
     return X if len(kept) == X.shape[1] else X[:, kept]
+
+
+def without_column(dataset: Dataset, name: str) -> Dataset:
+    """Return the dataset without the features that were made of a column of its table."""
+    if dataset.X is None:
+        return dataset
+    kept = _not_of(dataset, name)
+    if len(kept) == dataset.X.shape[1]:
+        return dataset
+    names = tuple((dataset.feature_names or ())[place] for place in kept)
+    return replace(dataset, X=dataset.X[:, kept] if kept else None, feature_names=names or None)
+
+
+def _not_of(dataset: Dataset, name: str) -> list[int]:
+    """Return the features that were not made of a column, by their names."""
+    if dataset.X is None or dataset.feature_names is None:
+        return list(range(0 if dataset.X is None else dataset.X.shape[1]))
+    own, starts = (name, f"log {name}"), (f"{name}=", f"{name}~")
+    return [
+        place
+        for place, text in enumerate(dataset.feature_names)
+        if text not in own and not text.startswith(starts)
+    ]
 
 
 def _with_gaps(dataset: Dataset, X: Floats) -> Floats:

@@ -1,7 +1,8 @@
 """Runs: data, method, parameters and seed to a result that can be repeated."""
 
 from hetviz.runs.asking import Answer, nearest_to
-from hetviz.runs.labels import LabelPrediction, predict_labels
+from hetviz.runs.label_result import LabelPrediction
+from hetviz.runs.labels import predict_labels
 from hetviz.runs.prediction import predict_links
 from hetviz.runs.recipe import Recipe, read_recipe, run_recipe, write_run
 from hetviz.runs.run import FittedRun, Run, embed, fit_run
