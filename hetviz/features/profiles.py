@@ -30,8 +30,8 @@ class NearestProfiles:
     -----
     With A (n, m) the positive weights of the known links and P (n, n), Q (m, m) the shares with
     which each item takes its neighbours by features (perplexity 5, see
-    `hetviz.features.affinities.own_affinities`), the scores are :math:`P A + A Q^T`: what the items
-    most alike are linked with, on both sides. A side without features adds nothing. Weighted
+    `hetviz.features.affinities.own_affinities`), the scores are :math:`(P A + A Q^T) / 2`: what the
+    items most alike are linked with, on both sides. A side without features is left out. Weighted
     nearest profiles are the usual yardstick of link prediction (Yamanishi et al. 2008).
     """
 
@@ -49,12 +49,14 @@ class NearestProfiles:
 
     def scores(self, rows: Ints) -> Floats:
         """Return scores of rows of source with all rows of target, shape (rows, m)."""
-        out: Any = sp.csr_array((len(rows), self._shape[1]))
+        sides: list[Any] = []
         if self._P is not None:
-            out = out + self._P[rows] @ self._A
+            sides.append(self._P[rows] @ self._A)
         if self._Q is not None:
-            out = out + self._A[rows] @ self._Q.T
-        return np.asarray(out.toarray(), dtype=np.float64)
+            sides.append(self._A[rows] @ self._Q.T)
+        if not sides:
+            return np.zeros((len(rows), self._shape[1]))
+        return np.asarray(sum(sides[1:], sides[0]).toarray() / len(sides), dtype=np.float64)
 
 
 def _known(data: HeteroData, source: str, target: str, shape: tuple[int, int]) -> Any:

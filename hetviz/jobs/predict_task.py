@@ -15,7 +15,8 @@ from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Part, Progress
 from hetviz.registry import get_method
 from hetviz.runs import fit_run, predict_links
-from hetviz.runs.held_out_links import CHANCE, HeldOutRanking, rank_held_out
+from hetviz.runs.held_out_links import CHANCE, PROFILES, HeldOutRanking, rank_held_out
+from hetviz.runs.pair_scores import PROFILES_TITLE, Fitted, PairScorer
 
 LINKS = "links"
 TOP = 200
@@ -41,7 +42,7 @@ def find_links(
     source, target : str
         Datasets; they may be the same.
     method : str
-        Its key.
+        Its key, or "profiles": what the items most alike by their features are linked with.
     params : mapping
     seeds : sequence of int
         One start of the method for each, and one test.
@@ -69,10 +70,12 @@ def find_links(
     """
     if not seeds:
         raise ParameterError("find_links: give at least one seed.")
-    title = get_method(method).card.title
+    plain = method == PROFILES
+    title = PROFILES_TITLE if plain else get_method(method).card.title
     tests: list[HeldOutRanking] = []
     models: list[BaseEmbedder] = []
-    steps = (len(seeds) if start is None else 0) + (len(seeds) if hold_out else 0) + 1
+    fits = start is None and not plain
+    steps = (len(seeds) if fits else 0) + (len(seeds) if hold_out else 0) + 1
     done = 0
 
     def part() -> Part:
@@ -82,16 +85,21 @@ def find_links(
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        if start is None:
+        if fits:
             models = [fit_run(data, method, params, seed, part()).model for seed in seeds]
         if hold_out:
             found = [
-                rank_held_out(data, method, params, source, target, hold_out, seed, part())
+                rank_held_out(
+                    data, None if plain else method, params, source, target, hold_out, seed, part()
+                )
                 for seed in seeds
             ]
             tests = [one for one in found if one is not None]
         progress((steps - 1) / steps, "Ranking pairs")
-        table = predict_links(data, start if start is not None else models, source, target, top)
+        by: Fitted | Sequence[Fitted] = models if start is None else start
+        if plain:
+            by = PairScorer.of_profiles(data, source, target)
+        table = predict_links(data, by, source, target, top)
     progress(1.0, "Done")
     ours = (DataWarning, ConvergenceWarning)
     content = {

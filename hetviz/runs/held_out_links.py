@@ -46,7 +46,7 @@ class HeldOutRanking:
 
 def rank_held_out(
     data: HeteroData,
-    method: str,
+    method: str | None,
     params: Mapping[str, Any],
     source: str,
     target: str,
@@ -59,8 +59,8 @@ def rank_held_out(
     Parameters
     ----------
     data : HeteroData
-    method : str
-        Its key.
+    method : str or None
+        Its key; None ranks by nearest profiles alone.
     params : mapping
     source, target : str
         Datasets whose links are judged; they may be the same. Links of every kind are held out,
@@ -92,16 +92,17 @@ def rank_held_out(
     positive = np.setdiff1d(positive, known_pairs(train, source, target))
     if not len(positive):
         return None
-    model = fit_run(train, method, params, seed, progress).model
-    scorer = PairScorer.of(train, model, source, target)
     plain = NearestProfiles(train, source, target)
-    asked: dict[str, Callable[[Ints], Floats]] = {METHOD: scorer.scores}
+    asked: dict[str, Callable[[Ints], Floats]] = {}
+    if method is not None:
+        model = fit_run(train, method, params, seed, progress).model
+        asked[METHOD] = PairScorer.of(train, model, source, target).scores
     if plain.applies:
-        asked[PROFILES] = plain.scores
+        asked[METHOD if method is None else PROFILES] = plain.scores
     rows, kept = _candidates(train, source, target, seed)
     is_link = np.isin(kept, positive)
     m = len(train[target])
-    if not is_link.any() or is_link.all():
+    if not asked or not is_link.any() or is_link.all():
         return None
     auc: dict[str, float] = {}
     precision: dict[str, Mapping[int, float]] = {

@@ -13,13 +13,14 @@ from scipy.spatial.distance import cdist
 from hetviz.base import BaseEmbedder, Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.new_rows import NewLink
-from hetviz.errors import DataError, HetvizError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, Problem
+from hetviz.features.profiles import NearestProfiles
 from hetviz.metrics.rows import coordinates_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Fitted = BaseEmbedder | Embedding
 
+PROFILES_TITLE = "Like links like"
 _SAMPLED_PAIRS = 1_000_000
 
 
@@ -51,7 +52,9 @@ class PairScorer:
     score: Callable[[Ints], Floats]
 
     @classmethod
-    def of(cls, data: HeteroData, fit: Fitted, source: str, target: str) -> PairScorer:
+    def of(
+        cls, data: HeteroData, fit: BaseEmbedder | Embedding | PairScorer, source: str, target: str
+    ) -> PairScorer:
         """Return the scores of a fitted method, new rows placed first, or of a map.
 
         Raises
@@ -59,6 +62,8 @@ class PairScorer:
         hetviz.errors.HetvizError
             If the method is not fitted, or a dataset is unknown.
         """
+        if isinstance(fit, PairScorer):
+            return fit
         if isinstance(fit, BaseEmbedder) and not hasattr(fit, "embedding_"):
             raise HetvizError(f"{fit.card.title}: call fit before predict_links.")
         embedding = fit if isinstance(fit, Embedding) else _with_new(data, fit, (source, target))
@@ -77,12 +82,35 @@ class PairScorer:
             )
         return cls(Y, Z, _by_share(Y, Z))
 
+    @classmethod
+    def of_profiles(cls, data: HeteroData, source: str, target: str) -> PairScorer:
+        """Return the scores of `hetviz.features.profiles.NearestProfiles`; places are features.
+
+        Raises
+        ------
+        hetviz.errors.NotApplicableError
+            If no link between the two datasets is known, or neither has features.
+        """
+        plain = NearestProfiles(data, source, target)
+        if not plain.applies:
+            reason = "It needs links between the two datasets, and features in one of them."
+            raise NotApplicableError(PROFILES_TITLE, [reason])
+        return cls(_described(data[source]), _described(data[target]), plain.scores)
+
     def scores(self, rows: Ints) -> Floats:
         """Return scores of rows with all targets, (rows, m); -inf where one has no place."""
         S = np.array(self.score(rows), dtype=np.float64)
         S[~np.isfinite(self.Y[rows]).all(axis=1)] = -np.inf
         S[:, ~np.isfinite(self.Z).all(axis=1)] = -np.inf
         return S
+
+
+Fitted = BaseEmbedder | Embedding | PairScorer
+
+
+def _described(dataset: Dataset) -> Floats:
+    X = np.zeros((len(dataset), 1)) if dataset.X is None else dataset.X
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def _by_share(Y: Floats, Z: Floats) -> Callable[[Ints], Floats]:

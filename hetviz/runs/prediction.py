@@ -30,7 +30,7 @@ def predict_links(
     ----------
     data : HeteroData
         Rows that a fitted method does not know yet are placed first, where it can place new rows.
-    fitted_or_embedding : fitted method, Embedding, or a sequence of these
+    fitted_or_embedding : fitted method, Embedding, PairScorer, or a sequence of these
         Of several (starts of one method, say) the scores are averaged, and the best and worst
         rank among them is told.
     source, target : str
