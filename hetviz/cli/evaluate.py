@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import hetviz
 from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params
@@ -15,7 +16,7 @@ def register(add: Add) -> None:
     evaluate = add(
         "evaluate",
         _evaluate,
-        "Measure a map.",
+        "Measure a map; ± is the standard error of what was sampled.",
         "evaluate digits --coordinates result/coordinates.csv",
     )
     add_data(evaluate)
@@ -40,6 +41,9 @@ def _evaluate(given: argparse.Namespace) -> int:
             progress=progress(),
             **chosen_params(given),
         )
-    scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out).to_dict()
-    show(given, scores, score_lines(scores))
+    scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out)
+    lines = score_lines(scores.values, scores.standard_errors)
+    sampled: dict[str, Any] = {"standard_errors": dict(scores.standard_errors)}
+    record = {**scores.to_dict(), **(sampled if scores.standard_errors else {})}
+    show(given, record, lines)
     return 0

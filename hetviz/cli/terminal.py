@@ -5,16 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.progress import Progress, silent
 
 
-def score_lines(scores: dict[str, float]) -> list[str]:
-    """Return a line for each measure."""
-    return [f"{name:<32}{value:.4f}" for name, value in scores.items()]
+def score_lines(
+    scores: Mapping[str, float], standard_errors: Mapping[str, float] | None = None
+) -> list[str]:
+    """Return a line for each measure, with the standard error of those that were sampled."""
+    errors = standard_errors or {}
+    return [
+        f"{name:<32}{value:.4f}" + (f"  ± {errors[name]:.4f}" if name in errors else "")
+        for name, value in scores.items()
+    ]
 
 
 def say(text: str, stream: TextIO | None = None) -> None:

@@ -82,7 +82,8 @@ class KernelSpace:
     """Squared distances in the feature space of a kernel matrix (n, n)."""
 
     def __init__(self, K: Any) -> None:
-        self._K, self._size = np.asarray(K, dtype=np.float64), np.asarray(K.diagonal(), dtype=np.float64)
+        self._K = np.asarray(K, dtype=np.float64)
+        self._size = self._K.diagonal()
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""

@@ -39,8 +39,8 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
     Notes
     -----
     The maps are brought to one size and turned (orthogonal Procrustes) to lie over their mean,
-    three times (Gower 1975). A row's value is 1 - s / S: s is the standard deviation of its places, S
-    that of all places. O(maps n k^2).
+    three times (Gower 1975). A row's value is 1 - s / S: s is the standard deviation of its places,
+    S that of all places. O(maps n k^2).
     """
     maps = list(embeddings)
     if len(maps) < 2:
