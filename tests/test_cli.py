@@ -262,3 +262,27 @@ def test_a_weight_that_is_none_exits_with_2(word, capsys):
         cli.main(["embed", "emoji", "--method", "pca", "--out", "x", "--weigh", word])
     assert caught.value.code == 2
     assert "key=number" in capsys.readouterr().err
+
+
+COMPARE = ("--methods", "pca,guided-projection", "--seeds", 2, "--hold-out", 0.3)
+
+
+def test_compare_prints_the_table_and_the_advice(run, folder, tmp_path):
+    code, text, _ = run("compare", folder(), *COMPARE)
+    assert code == 0
+    lines = text.splitlines()
+    assert lines[0].split()[0] == "method"
+    assert {lines[1].split()[0], lines[2].split()[0]} == {"pca", "guided-projection"}
+    assert "Take " in lines[-1]
+    out = tmp_path / "out"
+    code, text, _ = run("compare", folder(), *COMPARE, "--json", "--out", out)
+    assert code == 0
+    found = json.loads(text)
+    assert [row["method"] for row in found["table"]] == [line.split()[0] for line in lines[1:3]]
+    assert json.loads((out / "compare.json").read_text())["seeds"] == [0, 1]
+    assert len((out / "compare.csv").read_text().splitlines()) == 3
+
+
+def test_compare_refuses_what_it_cannot_do(run, folder):
+    assert run("compare", folder(), "--methods", "pac")[0] == 1
+    assert run("compare", folder(), "--hold-out", 2)[0] == 1
