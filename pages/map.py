@@ -2,9 +2,21 @@
 
 import streamlit as st
 
-from hetviz.ui import look, maker, map_panel, map_tools, map_view, recent, session, work
+from hetviz.ui import (
+    act_bar,
+    act_draft,
+    look,
+    maker,
+    map_panel,
+    map_tools,
+    map_view,
+    recent,
+    session,
+    work,
+)
 from hetviz.ui.places import PAGES
 
+act_draft.follow()
 state = session.workspace().state
 
 if state.data is None:
@@ -27,3 +39,5 @@ if state.run is not None:
 with right, st.container(key="panel", gap="small"):
     map_panel.show(state)
     recent.remember()
+if state.run is not None:
+    act_bar.show(state)

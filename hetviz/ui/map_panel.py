@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui import group_panel, item_panel, maker, quality, selecting
+from hetviz.ui import act_moved, group_panel, item_panel, maker, quality, selecting
 from hetviz.workspace import State
 
 _HINTS = (
@@ -15,6 +15,8 @@ _HINTS = (
 KEYS = (
     ("Shift + click", "add to the selection"),
     ("Shift + drag", "lasso"),
+    ("A, B", "make a group of the selection"),
+    ("T, X", "together, apart; again: add"),
     ("N, P", "step through what is near"),
     ("/", "find an item"),
     ("Esc", "select nothing"),
@@ -29,7 +31,7 @@ def show(state: State) -> None:
         item_panel.show(state, int(rows[0]))
     elif len(rows):
         group_panel.show(state, rows)
-    elif state.run is not None:
+    elif state.run is not None and not act_moved.show(state, state.run):
         _hints()
     if state.run is not None:
         quality.show(state, state.run)

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from hetviz.plots import colour_options
-from hetviz.ui import filters, gallery, history, look, maker, session
+from hetviz.ui import act_sets, filters, gallery, history, look, maker, session
 from hetviz.workspace import SetView, State
 
 
@@ -28,6 +28,7 @@ def tools(state: State) -> DeltaGenerator:
             args=(f"colour-{data.fingerprint()[:12]}-{now}",),
         )
         filters.popover(state)
+        act_sets.popover(state)
         history.show(state)
         place = st.container(width="content")
     filters.chips(state)

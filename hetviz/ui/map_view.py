@@ -9,12 +9,12 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots import still_map
 from hetviz.plots.map import DOT
-from hetviz.ui import charts, look, map_component, map_data, native_map, session, work
+from hetviz.ui import act_hands, charts, look, map_component, map_data, native_map, session, work
 from hetviz.workspace import SetView, State
 
 _WORK, _LOOK = "map", "live"
-_WORK_HEIGHT = "max(380px, calc(100vh - 222px))"
-_WORK_HEIGHT_BELOW_FILTERS = "max(340px, calc(100vh - 268px))"
+_WORK_HEIGHT = "max(340px, calc(100vh - 290px))"
+_WORK_HEIGHT_BELOW_FILTERS = "max(320px, calc(100vh - 336px))"
 _LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
 
 
@@ -37,13 +37,14 @@ def show(state: State) -> list[str]:
     )
     with st.container(key=_WORK, border=False):
         map_component.draw(
-            {**spec, "name": _WORK},
+            {**spec, "name": _WORK, "acts": act_hands.spec(state, spec["session"])},
             _key(_WORK),
             height=_WORK_HEIGHT_BELOW_FILTERS if state.filters else _WORK_HEIGHT,
             on_selection=_selected,
             on_camera=_moved,
             on_hidden=_hidden,
             on_webgl=_no_webgl,
+            on_act=_acted,
         )
     return _notes(spec)
 
@@ -115,6 +116,10 @@ def _hidden() -> None:
     state, hidden = session.workspace().state, _said("hidden") or []
     if state.data is not None:
         session.do(SetView(hidden=tuple(name for name in state.data.datasets if name in hidden)))
+
+
+def _acted() -> None:
+    act_hands.acted(_said("act"))
 
 
 def _no_webgl() -> None:

@@ -287,7 +287,7 @@ def test_keys(show: Open) -> None:
     page = show()
     stage = page.get_by_role("application")
     stage.focus()
-    for key, name in (("l", "lasso"), ("b", "box"), ("m", "move")):
+    for key, name in (("l", "lasso"), ("r", "box"), ("m", "move")):
         page.keyboard.press(key)
         expect(page.locator(f'[data-tool="{name}"][aria-pressed="true"]')).to_be_visible()
     page.keyboard.press("+")

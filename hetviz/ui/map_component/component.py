@@ -52,6 +52,7 @@ def draw(
     on_hidden: Callable[[], None] | None = None,
     on_webgl: Callable[[], None] | None = None,
     on_missing: Callable[[], None] | None = None,
+    on_act: Callable[[], None] | None = None,
 ) -> Any:
     """Draw the map and return what the browser last said.
 
@@ -63,15 +64,15 @@ def draw(
         Identity of this map on the page. While it stays, selection and camera stay.
     height : str
         Height of the whole component, tools and legend included, in CSS.
-    on_selection, on_camera, on_hidden, on_webgl, on_missing : callable, optional
+    on_selection, on_camera, on_hidden, on_webgl, on_missing, on_act : callable, optional
         Called before the page runs again, when the browser selected, moved, hid a dataset, found
-        no WebGL, or asked for an array the server no longer has.
+        no WebGL, asked for an array the server no longer has, or wished something of groups.
 
     Returns
     -------
     result
         With attributes `selection`, `camera`, `hidden`, `webgl` (states; None until set) and
-        `missing` (the key of an array, for one run).
+        `missing` (the key of an array), `act` (a wish), both for one run.
     """
     # Registered at each run: the registry belongs to the server that runs, not to the process.
     component = st.components.v2.component(
@@ -91,4 +92,5 @@ def draw(
         on_hidden_change=on_hidden or _nothing,
         on_webgl_change=on_webgl or _nothing,
         on_missing_change=on_missing or _nothing,
+        on_act_change=on_act or _nothing,
     )

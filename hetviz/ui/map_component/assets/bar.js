@@ -4,12 +4,16 @@ import { h, icon, set, thousands } from "./dom.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
 
-const TOOLS = [["move", "Move", "M"], ["lasso", "Lasso", "L"], ["box", "Box", "B"]];
+const TOOLS = [["move", "Move", "M"], ["lasso", "Lasso", "L"], ["box", "Box", "R"], ["drag", "Drag", "D"]];
 const KEYS = [
-  ["M, L, B", "move, lasso, box"],
+  ["M, L, R, D", "move, lasso, box, drag an item"],
   ["Click", "select an item; on nothing: clear"],
   ["Shift or Ctrl", "add to the selection"],
-  ["Alt", "take out of the selection"],
+  ["Alt", "take out of the selection; drag an item"],
+  ["A, B", "make a group of what is selected"],
+  ["T, X", "the groups: together, apart; again: add"],
+  ["C", "A closer to B than to what is selected"],
+  ["G", "name group A"],
   ["Shift + drag", "lasso, from any tool"],
   ["Arrows", "move the map"],
   ["+ and −", "zoom"],

@@ -67,9 +67,17 @@ export class Hands {
       return;
     }
     const quick = map.tool === "move" && event.shiftKey && event.button === 0;
-    const tool = event.button === 1 ? "move" : quick ? "lasso" : map.tool;
-    this.drag = { tool, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
+    const row = this.grips(event) ? this.rowAt(x, y) : -1;
+    const named = map.tool === "drag" ? "move" : map.tool;
+    const tool = event.button === 1 ? "move" : row >= 0 ? "carry" : quick ? "lasso" : named;
+    this.drag = { tool, row, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
     if (event.button === 1) event.preventDefault();
+  }
+
+  /** Whether a press takes hold of the item under it. */
+  grips(event) {
+    const { tool } = this.map;
+    return event.button === 0 && (tool === "drag" || (tool === "move" && event.altKey));
   }
 
   moved(event) {
@@ -97,6 +105,9 @@ export class Hands {
       view.zoomed = true;
       this.walk = null;
       map.wish({ view: true });
+    } else if (drag.tool === "carry") {
+      map.acts.carried = [drag.row, view.dataX(x), view.dataY(y)];
+      map.wish();
     } else if (drag.tool === "lasso") {
       if (Math.hypot(x - drag.lastX, y - drag.lastY) < 2) return;
       map.sketch.push([view.dataX(x), view.dataY(y)]);
@@ -121,9 +132,11 @@ export class Hands {
     }
     this.drag = null;
     const polygon = map.sketch;
+    const { carried } = map.acts;
     this.release();
     if (!drag) return;
     if (!drag.far) this.click(event, drag);
+    else if (carried) map.acts.drop(...carried);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
       map.select(inside(map.pos, map.pass, polygon), drag.how, polygon);
@@ -141,6 +154,7 @@ export class Hands {
     const { map } = this;
     map.pointerDown = false;
     map.sketch = null;
+    map.acts.carried = null;
     map.stage.classList.remove("hv-dragging");
     map.wish({ view: true });
   }
@@ -243,7 +257,10 @@ export class Hands {
       "+": () => map.zoomBy(1.5), "=": () => map.zoomBy(1.5),
       "-": () => map.zoomBy(1 / 1.5), _: () => map.zoomBy(1 / 1.5),
       0: () => map.fit(), Home: () => map.fit(),
-      m: () => map.setTool("move"), l: () => map.setTool("lasso"), b: () => map.setTool("box"),
+      m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
+      d: () => map.setTool("drag"), a: () => map.acts.set("A"), b: () => map.acts.set("B"),
+      t: () => map.acts.say("t"), x: () => map.acts.say("x"),
+      c: () => map.acts.say("c"), g: () => map.acts.say("g"),
       "/": () => map.bar.focusSearch(), "?": () => map.bar.keys(),
       n: () => this.step(1), "]": () => this.step(1),
       p: () => this.step(-1), "[": () => this.step(-1),
@@ -318,6 +335,7 @@ export class Hands {
       this.drag = null;
       this.release();
     } else if (map.bar.closeMenus()) return;
+    else if (map.acts.dropped) map.acts.send({ what: "forget" });
     else if (map.cursor >= 0) {
       map.cursor = -1;
       this.walk = null;

@@ -3,6 +3,7 @@
 // Selection and camera belong to the browser while the map lives. Python's are taken when the map
 // mounts, and whenever Python's selection has a higher version than ours (undo, Clear, search).
 
+import { Acts } from "./acts.js";
 import { aligned } from "./align.js";
 import { Bar } from "./bar.js";
 import { mix, slots } from "./colour.js";
@@ -58,6 +59,7 @@ class HetMap {
     this.overlay = new Overlay(canvas, this);
     this.density = new Density(this);
     this.tip = new Tip(this);
+    this.acts = new Acts(this);
     this.bar = new Bar(this);
     this.legend = new Legend(this);
     this.follower = new Live(this);
@@ -159,6 +161,7 @@ class HetMap {
       this.measure();
       this.start(data, kept);
     } else if (geometry !== this.geometry) this.arrive(geometry);
+    this.acts.take(data);
     this.bar.update();
     this.legend.update();
     this.note.hidden = true;
@@ -332,9 +335,10 @@ class HetMap {
     return count;
   }
 
-  /** The selected rows, else the 300 that move most. */
+  /** The rows that are selected or in a group, else the 300 that move most. */
   movers(from, to) {
-    if (this.count && this.count <= 300) return this.pickedRows().filter((r) => this.pass[r]);
+    const meant = [...new Set([...this.pickedRows(), ...this.acts.rows()])];
+    if (meant.length && meant.length <= 300) return meant.filter((r) => this.pass[r]);
     const far = [];
     for (let r = 0; r < this.n; r++) {
       const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);

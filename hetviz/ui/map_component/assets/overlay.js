@@ -116,6 +116,7 @@ export class Overlay {
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
+    m.acts.draw(ctx);
     for (const [p, x, y, alpha] of texts) {
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.8 : 0.55) : 1);

@@ -1,0 +1,170 @@
+"""The statement in the bar before it is added, what speaks against it, and the map after it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz.base import Capability
+from hetviz.data.statements import set_names, statement_keys, statement_rows
+from hetviz.errors import HetvizError
+from hetviz.plots.text import short
+from hetviz.ui import act_commands, act_say, session, work
+from hetviz.ui.act_commands import Draft
+from hetviz.ui.faces import item_at
+from hetviz.workspace import AddComparisons, AddLinks, Command, State, SwitchSet
+from hetviz.workspace.guidance_commands import AddPairs
+from hetviz.workspace.guiding import stated
+
+REFIT = "refit-after-each"
+# In the session: that the map should be made again, and which rows find their places anew.
+_WANTED = "refit-wanted"
+_MOST_OBJECTIONS = 2
+
+
+def draft(state: State) -> Draft | None:
+    """Return the statement that is about to be made, or None while something is lacking."""
+    data, saying, groups = state.data, act_say.saying(), act_say.groups(state)
+    if data is None or saying.how == "label" or act_say.lacking(saying.how, groups):
+        return None
+    make = act_commands.closer if saying.how == "closer" else act_commands.pairs
+    mark = hashlib.sha256(b"".join(name.encode() + groups[name].tobytes() for name in groups))
+    key = ("draft", id(data), saying.how, saying.weight, saying.most, mark.hexdigest())
+
+    def drafted() -> Draft | None:
+        try:
+            return make(data, groups, saying)
+        except HetvizError:
+            # Such as two groups of the very same items: there is nothing to say of them.
+            return None
+
+    return session.cached(key, data, drafted)
+
+
+def objections(state: State, made: Draft) -> list[str]:
+    """Say what was said before that this contradicts, in plain sentences."""
+    data = state.data
+    if data is None:
+        return []
+    key = ("objections", id(data), id(made))
+    return session.cached(key, (data, made), lambda: _objections(state, made.commands))
+
+
+def _objections(state: State, commands: tuple[Command, ...]) -> list[str]:
+    data, found = state.opened(), []
+    for command in commands:
+        if not isinstance(command, AddLinks | AddPairs | AddComparisons):
+            continue
+        after = stated(data, command)
+        row_of = {key: row for row, key in enumerate(statement_keys(after.data))}
+        ends = statement_rows(after.data)
+        told = [
+            [short(item_at(data, int(row)).title, 24) for row in ends[row_of[old]] if row >= 0]
+            for _, old in after.opposite
+        ]
+        if told and isinstance(command, AddComparisons):
+            found.append(f"{len(told):,} of these say the opposite of what was said before.")
+        elif told:
+            named = "; ".join(" and ".join(pair[:2]) for pair in told[:_MOST_OBJECTIONS])
+            more = f" and {len(told) - _MOST_OBJECTIONS:,} more" if len(told) > 2 else ""
+            word = "apart" if act_say.saying().weight > 0 else "together"
+            found.append(f"Before, these were said to be {word}: {named}{more}.")
+    return found
+
+
+def add() -> None:
+    """Add what the bar says."""
+    state = session.workspace().state
+    made = draft(state)
+    if made is not None and session.do(made.command()):
+        act_say.clear(selection=True)
+        want(state)
+
+
+def label(rows: NDArray[np.int64], column: str, value: str) -> None:
+    """Label these global rows."""
+    state = session.workspace().state
+    made = act_commands.label(state.opened(), rows, column, value)
+    if session.do(made.command()):
+        st.session_state["label-value"] = ""
+        act_say.clear(selection=True)
+        want(state)
+
+
+def switch(name: str, key: str) -> None:
+    """Switch a set of statements on or off, as a control in the session says."""
+    state = session.workspace().state
+    on = bool(st.session_state[key])
+    if session.do(SwitchSet(name, on)):
+        rows = np.empty(0, dtype=np.int64)
+        if not on and state.data is not None:
+            ends = statement_rows(state.data)[set_names(state.data) == name]
+            rows = np.unique(ends[ends >= 0])
+        want(state, rows)
+
+
+def refits() -> bool:
+    """Whether the map follows each change."""
+    return bool(st.session_state.get(REFIT, True))
+
+
+def want(before: State, loose: NDArray[np.int64] | None = None) -> None:
+    """Let the map follow what was just said, unless the user wants to wait."""
+    state = session.workspace().state
+    if state.run is None or state.guided is before.guided or state.is_current(state.run):
+        return
+    kept: NDArray[np.int64] | None = st.session_state.get(_WANTED)
+    rows = np.empty(0, dtype=np.int64) if loose is None else loose
+    st.session_state[_WANTED] = rows if kept is None else np.union1d(kept, rows)
+    if refits():
+        follow()
+
+
+def now() -> None:
+    """Let the map follow what was said while it waited."""
+    st.session_state.setdefault(_WANTED, np.empty(0, dtype=np.int64))
+    _go()
+
+
+def follow() -> None:
+    """Go on with a refit that is wanted, where the map follows each change."""
+    if refits():
+        _go()
+
+
+def _go() -> None:
+    """Start the refit that is wanted, as soon as nothing else is being made."""
+    rows: Any = st.session_state.get(_WANTED)
+    state = session.workspace().state
+    if rows is None:
+        return
+    if state.run is None or state.is_current(state.run):
+        del st.session_state[_WANTED]
+    elif state.pending is not None and state.pending.outcome is not None:
+        # It failed or was stopped, which the page tells; it is not tried for ever.
+        del st.session_state[_WANTED]
+    elif work.live() is None:
+        work.refit(state, rows if len(rows) else None)
+
+
+def deaf(state: State) -> str:
+    """Say that the method of the map makes no use of what the bar says; empty where it does."""
+    from hetviz.registry import get_method
+
+    run = state.run
+    if run is None or act_say.saying().how != "closer":
+        return ""
+    try:
+        card = get_method(run.method).card
+    except HetvizError:
+        return ""
+    if Capability.COMPARISONS in card.capabilities:
+        return ""
+    return (
+        f"{card.title} makes no use of comparisons: the map will not move, "
+        "but is judged by them. Map by comparisons does."
+    )

@@ -1,0 +1,80 @@
+"""What the browser wishes of groups on the map: keys pressed there, an item let go elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetviz.errors import HetvizError
+from hetviz.ui import act_draft, act_say, map_selection, session
+from hetviz.ui.act_say import HOWS
+from hetviz.ui.map_parts import geometry, seen
+from hetviz.ui.map_shelf import SHELVES, Packed
+from hetviz.workspace import State
+
+_PROPOSED = 5
+
+
+def acted(value: object) -> None:
+    """Do what the browser wished; what does not fit is passed over."""
+    state = session.workspace().state
+    data = state.data
+    if not isinstance(value, Mapping) or data is None:
+        return
+    if value.get("fingerprint") != data.fingerprint():
+        return
+    try:
+        match value.get("what"):
+            case "group":
+                rows = map_selection.rows_of_bits(value.get("packed"), data.n_rows)
+                act_say.set_group(str(value.get("group")), rows)
+            case "say" if value.get("how") in HOWS:
+                _say(state, value["how"])
+            case "drop":
+                _dropped(state, value)
+            case "forget":
+                act_say.clear()
+    except HetvizError as error:
+        session.tell(str(error))
+
+
+def spec(state: State, owner: str) -> dict[str, Any]:
+    """Return what the map draws of it: keys of the groups' rows, pairs, a dropped item."""
+    made = act_draft.draft(state)
+    groups = act_say.groups(state)
+    return {
+        "groups": {
+            name: SHELVES.put(owner, Packed.of(rows, "<i4")) for name, rows in groups.items()
+        },
+        "preview": [] if made is None else made.lines,
+        "dropped": list(act_say.saying().dropped or ()) or None,
+    }
+
+
+def _say(state: State, how: act_say.How) -> None:
+    """Choose what to say; the second time, say it."""
+    if act_say.saying().how == how and act_draft.draft(state) is not None:
+        act_draft.add()
+    else:
+        act_say.choose(how)
+
+
+def _dropped(state: State, value: Mapping[str, Any]) -> None:
+    """Take what lies where an item was let go for what it belongs with."""
+    row, x, y = int(value["row"]), float(value["x"]), float(value["y"])
+    form = geometry(state, state.run)
+    if not (0 <= row < len(form.points) and math.isfinite(x) and math.isfinite(y)):
+        return
+    far = np.hypot(form.points[:, 0] - x, form.points[:, 1] - y)
+    far[~(seen(state) & form.placed)] = np.inf
+    far[row] = np.inf
+    near = np.argsort(far)[:_PROPOSED]
+    near = near[np.isfinite(far[near])]
+    act_say.clear()
+    act_say.set_group("A", np.array([row]))
+    act_say.set_group("B", near)
+    act_say.choose("together")
+    act_say.change(dropped=(row, x, y), proposed=tuple(int(one) for one in near))

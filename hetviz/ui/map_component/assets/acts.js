@@ -1,0 +1,153 @@
+// What is said on the map: groups A, B and C with their rings, the pairs a statement would make,
+// and an item that is carried elsewhere. Python decides; here it is drawn, and wishes are sent.
+
+import { clear } from "./colour.js";
+import { pack } from "./pick.js";
+import { array } from "./store.js";
+
+const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
+const FEW = 30;
+const MOST_RINGS = 400;
+export const WORDS = {
+  t: ["together", "together"], x: ["apart", "apart"], c: ["closer", "closer"], g: ["label", "name"],
+};
+
+export class Acts {
+  constructor(map) {
+    Object.assign(this, { map, groups: new Map(), preview: [], carried: null, told: "" });
+  }
+
+  /** What Python says of groups and preview; the rows of groups come by address. */
+  async take(data) {
+    const { map } = this;
+    const acts = data.acts ?? {};
+    this.preview = acts.preview ?? [];
+    this.dropped = acts.dropped ?? null;
+    const told = JSON.stringify([acts.groups ?? {}, data.n]);
+    if (told !== this.told) {
+      this.told = told;
+      const named = Object.entries(acts.groups ?? {});
+      const rows = await Promise.all(named.map(([, key]) => array(data.session, key, "i4")));
+      if (told !== this.told || map.dead) return;
+      this.groups = new Map(named.map(([name], k) => [name, Array.from(rows[k])]));
+    }
+    map.wish({ place: true });
+  }
+
+  /** Rows of all groups. */
+  rows() { return [...new Set([...this.groups.values()].flat())]; }
+
+  /** Make a group of what is selected, or of the item under the keyboard's cursor. */
+  set(name) {
+    const { map } = this;
+    const rows = map.count ? map.pickedRows() : map.cursor >= 0 ? [map.cursor] : [];
+    if (!rows.length) {
+      map.say(`Select something first, then press ${name}`);
+      return false;
+    }
+    const flags = new Uint8Array(map.n);
+    for (const r of rows) flags[r] = 1;
+    this.groups.set(name, [...rows]);
+    this.told = "";
+    this.send({ what: "group", group: name, packed: pack(flags) });
+    map.say(`${name}: ${rows.length.toLocaleString("en")} ${rows.length === 1 ? "item" : "items"}`);
+    map.wish({ place: true });
+    return true;
+  }
+
+  /** Choose what to say of the groups; a second time says it. */
+  say(key) {
+    const [how, word] = WORDS[key];
+    const { map } = this;
+    if (how === "closer" && map.count && !this.same(map.pickedRows())) this.set("C");
+    this.send({ what: "say", how });
+    map.say(word);
+  }
+
+  same(rows) {
+    const told = JSON.stringify(rows);
+    return [...this.groups.values()].some((group) => JSON.stringify(group) === told);
+  }
+
+  /** Let an item go elsewhere, in the map's own units. */
+  drop(row, x, y) {
+    this.dropped = [row, x, y];
+    this.send({ what: "drop", row, x, y });
+    this.map.say("With respect to what? Choose below the map");
+  }
+
+  send(wish) {
+    const { map } = this;
+    map.component.setTriggerValue("act", { ...wish, fingerprint: map.data.fingerprint });
+  }
+
+  draw(ctx) {
+    this.pairs(ctx);
+    for (const [name, rows] of this.groups) this.rings(ctx, name, rows);
+    this.carry(ctx);
+  }
+
+  at(row) {
+    const { view, pos } = this.map;
+    return [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+  }
+
+  /** The pairs a statement would make: heavier than links that are there. */
+  pairs(ctx) {
+    const { shown, tokens } = this.map;
+    const many = this.preview.length > 60;
+    for (const [i, j, weight] of this.preview) {
+      if (!shown[i] || !shown[j]) continue;
+      ctx.beginPath();
+      ctx.moveTo(...this.at(i));
+      ctx.lineTo(...this.at(j));
+      ctx.lineWidth = many ? 1 : 1.6;
+      ctx.setLineDash(weight < 0 ? [2, 4] : [7, 4]);
+      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.plus, many ? 0.45 : 0.85);
+      ctx.stroke();
+    }
+    ctx.setLineDash([]);
+  }
+
+  rings(ctx, name, rows) {
+    const { shown, overlay, tokens } = this.map;
+    const seen = rows.filter((r) => shown[r]);
+    if (!seen.length) return;
+    const few = seen.length <= FEW;
+    const step = Math.max(1, Math.ceil(seen.length / MOST_RINGS));
+    let top = null;
+    for (let k = 0; k < seen.length; k += step) {
+      const [x, y] = this.at(seen[k]);
+      overlay.ring(ctx, x, y, few ? 10.5 : 6, few ? 2.4 : 1.4, few ? DASH[name] : DASH[name].map((d) => d / 2));
+      if (!top || y < top[1]) top = [x, y];
+    }
+    const [x, y] = [top[0] - (few ? 15 : 11), top[1] - (few ? 13 : 10)];
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.arc(x, y, 9, 0, 7);
+    ctx.fillStyle = tokens.ink;
+    ctx.fill();
+    ctx.font = `700 12px ${this.map.family}`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    ctx.fillStyle = tokens.bg;
+    ctx.fillText(name, x, y + 0.5);
+  }
+
+  /** The way of an item that is carried, or was dropped and waits for an answer. */
+  carry(ctx) {
+    const { view, overlay, tokens } = this.map;
+    const now = this.carried ?? this.dropped;
+    if (!now) return;
+    const [row, x, y] = now;
+    ctx.beginPath();
+    ctx.moveTo(...this.at(row));
+    ctx.lineTo(view.x(x), view.y(y));
+    ctx.lineWidth = 1.6;
+    ctx.setLineDash([4, 3]);
+    ctx.strokeStyle = clear(tokens.accent, 0.9);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    overlay.ring(ctx, view.x(x), view.y(y), 8, 2.2);
+  }
+}
