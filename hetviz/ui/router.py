@@ -20,6 +20,12 @@ page = st.navigation(
         ),
         st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
         st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
+        st.Page(
+            PAGES / "predict.py",
+            title="Predict",
+            icon=":material/online_prediction:",
+            url_path="predict",
+        ),
     ],
     position="top",
 )
