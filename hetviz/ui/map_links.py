@@ -89,7 +89,7 @@ def _ends(state: State, run: Run | None) -> Ends:
     def make() -> Ends:
         p, q, weight = _global(data, data)
         held = np.zeros(len(p), dtype=bool)
-        hidden = None if run is None else _hidden_from(data, run)
+        hidden = None if run is None else hidden_from(data, run)
         if hidden is not None:
             first, second, _ = _global(data, hidden)
             held = np.isin(_pair(p, q, data.n_rows), _pair(first, second, data.n_rows))
@@ -103,7 +103,7 @@ def _ends(state: State, run: Run | None) -> Ends:
     return kept(data, key, make, (aside, run))
 
 
-def _hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
+def hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
     """Return the links that the method of a run did not see: the same draw as then."""
     if not run.hold_out or run.fingerprint != data.fingerprint():
         return None

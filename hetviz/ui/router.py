@@ -19,6 +19,12 @@ page = st.navigation(
             default=True,
         ),
         st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
+        st.Page(
+            PAGES / "guidance.py",
+            title="Guidance",
+            icon=":material/rule:",
+            url_path="guidance",
+        ),
         st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
         st.Page(
             PAGES / "predict.py",

@@ -1,0 +1,53 @@
+"""The sets of what was said: switched off and on to see what each does, and renamed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from hetviz.ui import look, session
+from hetviz.ui.guidance_ledger import Ledger
+from hetviz.workspace import RenameSet, SwitchSet
+
+_SCROLLS_FROM = 8
+
+
+def show(ledger: Ledger) -> None:
+    """Show a switch for each set, with how many statements it holds."""
+    sets = ledger.sets
+    if sets.empty:
+        return
+    off = int((~sets["on"]).sum())
+    look.section("What counts", f"{look.count(off, 'set')} off" if off else "")
+    look.quiet("What one action said is a set. Switch one off and refit to see what it does.")
+    height: int | Literal["content"] = 260 if len(sets) >= _SCROLLS_FROM else "content"
+    with st.container(height=height, border=False, gap="xsmall", key="sets"):
+        for name, number, on in sets.itertuples(index=False):
+            # A key for each state: undo has to move the switch too.
+            key = f"set-{name}-{bool(on)}"
+            st.toggle(
+                f"{look.plain(name)} ({number:,})",
+                value=bool(on),
+                key=key,
+                on_change=_switch,
+                args=(str(name), not on),
+            )
+    with st.popover("Rename a set", type="tertiary", key="rename-set"):
+        old = st.selectbox("Set", list(sets["set"]), key="rename-set-which")
+        new = st.text_input("New name", max_chars=150, key=f"rename-set-to-{old}")
+        st.button(
+            "Rename",
+            key="rename-set-do",
+            disabled=not new.strip() or new.strip() == old,
+            on_click=_rename,
+            args=(str(old), new.strip()),
+        )
+
+
+def _switch(name: str, on: bool) -> None:
+    session.do(SwitchSet(name, on))
+
+
+def _rename(old: str, new: str) -> None:
+    session.do(RenameSet(old, new))
