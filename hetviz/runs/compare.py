@@ -18,7 +18,9 @@ from hetviz import params as parameters
 from hetviz.base import Capability
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, HetvizError, ParameterError
-from hetviz.metrics import evaluate, guidance_curve
+from hetviz.metrics.curves import measured_curves
+from hetviz.metrics.measured import Measured
+from hetviz.metrics.summary import scores_of
 from hetviz.progress import Progress, silent
 from hetviz.registry import get_method, suggest
 from hetviz.runs.comparison import LOOK_AT, Candidate, Comparison, Curve, Fitted
@@ -27,7 +29,6 @@ from hetviz.runs.run import fit_run
 
 log = logging.getLogger(__name__)
 
-_CURVE_POINTS = 121
 _MOST_SEEDS = 100
 _FAULT = "Something went wrong inside this method, which is a fault of hetviz and not of your data."
 _NO_MEMORY = "There is not enough memory for this method with as many items."
@@ -208,7 +209,7 @@ class _Work:
                 fitted = fit_run(train, chosen.method, chosen.params, seed, report)
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
-                scores, curves = measured(train, fitted.embedding, held_out)
+                scores, curves = judged(train, fitted.embedding, held_out)
                 if new_items:
                     scores |= placing_scores(
                         self._data, chosen.method, chosen.params, seed, new_items, report
@@ -267,7 +268,7 @@ class _Work:
         self._failures.setdefault(key, f"With seed {seed}: {reason}" if worked else reason)
 
 
-def measured(
+def judged(
     train: HeteroData, embedding: Embedding, held_out: HeteroData | None
 ) -> tuple[dict[str, float], dict[str, Curve]]:
     """Return every measure that applies to a map, and its satisfaction curves.
@@ -275,31 +276,24 @@ def measured(
     ``links_kept`` (and ``links_kept_held_out``) is what the curve shows at 5 % of the pairs; links
     of items without a place count as not kept. ``placed`` is the share of rows with a place.
     """
-    scores = evaluate(train, embedding, held_out).to_dict()
+    measured = Measured(train, embedding, held_out)
+    scores = scores_of(measured).to_dict()
     scores["placed"] = float(embedding.stacked_placed().mean())
     curves: dict[str, Curve] = {}
+    drawn = measured_curves(measured).get("links", {})
     for kind, ending, part in (("given", "", train), ("held_out", "_held_out", held_out)):
-        if part is None:
+        if part is None or not any((group.weight > 0).any() for group in part.links):
             continue
-        curve = kept_curve(part, embedding)
-        if curve is not None:
-            curves[kind] = curve
-            scores[f"links_kept{ending}"] = float(np.interp(LOOK_AT, *curve))
+        x, y = drawn.get(kind, ([0.0, 1.0], [0.0, 0.0]))
+        kept = np.asarray(y) * _with_places(part, embedding)
+        curves[kind] = np.round(x, 7).tolist(), np.round(kept, 6).tolist()
+        scores[f"links_kept{ending}"] = float(np.interp(LOOK_AT, *curves[kind]))
     return scores, curves
 
 
-def kept_curve(data: HeteroData, embedding: Embedding) -> Curve | None:
-    """Return the share of all links kept against the share of pairs; None without any link."""
+def _with_places(data: HeteroData, embedding: Embedding) -> float:
+    """Return the share of the links that say together whose ends both have a place."""
     placed = embedding.stacked_placed()
     table = data.link_table()
-    together = table[table["weight"] > 0]
-    if together.empty:
-        return None
-    there = placed[together["p"].to_numpy()] & placed[together["q"].to_numpy()]
-    # The same shares for every curve, evenly spread on the logarithmic axis it is drawn on.
-    at = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, _CURVE_POINTS)])
-    if not there.any():
-        return np.round(at, 7).tolist(), np.zeros(len(at)).tolist()
-    x, y = guidance_curve(embedding, data)
-    kept = np.interp(at, x, y) * float(there.mean())
-    return np.round(at, 7).tolist(), np.round(kept, 6).tolist()
+    ends = table.loc[table["weight"] > 0, ["p", "q"]].to_numpy(np.int64)
+    return float(placed[ends].all(axis=1).mean())

@@ -85,12 +85,15 @@ def test_what_is_kept_is_read_off_the_curve_that_is_drawn() -> None:
 def test_links_of_items_without_a_place_are_not_kept() -> None:
     data = pairs(10)
     embedding = hetviz.embed(data, "cdmca")
-    _, whole = engine.kept_curve(data, embedding) or ([], [])
+    whole = engine.judged(data, embedding, None)[1]["given"][1]
     a = np.array(embedding.coordinates["a"])
     a[:5] = np.nan
     half = hetviz.Embedding({"a": a, "b": embedding.coordinates["b"]}, embedding.ids)
-    _, kept = engine.kept_curve(data, half) or ([], [])
+    kept = engine.judged(data, half, None)[1]["given"][1]
     assert (whole[-1], kept[-1]) == (1.0, 0.5)
+    a[:] = np.nan
+    gone = hetviz.Embedding({"a": a, "b": embedding.coordinates["b"]}, embedding.ids)
+    assert engine.judged(data, gone, None)[0]["links_kept"] == 0.0
 
 
 def test_the_same_arguments_give_the_same_but_for_the_seconds() -> None:
