@@ -29,8 +29,8 @@ def across(vicinity: Vicinity) -> tuple[Floats, Floats]:
 
     Notes
     -----
-    From a row one goes to the k nearest linked rows in the data that are near (the row itself
-    first, if it is linked) and along their links: what is reached is expected near. A neighbour on
+    From the k linked rows nearest to a row in the data (itself first, if it is linked), as far as
+    they are near, one goes along their links: what is reached is expected near. A neighbour on
     the map is false if it is neither expected nor near, in the data, to one of the k rows expected
     first. Rows of two datasets that show the same object count as linked.
     """
@@ -67,9 +67,9 @@ def _partners(vicinity: Vicinity) -> dict[tuple[str, str], sp.csr_array]:
             known = found.get((source, target))
             found[source, target] = same if known is None else sp.csr_array(known + same)
     for (source, target), W in found.items():
-        there = np.zeros(W.shape[1])
-        there[vicinity.placed[target]] = 1.0
-        kept = sp.csr_array(W.multiply(there[None, :]))
+        here, there = np.zeros(W.shape[0]), np.zeros(W.shape[1])
+        here[vicinity.placed[source]] = there[vicinity.placed[target]] = 1.0
+        kept = sp.csr_array(W.multiply(there[None, :]).multiply(here[:, None]))
         kept.eliminate_zeros()
         kept.sort_indices()
         kept.data[:] = 1.0
@@ -93,9 +93,12 @@ def _anchors(vicinity: Vicinity, source: str, W: sp.csr_array, rows: Ints) -> tu
     for start in range(0, len(rows), step):
         at = slice(start, start + step)
         D = space.between(rows[at], seen)
+        D[rows[at][:, None] == seen] = np.inf
         nearest = nearest_columns(D, k)
         chosen[at, 1:] = seen[nearest]
         via[at, 1:] = np.take_along_axis(D, nearest, axis=1) <= limits[at][:, None]
+    # a linked row is one of the k
+    via[via[:, 0], k] = False
     return chosen, via
 
 
