@@ -198,6 +198,7 @@ export class Hands {
     map.tip.show(row);
     if (row === map.hovered) return;
     map.hovered = row;
+    map.together.pointed(row);
     map.stage.classList.toggle("hv-on-item", row >= 0);
     map.wish();
   }

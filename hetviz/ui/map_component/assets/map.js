@@ -18,6 +18,7 @@ import { pack, rowsOf, unpack } from "./pick.js";
 import { Plot, dotSize } from "./plot.js";
 import { Missing, ROOT, array, loadPlotly, loadStyle, memory } from "./store.js";
 import { Tip } from "./tip.js";
+import { Together } from "./together.js";
 import { View, between, calm, ease } from "./view.js";
 
 const CAMERA_PAUSE = 900; // ms without movement before Python hears of the camera
@@ -59,6 +60,7 @@ class HetMap {
     this.overlay = new Overlay(canvas, this);
     this.density = new Density(this);
     this.tip = new Tip(this);
+    this.together = new Together(this);
     this.acts = new Acts(this);
     this.bar = new Bar(this);
     this.legend = new Legend(this);
@@ -161,6 +163,7 @@ class HetMap {
       this.measure();
       this.start(data, kept);
     } else if (geometry !== this.geometry) this.arrive(geometry);
+    this.together.join(data.together);
     this.acts.take(data);
     this.bar.update();
     this.legend.update();
@@ -283,7 +286,7 @@ class HetMap {
 
   cameraMoved() {
     this.remember();
-    if (this.data.mode !== "work") return;
+    if (this.data.mode !== "work" || this.data.together) return;
     clearTimeout(this.cameraTimer);
     this.cameraTimer = setTimeout(() => {
       if (this.dead || this.pointerDown) return;
@@ -385,6 +388,7 @@ class HetMap {
     this.dirty = {};
     if (this.flight) this.stepFlight(now, dirty);
     if (this.motion) this.stepMotion(now, dirty);
+    if (dirty.view) this.together.moved();
     if (dirty.paint) this.paint();
     else if (dirty.view || dirty.pos) {
       this.plot.nudge(this.view, dirty.pos ? this.pos : null, this.shown);
@@ -510,6 +514,7 @@ class HetMap {
     this.stats.selectedAt = performance.now();
     this.selectionChanged();
     this.remember();
+    this.together.selected();
     this.say(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
     this.legend.update();
     // The picture follows in the next frames: Python hears of the selection first.
@@ -581,6 +586,7 @@ class HetMap {
     this.hands.close();
     this.bar.close();
     this.tip.close();
+    this.together.leave();
     this.follower.stop();
     this.density.close();
     this.media?.close();
