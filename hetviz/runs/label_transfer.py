@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 
 from hetviz import params as parameters
@@ -28,6 +28,7 @@ LEAST_LABELS = 5
 OWN_NEAREST, OWN_RIDGE, GUESS = "10 nearest of its own", "ridge on its own features", "guess"
 _NEAREST = 10
 _AXES = 10
+_MOST_STEPS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +81,9 @@ def transferred(
     Notes
     -----
     Ten nearest neighbours in the common space say which source class (or tenth of its numbers) an
-    item has, and which label of the target the source's rows have; `hetviz.core.transfer.bridge`
-    joins the two (equations 5.19 and 5.20).
+    item has; a linear model of the target's labels there (logistic or ridge regression, which few
+    labels are enough for) says what the source's rows would be labelled;
+    `hetviz.core.transfer.bridge` joins the two (equations 5.19 and 5.20).
     """
     kind = get_method("hemap")
     given = {
@@ -105,7 +107,7 @@ def transferred(
         p_v = nearest_mean(B_S[rows], np.eye(width)[codes], B_T)
         known = np.flatnonzero(np.isfinite(y))
         if len(known) >= LEAST_LABELS:
-            said = nearest_mean(B_T[known], wanted(target, y[known]), B_S[rows])
+            said = _target_model(target, B_T[known], y[known], B_S[rows])
         else:
             said = wanted(source, v)
         outputs = bridge(p_v, codes, said)
@@ -161,6 +163,20 @@ def nearest_mean(B: Floats, outputs: Floats, at: Floats, k: int = _NEAREST) -> F
     """Return the mean output of the k nearest rows of B (n, d) for each row of `at`."""
     near = NearestNeighbors(n_neighbors=min(k, len(B))).fit(B)
     return np.asarray(outputs[near.kneighbors(at, return_distance=False)].mean(axis=1))
+
+
+def _target_model(target: LabelColumn, B: Floats, y: Floats, at: Floats) -> Floats:
+    """Return the target's outputs at other places by a linear model of its labels."""
+    if target.task != CLASSES:
+        return np.asarray(Ridge(alpha=1.0).fit(B, wanted(target, y)).predict(at))
+    out = np.zeros((len(at), len(target.classes)))
+    codes = np.unique(y).astype(np.int64)
+    if len(codes) == 1:
+        out[:, codes] = 1.0
+    else:
+        model = LogisticRegression(max_iter=_MOST_STEPS).fit(B, y)
+        out[:, model.classes_.astype(np.int64)] = model.predict_proba(at)
+    return out
 
 
 def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn) -> HeteroData:
