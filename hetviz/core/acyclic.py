@@ -59,6 +59,15 @@ def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: np.random
     return kept
 
 
+def on_cycle(edges: Ints) -> Mask:
+    """Say of each edge whether it lies on a cycle, shape (e,)."""
+    if not len(edges):
+        return np.zeros(0, dtype=bool)
+    u, v, n = _renumbered(edges)
+    part = _strong_components(u, v, n)
+    return np.asarray(part[u] == part[v])
+
+
 def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
     """Find, for each given edge, a shortest cycle through it.
 

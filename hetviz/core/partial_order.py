@@ -154,7 +154,7 @@ def partial_order(
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 4)
     m = len(pairs)
     weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
-    near, far, ends = _vertices(pairs)
+    near, far, ends = vertices(pairs)
     fate = np.full(m, KEPT, dtype=np.int8)
     fate[(near == far) | (ends[far, 0] == ends[far, 1])] = IMPOSSIBLE
     stated = _Statements.of(near, far, weights, fate, multiplicity)
@@ -273,7 +273,7 @@ class _Statements:
         return fate
 
 
-def _vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
+def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the near and the far pair of each row by number, and the two ends of each pair.
 
     All pairs of an object with itself are one, at distance 0.

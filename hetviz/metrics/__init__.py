@@ -1,5 +1,6 @@
 """How well a map does: guidance kept, neighbours kept."""
 
+from hetviz.metrics.conflicts import Conflict, would_contradict
 from hetviz.metrics.curves import curves
 from hetviz.metrics.guidance import guidance_curve
 from hetviz.metrics.guidance_report import GuidanceReport, guidance_report
@@ -9,6 +10,7 @@ from hetviz.metrics.summary import Scores, evaluate
 from hetviz.metrics.trust import Trust, trust
 
 __all__ = [
+    "Conflict",
     "GuidanceReport",
     "Scores",
     "Trust",
@@ -19,4 +21,5 @@ __all__ = [
     "roc_curve",
     "stability",
     "trust",
+    "would_contradict",
 ]
