@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 
 MOST_PAIRS = 60
 """So many pairs stand for two groups unless another number is given."""
+MOST_IN_TURN = 300
+"""Likewise, where every item is to be in a pair."""
 _CANDIDATES = 2_000
 
 
@@ -35,11 +37,14 @@ class GroupLinks(Sequence[Links]):
         Pairs of different objects that the groups could make.
     exemplars : tuple of array of int
         Global rows that stand for each group, in order.
+    whole : bool
+        Whether every item of the groups is in a pair.
     """
 
     links: tuple[Links, ...]
     n_possible: int
     exemplars: tuple[Ints, ...]
+    whole: bool = False
 
     def __len__(self) -> int:
         return len(self.links)
@@ -64,6 +69,8 @@ class GroupLinks(Sequence[Links]):
         """How the pairs were chosen, in words."""
         if self.n_pairs == self.n_possible:
             return f"All {self.n_pairs:,} pairs." if self.n_pairs != 1 else "The one pair."
+        if self.whole:
+            return f"{self.n_pairs:,} of {self.n_possible:,} pairs: every item is in one."
         items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)
         return f"{self.n_pairs:,} of {self.n_possible:,} pairs, between {items} typical items."
 
@@ -95,6 +102,7 @@ def links_between(
     most: int | None = None,
     kind: str = "said",
     embedding: Embedding | None = None,
+    in_turn: bool = False,
 ) -> GroupLinks:
     """Say how near two groups belong, or the items of one, by a few typical pairs.
 
@@ -110,6 +118,10 @@ def links_between(
     kind : str
     embedding : Embedding, optional
         Typical by these places; else by features, and evenly spread where there are none.
+    in_turn : bool
+        Not all pairs of few items, but few pairs of all items: each is paired in its turn, so that
+        all of them are told where they belong; `most` is then as many as the larger group has,
+        unless given. Groups of more than that (300 unless given) are thinned to as many.
 
     Returns
     -------
@@ -130,26 +142,53 @@ def links_between(
     """
     if most is not None and (isinstance(most, bool) or most < 1):
         raise ParameterError(f"most = {most!r}; it must be a whole number of 1 or more.")
-    limit = MOST_PAIRS if most is None else int(most)
     A = _objects(data, rows_a)
+    if in_turn:
+        return _by_turns(data, A, rows_b, weight, most, kind, embedding)
+    limit = MOST_PAIRS if most is None else int(most)
     if rows_b is None:
-        n_possible = len(A) * (len(A) - 1) // 2
+        n_possible = _n_possible(data, A)
         k = len(A) if n_possible <= limit else int((1 + np.sqrt(1 + 8 * limit)) / 2)
         chosen: tuple[Ints, ...] = (_exemplars(data, A, max(k, 2), embedding),)
         pairs = np.column_stack(np.triu_indices(len(chosen[0]), 1))
         p, q = chosen[0][pairs[:, 0]], chosen[0][pairs[:, 1]]
     else:
         B = _objects(data, rows_b)
-        both = len(np.intersect1d(data.object_of[A], data.object_of[B]))
-        n_possible = len(A) * len(B) - both - both * (both - 1) // 2
+        n_possible = _n_possible(data, A, B)
         a, b = (len(A), len(B)) if n_possible <= limit else _shares(len(A), len(B), limit)
         chosen = (_exemplars(data, A, a, embedding), _exemplars(data, B, b, embedding))
         p, q = (side.ravel() for side in np.meshgrid(*chosen, indexing="ij"))
-    p, q = _distinct(data, p, q)
-    if not len(p):
-        what = "no pair of different items can be made of the groups"
-        raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))
-    return GroupLinks(_blocks(data, p, q, weight, kind), n_possible, chosen)
+    return GroupLinks(_blocks(data, *_some(data, p, q), weight, kind), n_possible, chosen)
+
+
+def _by_turns(
+    data: HeteroData,
+    A: Ints,
+    rows_b: ArrayLike | None,
+    weight: float,
+    most: int | None,
+    kind: str,
+    embedding: Embedding | None,
+) -> GroupLinks:
+    groups = [A] if rows_b is None else [A, _objects(data, rows_b)]
+    chosen = tuple(_exemplars(data, rows, most or MOST_IN_TURN, embedding) for rows in groups)
+    n_possible = _n_possible(data, *groups)
+    longest, other = max(chosen, key=len), min(chosen, key=len)
+    k = np.arange(min(most or len(longest), n_possible))
+    round_, place = np.divmod(k, len(longest))
+    # Within one group each item is paired with the next, and in the next round with that after.
+    turn = place + round_ + (rows_b is None)
+    p, q = _some(data, longest[place], other[turn % len(other)])
+    whole = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
+    whole = whole and len(np.union1d(p, q)) == len(np.union1d(groups[0], groups[-1]))
+    return GroupLinks(_blocks(data, p, q, weight, kind), n_possible, chosen, whole)
+
+
+def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
+    if B is None:
+        return len(A) * (len(A) - 1) // 2
+    both = len(np.intersect1d(data.object_of[A], data.object_of[B]))
+    return len(A) * len(B) - both - both * (both - 1) // 2
 
 
 def links_from_labels(
@@ -321,6 +360,15 @@ def _distinct(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     kept = np.sort(first)
     kept = kept[ends[kept, 0] != ends[kept, 1]]
     return p[kept], q[kept]
+
+
+def _some(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs of different objects; refuse where there is none."""
+    p, q = _distinct(data, p, q)
+    if not len(p):
+        what = "no pair of different items can be made of the groups"
+        raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))
+    return p, q
 
 
 def _blocks(data: HeteroData, p: Ints, q: Ints, weight: float, kind: str) -> tuple[Links, ...]:

@@ -170,7 +170,7 @@ def _number(draft: act_commands.Draft) -> None:
         st.html(f'<span class="hv-act-open">{words}</span>', width="content")
         return
     with st.popover(words, key="act-number"):
-        look.quiet(f"{draft.account} Typical items speak for the others.")
+        look.quiet(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
             f"Most {what}s",

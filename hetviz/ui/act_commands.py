@@ -53,7 +53,8 @@ class Draft:
 
 def pairs(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft:
     """Draft links between groups A and B, or within A where there is no B."""
-    found = links_between(data, groups["A"], groups.get("B"), saying.weight, most=saying.most)
+    ends = groups["A"], groups.get("B")
+    found = links_between(data, *ends, saying.weight, most=saying.most, in_turn=True)
     word = "together" if saying.weight > 0 else "apart"
     name = _set_name(data, f"{_words(data, groups, 'AB')} {word}")
     lines = [

@@ -67,6 +67,29 @@ def test_large_groups_are_thinned_alike_each_time() -> None:
     assert few.n_pairs <= 4
 
 
+def test_in_turn_every_item_is_in_a_pair_and_more_rounds_give_more() -> None:
+    data = clumps(400)
+    A, B = np.arange(0, 6), np.arange(800, 861)
+    found = hetviz.links_between(data, A, B, 1, in_turn=True)
+    assert found.account == "61 of 366 pairs: every item is in one."
+    ends = [(links.source, links.target) for links in found]
+    assert ends == [("a", "bare")]
+    assert set(found[0].i) == set(range(6))
+    assert len(set(found[0].j)) == 61
+    more = hetviz.links_between(data, A, B, 1, in_turn=True, most=150)
+    assert more.n_pairs == 150
+    everything = hetviz.links_between(data, A, B, 1, in_turn=True, most=1000)
+    assert everything.account == "All 366 pairs."
+    fewer = hetviz.links_between(data, A, B, 1, in_turn=True, most=10)
+    assert fewer.n_pairs == 10
+    assert "typical" in fewer.account
+    within = hetviz.links_between(data, B, None, 1, in_turn=True)
+    assert within.n_pairs == 61
+    assert len(set(within[0].i) | set(within[0].j)) == 61
+    pair = hetviz.links_between(data, B[:2], None, 1, in_turn=True)
+    assert pair.account == "The one pair."
+
+
 def test_views_of_one_thing_count_once_and_nothing_is_linked_with_itself() -> None:
     data = clumps()
     within = hetviz.links_between(data, [0, 40, 1, 41, 2], None, 1)
