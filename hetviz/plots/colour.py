@@ -32,7 +32,7 @@ class ColourOption:
     Attributes
     ----------
     key : str
-        ``"dataset"``, or a JSON list of dataset name and column name.
+        ``"dataset"``, a JSON list of dataset name and column name, or one of `LAYERS`.
     title : str
         For menus.
     kind : {"dataset", "categories", "numbers"}
@@ -41,6 +41,13 @@ class ColourOption:
     key: str
     title: str
     kind: Kind
+
+
+LAYERS = {
+    "trust": ColourOption("trust", "Trust", "numbers"),
+    "stability": ColourOption("stability", "Stability", "numbers"),
+}
+"""What belongs to a map and not to its data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +145,11 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     code[code >= len(kept)] = OTHER
     result = Colouring(option, tuple(kept), code, none, len(order) - len(kept))
     return _with_borrowed(data, dataset, result)
+
+
+def layer_colouring(key: str, value: NDArray[np.float64]) -> Colouring:
+    """Return the colouring by one of `LAYERS`, `value` of shape (n_rows,); NaN without one."""
+    return Colouring(LAYERS[key], (), np.zeros(len(value), dtype=np.int64), value)
 
 
 def number_range(value: NDArray[np.floating[Any]]) -> tuple[float, float]:

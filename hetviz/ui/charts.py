@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots import Colouring, colouring, curve_alt, curve_figure
+from hetviz.plots import Colouring, curve_alt, curve_figure
 from hetviz.plots.curve import LOOK_AT, kept_at
-from hetviz.ui import session
+from hetviz.ui import map_layers, session
 from hetviz.workspace import Run, State
 
 
@@ -23,10 +23,7 @@ def embedding_of(state: State, run: Run) -> Embedding | None:
 
 def colours(state: State) -> Colouring:
     """Return the colouring that the view asks for."""
-    data = _data(state)
-    return session.cached(
-        ("colours", id(data), state.view.colour), data, lambda: colouring(data, state.view.colour)
-    )
+    return map_layers.colours_of(state, state.run)
 
 
 def figures(state: State, run: Run) -> Mapping[str, Any]:

@@ -24,9 +24,8 @@ from hetviz.plots.palette import NUMBERS, Theme, shape_of, text_colour, tokens
 from hetviz.plots.place import name_anchors
 from hetviz.plots.text import is_word, short
 from hetviz.plots.writing import LONGEST_NAME, NAME_FONT
-from hetviz.ui import map_parts, map_selection
+from hetviz.ui import map_layers, map_parts, map_selection
 from hetviz.ui.map_parts import (
-    colours_of,
     data_of,
     frame_of,
     geometry,
@@ -81,7 +80,7 @@ def spec(
         If a filter names what is not there.
     """
     data = data_of(state)
-    colours = colours_of(data, state.view.colour)
+    colours = map_layers.colours_of(state, run)
     form = geometry(state, run)
     frame = frame_of(state, run)
     selected = np.asarray(selection, dtype=np.int64)
@@ -209,10 +208,12 @@ def _datasets(data: HeteroData) -> list[dict[str, Any]]:
 def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) -> dict[str, Any]:
     token = tokens(theme)
     numbers = colours.option.kind == "numbers"
-    values = kept(data, ("colour", colours.option.key), lambda: _packed_colour(colours))
-    low, high = kept(data, ("range", colours.option.key), lambda: number_range(colours.value))
+    # Layers of different maps have the same key.
+    own = id(colours)
+    values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
+    low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
     palette = list(token.categories[: len(colours.categories)])
-    counts = kept(data, ("counts", colours.option.key), lambda: _counts(colours))
+    counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
     return {
         "key": SHELVES.put(session, values),
         "kind": "numbers" if numbers else "categories",

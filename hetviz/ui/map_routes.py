@@ -29,7 +29,7 @@ from hetviz.jobs.frames import Frame
 from hetviz.plots.colour import number_range
 from hetviz.plots.density import Window, category_tints, density_image, number_tints
 from hetviz.plots.palette import Theme, tokens
-from hetviz.ui import map_atlas, map_facts, map_links, map_parts, map_search
+from hetviz.ui import map_atlas, map_facts, map_layers, map_links, map_parts, map_search
 from hetviz.ui.map_answers import (
     ASK_AGAIN,
     AWHILE,
@@ -89,6 +89,7 @@ def routes() -> list[BaseRoute]:
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/atlas/{session}", _answering(_atlas)),
         Route("/hv/density/{session}/{key}", _answering(_density)),
+        Route("/hv/fog/{session}", _answering(_fog)),
     ]
 
 
@@ -178,7 +179,7 @@ def _items(request: Request) -> Response:
 def _item(request: Request) -> Response:
     opened = _opened(request)
     (row,) = opened.rows([request.path_params["row"]], 1)
-    colours = map_parts.colours_of(opened.data, opened.state.view.colour)
+    colours = map_layers.colours_of(opened.state, opened.run)
     card = map_facts.card(opened.data, row, colours, opened.session)
     return json_answer(request, card, ASK_AGAIN)
 
@@ -248,6 +249,15 @@ def _density(request: Request) -> Response:
     tints = _tints(opened, query.get("colour", ""), theme)
     image = density_image(points.reshape(-1, 2), tints, window, among)
     return Response(image, media_type="image/png", headers=guards(FOREVER))
+
+
+def _fog(request: Request) -> Response:
+    opened = _opened(request)
+    if opened.run is None:
+        raise Refused
+    return answer(
+        request, map_layers.fog_of(opened.state, opened.run).content, None, BINARY, ASK_AGAIN
+    )
 
 
 def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from hetviz.plots import colour_options
-from hetviz.ui import act_sets, filters, gallery, history, look, maker, session
+from hetviz.ui import act_sets, filters, gallery, history, look, maker, map_layers, session
 from hetviz.workspace import SetView, State
 
 
@@ -14,7 +14,8 @@ def tools(state: State) -> DeltaGenerator:
     """Show the row; every change is a command. Return where `new_map` goes."""
     data = state.opened()
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
-        options = {option.key: option.title for option in colour_options(data)}
+        known = [*colour_options(data), *map_layers.options(state, state.run)]
+        options = {option.key: option.title for option in known}
         now = state.view.colour if state.view.colour in options else next(iter(options))
         st.selectbox(
             "Colour",

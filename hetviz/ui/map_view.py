@@ -8,6 +8,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.plots import still_map
+from hetviz.plots.colour import LAYERS
 from hetviz.plots.map import DOT
 from hetviz.ui import act_hands, charts, look, map_component, map_data, native_map, session, work
 from hetviz.workspace import SetView, State
@@ -24,6 +25,9 @@ def show(state: State) -> list[str]:
         return native_map.show(state)
     job = work.live()
     workspace = session.workspace()
+    if state.view.colour in LAYERS:
+        with st.spinner("Finding out where this map can be trusted"):
+            charts.colours(state)
     spec = map_data.spec(
         state,
         state.run,

@@ -48,6 +48,7 @@ export class Bar {
       "div", { class: "hv-menu" },
       h("button", { type: "button", onclick: picture }, icon("image"), "Save as PNG"),
       h("button", { type: "button", onclick: keys }, icon("help"), "Keys"),
+      map.fog.entry,
     ));
     this.element = h(
       "div", { class: "hv-bar", role: "toolbar", "aria-label": "Map tools" },
@@ -61,6 +62,7 @@ export class Bar {
       ),
       h(
         "div", { class: "hv-set hv-extras" },
+        map.fog.tool,
         button("image", "Save as PNG", picture), button("help", "Keys (?)", keys),
       ),
       this.more.element,

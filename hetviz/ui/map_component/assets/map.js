@@ -9,6 +9,7 @@ import { Bar } from "./bar.js";
 import { mix, slots } from "./colour.js";
 import { Density } from "./density.js";
 import { h } from "./dom.js";
+import { Fog } from "./fog.js";
 import { Hands } from "./hands.js";
 import { Legend } from "./legend.js";
 import { Live, frameOf } from "./live.js";
@@ -59,6 +60,7 @@ class HetMap {
     this.plot = new Plot(plot, this.stats, () => this.rebuild());
     this.overlay = new Overlay(canvas, this);
     this.density = new Density(this);
+    this.fog = new Fog(this);
     this.tip = new Tip(this);
     this.together = new Together(this);
     this.acts = new Acts(this);
@@ -172,6 +174,7 @@ class HetMap {
     if (!data.live && this.adrift) this.move(geometry, 500);
     this.moving = Boolean(data.live) || Boolean(this.motion);
     this.density.refresh(true);
+    this.fog.refresh();
     this.remember();
     // Most reruns of the page change nothing that is painted.
     const painted = JSON.stringify([
@@ -399,6 +402,7 @@ class HetMap {
       this.overlay.place();
     }
     if (dirty.view || dirty.paint) this.density.lay();
+    if (dirty.view || dirty.paint) this.fog.lay();
     const drawn = performance.now();
     this.overlay.draw();
     this.stats.overlayMs = performance.now() - drawn;
@@ -469,6 +473,7 @@ class HetMap {
     const grown = Math.abs(wanted / this.dot - 1) > 0.12 && !this.motion && !this.pointerDown;
     this.wish({ place: true, paint: grown });
     this.density.refresh(false);
+    this.fog.refresh();
     this.cameraMoved();
   }
 
@@ -564,6 +569,7 @@ class HetMap {
     this.bar.update();
     this.legend.update();
     this.density.refresh(true);
+    this.fog.refresh();
     this.wish({ paint: true, place: true });
   }
 
@@ -589,6 +595,7 @@ class HetMap {
     this.together.leave();
     this.follower.stop();
     this.density.close();
+    this.fog.close();
     this.media?.close();
     this.plot.purge();
   }

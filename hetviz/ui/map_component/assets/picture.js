@@ -17,6 +17,11 @@ export function compose(map) {
     ctx.drawImage(image, left, top, view.x(rect.x[1]) - left, view.y(rect.y[0]) - top);
   }
   for (const layer of map.plot.canvases) ctx.drawImage(layer, 0, 0, view.W, view.H);
+  const { canvas: fog, rect: fogged } = map.fog;
+  if (fogged && !fog.hidden) {
+    const [left, top] = [view.x(fogged.x[0]), view.y(fogged.y[1])];
+    ctx.drawImage(fog, left, top, view.x(fogged.x[1]) - left, view.y(fogged.y[0]) - top);
+  }
   map.overlay.render(ctx, true);
   return canvas;
 }

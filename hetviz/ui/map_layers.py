@@ -1,0 +1,84 @@
+"""Colours that belong to a map and not to its data: trust, stability; and what fog is made of.
+
+Taken when they are first asked for, and kept as long as the data live.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.plots.colour import LAYERS, Colouring, ColourOption, layer_colouring
+from hetviz.ui import map_parts
+from hetviz.ui.map_shelf import Packed, kept
+from hetviz.workspace import Run, State
+
+FOG_STEPS = 200
+NO_FOG = 255
+
+
+def options(state: State, run: Run | None) -> list[ColourOption]:
+    """Return the layers that the map can be coloured by."""
+    if run is None or state.data is None:
+        return []
+    return [LAYERS["trust"]] + ([LAYERS["stability"]] if len(_alike(state, run)) > 1 else [])
+
+
+def colours_of(state: State, run: Run | None) -> Colouring:
+    """Return the colouring that the view asks for; that of the data where it has no such layer."""
+    data, key = map_parts.data_of(state), state.view.colour
+    if run is None or key not in {option.key for option in options(state, run)}:
+        return map_parts.colours_of(data, key)
+    if key == "stability":
+        runs = _alike(state, run)
+        name: tuple[object, ...] = (key, *map(id, runs))
+
+        def make() -> Colouring:
+            from hetviz.metrics.stability import stability
+
+            places = [found for one in runs if (found := state.embedding(one)) is not None]
+            return layer_colouring("stability", stability(places))
+
+        return kept(data, name, make, runs)
+    trusted = trust_of(state, run)
+    return kept(
+        data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
+    )
+
+
+def trust_of(state: State, run: Run) -> NDArray[np.float64]:
+    """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown."""
+    data = map_parts.data_of(state)
+
+    def make() -> NDArray[np.float64]:
+        from hetviz.metrics.trust import trust
+
+        embedding = state.embedding(run)
+        if embedding is None:
+            return np.full(data.n_rows, np.nan)
+        return trust(state.guided or data, embedding).score
+
+    return kept(data, ("trust", id(run), state.off), make, run)
+
+
+def fog_of(state: State, run: Run) -> Packed:
+    """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown."""
+    score = trust_of(state, run)
+    steps = np.where(np.isfinite(score), np.rint(FOG_STEPS * np.nan_to_num(score)), NO_FOG)
+    return Packed.of(steps, "|u1")
+
+
+def _alike(state: State, run: Run) -> tuple[Run, ...]:
+    """Return the maps of the data as they are now to compare a map with, itself among them.
+
+    Those of its own method where there are several, else of any; all with as many axes.
+    """
+    axes = run.embedding.n_components
+    current = tuple(
+        one
+        for one in state.runs
+        if one.only is None and one.embedding.n_components == axes and state.is_current(one)
+    )
+    same = tuple(one for one in current if one.method == run.method)
+    found = same if len(same) > 1 else current
+    return found if run in found else ()
