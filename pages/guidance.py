@@ -4,9 +4,11 @@ import streamlit as st
 
 from hetviz.ui import (
     guidance_add,
+    guidance_conflicts,
     guidance_curves,
     guidance_head,
     guidance_labels,
+    guidance_reach,
     guidance_sets,
     guidance_table,
     look,
@@ -57,5 +59,7 @@ with left:
         with other:
             guidance_curves.broken(state, data, ledger, form)
 with right:
+    guidance_conflicts.show(state.guided or data, ledger)
     guidance_sets.show(ledger)
+    guidance_reach.show(data)
     recent.remember()

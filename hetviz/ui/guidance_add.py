@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.data import HeteroData
+from hetviz.data.by_id import comparisons_by_id, links_by_id
+from hetviz.metrics.conflicts import would_contradict
 from hetviz.ui import faces, guidance_derive, guidance_pick, look, session
 from hetviz.ui.places import PAGES
 from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
@@ -40,7 +42,7 @@ def _link(data: HeteroData) -> None:
         "−1 apart, 1 together", -1.0, 1.0, 1.0, 0.05, key="add-weight",
     )  # fmt: skip
     note = st.text_input("Note", max_chars=500, key="add-note")
-    command: Command | None = None
+    command: AddLinks | None = None
     if first is not None and second is not None and first != second and weight:
         p, q = faces.item_at(data, first), faces.item_at(data, second)
         command = AddLinks(
@@ -52,6 +54,7 @@ def _link(data: HeteroData) -> None:
         )
     elif first is not None and first == second:
         look.quiet("An item is not linked to itself: choose two.")
+    _warn(data, command)
     _button("Add the link", "add-link", command)
     st.page_link(PAGES / "data.py", label="Link many by a shared key, on the Data page")
 
@@ -64,7 +67,7 @@ def _comparison(data: HeteroData) -> None:
     ]
     note = st.text_input("Note", max_chars=500, key="add-compared-note")
     known = [row for row in rows if row is not None]
-    command: Command | None = None
+    command: AddComparisons | None = None
     if len(known) == 3 and len(set(known)) == 3:
         items = [faces.item_at(data, row) for row in known]
         command = AddComparisons(
@@ -73,7 +76,21 @@ def _comparison(data: HeteroData) -> None:
         )
     elif len(set(known)) < len(known):
         look.quiet("Three different items are needed.")
+    _warn(data, command)
     _button("Add the comparison", "add-comparison", command)
+
+
+def _warn(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
+    """Say what the new statement would contradict, before it is said."""
+    if command is None:
+        return
+    if isinstance(command, AddLinks):
+        ends = command.source, command.target, command.pairs, command.weight
+        found = would_contradict(data, links_by_id(data, *ends, kind=command.kind))
+    else:
+        found = would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
+    for conflict in found[:1]:
+        st.warning(look.plain(f"This contradicts: {conflict.sentence}"))
 
 
 def _label(data: HeteroData) -> None:

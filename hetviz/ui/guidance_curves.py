@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
 from hetviz.data import HeteroData
 from hetviz.ui import charts, guidance_order, guidance_say, known, look
-from hetviz.ui.guidance_ledger import BROKEN, NO_PLACE, Ledger, records
+from hetviz.ui.guidance_ledger import BROKEN, NO_PLACE, Ledger, goodness, records
 from hetviz.workspace import State
 
 _TOLD = 5
@@ -51,10 +51,6 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str) -> None:
     if lost.empty:
         look.quiet(f"The map keeps all of them: {kept:,}.")
         return
-    worst = lost.assign(bad=_goodness(lost)).sort_values("bad", kind="stable").head(_TOLD)
+    worst = lost.iloc[np.argsort(goodness(lost), kind="stable")[:_TOLD]]
     told = records(worst)
     guidance_say.lines(data, told, f"broken-{form}", {})
-
-
-def _goodness(rows: pd.DataFrame) -> pd.Series:
-    return rows["near"].where(rows["weight"] > 0, 1.0 - rows["near"])

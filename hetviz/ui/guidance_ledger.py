@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,23 @@ def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
 def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
+def goodness(rows: pd.DataFrame) -> NDArray[np.float64]:
+    """Return how well each statement is kept: the broken below 1, then the kept, then the others.
+
+    Pairs said to be apart are the better kept the farther apart they lie.
+    """
+    near = rows["near"].to_numpy(dtype=np.float64)
+    good = np.where(rows["weight"] > 0, near, 1.0 - near) + (rows["fate"] == KEPT).to_numpy()
+    return np.asarray(np.nan_to_num(good, nan=3.0), dtype=np.float64)
+
+
+def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the rows of those keys."""
+    parts = (ledger.links, ledger.comparisons)
+    found = [row for part in parts for row in records(part[part["key"].isin(keys)])]
+    return {str(row["key"]): row for row in found}
 
 
 def titles(data: HeteroData) -> NDArray[np.object_]:

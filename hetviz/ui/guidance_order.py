@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.metrics.guidance_report import GuidanceReport, guidance_report
-from hetviz.ui import charts, look, session
+from hetviz.ui import charts, look
+from hetviz.ui.guidance_conflicts import report_of
 from hetviz.workspace import State
 
 _STAGES = {
@@ -20,11 +20,6 @@ _STAGES = {
     "circular": ("in a circle", "A nearer than b, b than c, c than a: one of them must go."),
     "impossible": ("impossible", "No pair is nearer than itself, or than an item to itself."),
 }
-
-
-def report_of(data: HeteroData) -> GuidanceReport:
-    """Return the look at what was said, taken once for the data."""
-    return session.cached(("report", id(data)), data, lambda: guidance_report(data))
 
 
 def stages(data: HeteroData) -> None:

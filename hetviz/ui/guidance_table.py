@@ -18,6 +18,7 @@ from hetviz.ui.guidance_ledger import (
     KEPT,
     NO_PLACE,
     Ledger,
+    goodness,
     ledger_of,
     naming,
     records,
@@ -243,9 +244,7 @@ def _ordered(form: str, choice: tuple[Any, ...], rows: pd.DataFrame) -> pd.DataF
     Otherwise a weight that changes its sign would take its row elsewhere under the hand. What was
     said since stands first.
     """
-    near = rows["near"].to_numpy(dtype=np.float64)
-    badness = np.where(rows["weight"] > 0, near, 1.0 - near)
-    fresh = rows["key"].to_numpy()[np.argsort(np.nan_to_num(badness, nan=2.0), kind="stable")]
+    fresh = rows["key"].to_numpy()[np.argsort(goodness(rows), kind="stable")]
     run = session.workspace().state.chosen
     kept: tuple[Any, dict[str, int]] | None = st.session_state.get(f"order-{form}")
     if kept is None or kept[0] != (run, choice):

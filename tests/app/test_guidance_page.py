@@ -1,0 +1,222 @@
+"""The Guidance page in this process: what it shows, and that what is done on it is a command."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.data.statements import statements
+from hetviz.ui import guidance_editor
+from hetviz.workspace import EditStatements, SwitchSet
+from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.test_pages import ops, press
+
+MANY = 4_130
+
+
+def shown(app: AppTest, form: str) -> AppTest:
+    """Choose links, comparisons or labels."""
+    app.segmented_control(key="guidance-form").set_value(form).run()
+    assert not app.exception
+    return app
+
+
+def table(app: AppTest, name: str = "table-link") -> pd.DataFrame:
+    return next(t for t in app.data_editor if (t.key or "").startswith(name)).value
+
+
+def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit: Visit) -> None:
+    app = visit("guidance")
+    page = html_of(app)
+    assert "4,130 links, 399 comparisons and 1,894 labels: the map keeps " in page
+    assert "by chance 50 %" in page
+    rows = table(app)
+    assert len(rows) == 200
+    together = rows[rows["weight"] > 0]
+    assert list(together["near"]) == sorted(together["near"])
+    assert set(rows["fate"]) == {"broken"}
+
+
+def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit) -> None:
+    page = html_of(visit("guidance"))
+    share = page.split("labels: the map keeps ")[1].split(" of")[0]
+    assert f"hold {share} of the links" in page
+
+
+def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
+    app = visit("guidance")
+    app.selectbox(key="which-link").set_value("the kept ones").run()
+    assert set(table(app)["fate"]) == {"kept"}
+    app.selectbox(key="which-set-link").set_value("antonym").run()
+    assert (table(app)["weight"] < 0).all()
+    app.selectbox(key="which-link").set_value("all of them").run()
+    app.selectbox(key="which-set-link").set_value("in all sets").run()
+    app.text_input(key="find-link").set_value("BLACK cat").run()
+    assert set(table(app)["p"]) == {"black cat"}
+
+
+def test_all_that_is_shown_is_changed_in_one_step(visit: Visit) -> None:
+    app = visit("guidance")
+    app.selectbox(key="which-set-link").set_value("antonym").run()
+    app.slider(key="bulk-weight-link").set_value(-0.25).run()
+    press(app, "bulk-set-link")
+    workspace = workspace_of(app)
+    said = statements(workspace.state.opened())
+    assert set(said[said["set"] == "antonym"]["weight"]) == {-0.25}
+    assert (said["weight"] == -0.25).sum() == 19
+    assert set(table(app)["weight"]) == {-0.25}
+    press(app, "bulk-remove-link")
+    assert len(statements(workspace.state.opened())) == len(said) - 19
+    workspace.undo()
+    assert len(statements(workspace.state.opened())) == len(said)
+
+
+def test_an_edit_and_its_undo_are_seen_in_the_table(visit: Visit) -> None:
+    app = visit("guidance")
+    before = table(app)
+    workspace = workspace_of(app)
+    key = str(before.index[3])
+    workspace.do(EditStatements({key: {"weight": 0.125, "note": "seen twice"}}))
+    app.run()
+    assert table(app).loc[key, "weight"] == 0.125
+    assert table(app).loc[key, "note"] == "seen twice"
+    assert list(table(app).index) == list(before.index)
+    workspace.undo()
+    app.run()
+    assert table(app).loc[key, "weight"] == before.loc[key, "weight"]
+
+
+def test_a_set_is_switched_off_and_the_map_is_asked_for_again(visit: Visit) -> None:
+    app = visit("guidance")
+    assert not any(button.key == "refit" for button in app.button)
+    app.toggle(key="set-synonym-True").set_value(False).run()
+    workspace = workspace_of(app)
+    assert workspace.state.off == {"synonym"}
+    assert any(button.key == "refit" for button in app.button)
+    workspace.undo()
+    app.run()
+    assert app.toggle(key="set-synonym-True").value is True
+
+
+def test_a_set_that_is_off_can_be_looked_at(visit: Visit) -> None:
+    app = visit("guidance")
+    workspace_of(app).do(SwitchSet("synonym", False))
+    app.run()
+    app.selectbox(key="which-link").set_value("switched off").run()
+    assert len(table(app)) == 173
+
+
+def test_a_map_is_made_again_for_what_is_said_now(visit: Visit) -> None:
+    app = visit("guidance")
+    app.selectbox(key="which-set-link").set_value("antonym").run()
+    press(app, "bulk-remove-link")
+    press(app, "refit")
+    state = workspace_of(app).state
+    assert state.run is not None
+    assert state.is_current(state.run)
+
+
+def test_a_link_is_added_between_two_items(visit: Visit) -> None:
+    app = visit("guidance")
+    data = workspace_of(app).state.opened()
+    assert app.button(key="add-link").disabled
+    app.selectbox(key="add-p-row").set_value(0).run()
+    app.selectbox(key="add-q-row").set_value(0).run()
+    assert app.button(key="add-link").disabled
+    assert "An item is not linked to itself" in html_of(app)
+    app.selectbox(key="add-q-row").set_value(data.n_rows - 1)
+    app.slider(key="add-weight").set_value(-0.5)
+    app.text_input(key="add-note").set_value("not alike").run()
+    press(app, "add-link")
+    said = statements(workspace_of(app).state.opened())
+    row = said[(said["form"] == "link") & (said["note"] == "not alike")]
+    assert list(row["weight"]) == [-0.5]
+    assert len(said) == MANY + 399 + 1
+
+
+def test_a_comparison_is_added(visit: Visit) -> None:
+    app = shown(visit("guidance"), "comparison")
+    app.segmented_control(key="add-way").set_value("Nearer to").run()
+    for key, row in (("add-a-row", 0), ("add-b-row", 1), ("add-c-row", 2)):
+        app.selectbox(key=key).set_value(row)
+    app.run()
+    press(app, "add-comparison")
+    compared = workspace_of(app).state.opened().comparisons
+    assert compared is not None
+    assert compared.objects[-1].tolist() == [0, 1, 2]
+    # What was said last stands first.
+    assert table(app, "table-comparison").index[0] == statements_key(app)
+
+
+def statements_key(app: AppTest) -> str:
+    return str(statements(workspace_of(app).state.opened())["key"].iloc[-1])
+
+
+def test_a_column_gives_links_between_typical_items(visit: Visit) -> None:
+    app = visit("guidance")
+    app.segmented_control(key="add-way").set_value("From a column").run()
+    label = next(button.label for button in app.button if button.key == "do-derive")
+    press(app, "do-derive")
+    assert ops(workspace_of(app))[-1] == "add-links"
+    said = statements(workspace_of(app).state.opened())
+    made = said[said["set"].str.startswith("from ")]
+    assert label == f"Add {len(made):,} links"
+    assert (made["weight"] == 1).all()
+
+
+@pytest.mark.parametrize(
+    "way", ["same value: nearer than another", "same branch of a tree: nearer"]
+)
+def test_a_column_gives_comparisons(way: str, visit: Visit) -> None:
+    app = visit("guidance")
+    app.segmented_control(key="add-way").set_value("From a column").run()
+    chosen = next(box for box in app.selectbox if (box.key or "").startswith("derive-way"))
+    chosen.set_value(way).run()
+    if not any(button.key == "do-derive" for button in app.button):
+        # A tree of one level in which no two items share a branch says nothing, and says so.
+        assert "Choose another column" in html_of(app)
+        return
+    press(app, "do-derive")
+    said = statements(workspace_of(app).state.opened())
+    assert (said["set"].str.startswith("from ")).sum() == 200
+
+
+def test_labels_are_a_table_and_one_is_set(visit: Visit) -> None:
+    app = shown(visit("guidance"), "label")
+    assert {"item", "label"} <= set(table(app, "table-label").columns)
+    app.segmented_control(key="add-way").set_value("Label").run()
+    app.selectbox(key="add-labelled-row").set_value(2)
+    app.text_input(key="add-label-column").set_value("my group")
+    app.text_input(key="add-label-value").set_value("first").run()
+    press(app, "add-label")
+    label = workspace_of(app).state.opened().label("my group")
+    assert label is not None
+    assert label.values[2] == "first"
+
+
+def test_comparisons_are_told_in_sentences_and_lead_to_the_map(visit: Visit) -> None:
+    app = shown(visit("guidance"), "comparison")
+    page = html_of(app)
+    assert "Comparisons not met" in page
+    assert "count as they are" in page
+    press(app, "broken-comparison-show-0")
+    assert len(workspace_of(app).glance.selection) == 3
+    assert any(
+        element.proto.component_name == "hetviz_map" for element in app.get("bidi_component")
+    )
+
+
+def test_the_browsers_edits_are_laid_over_what_it_was_given() -> None:
+    base = pd.DataFrame(
+        {"weight": [1.0, 0.5], "note": ["", "old"], "score": [float("nan"), 2.0]}, index=["a", "b"]
+    )
+    wanted = guidance_editor.overlaid(
+        base, {0: {"weight": -1, "score": 3}, 1: {"note": None, "score": None}, 7: {"weight": 1}}
+    )
+    assert guidance_editor.changes(base, wanted) == {
+        "a": {"weight": -1.0, "score": 3.0},
+        "b": {"note": "", "score": pytest.approx(float("nan"), nan_ok=True)},
+    }
+    assert guidance_editor.changes(base, base) == {}
+    assert base.loc["a", "weight"] == 1.0
