@@ -34,6 +34,7 @@ __all__ = [
     "nearest_to",
     "predict_labels",
     "predict_links",
+    "price",
     "run_recipe",
     "samples",
     "save",
@@ -53,6 +54,7 @@ _WHERE = {
     "features.grouping": ("links_between", "links_from_labels"),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
+    "metrics.pricing": ("price",),
     "registry": ("get_method", "methods", "suggest"),
     "runs.compare": ("compare",),
     "runs.sweep": ("sweep",),
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from hetviz.features.grouping import links_between, links_from_labels
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
+    from hetviz.metrics.pricing import price
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
     from hetviz.runs.compare import compare

@@ -1,0 +1,75 @@
+"""What stands against a broken statement is counted exactly on small maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.errors import ParameterError
+
+X = [[0.0], [1.0], [2.0], [50.0], [51.0], [90.0]]
+
+
+def line(links: list[Links], compared: Comparisons | None = None) -> tuple[HeteroData, Embedding]:
+    """Six items on a line, and a map that is the line; 3 of 15 pairs are near."""
+    data = HeteroData([Dataset("x", list("abcdef"), X)], links, compared)
+    return data, Embedding({"x": np.array(X)}, {"x": data["x"].ids})
+
+
+def priced(links: list[Links], compared: Comparisons | None = None) -> list[dict[str, object]]:
+    found = hetviz.price(*line(links, compared), near=0.2, k=2)
+    return [{str(key): value for key, value in row.items()} for row in found.to_dict("records")]
+
+
+def test_the_cheaper_end_moves_and_what_it_breaks_is_named() -> None:
+    links = [Links("x", "x", [0, 0, 3], [3, 1, 4]), Links("x", "x", [0], [1], kind="met")]
+    (row,) = priced(links)
+    # a-b and d-e hold; to bring a to d breaks a-b twice, to bring d to a breaks d-e
+    assert row["key"] == "link|x|a|x|d|link"
+    assert (row["price"], row["of"]) == (1, 15)
+    assert row["row"] == 3
+    assert row["opposed_by"] == ["link|x|d|x|e|link"]
+    # d is near e alone of its two nearest
+    assert row["neighbours"] == 1
+    assert row["kept"] == pytest.approx(1 - row["rank"] / 15, abs=1 / 15)  # type: ignore[operator]
+    assert "Moving “d” to “a” would break 1 statement" in str(row["sentence"])
+
+
+def test_a_free_move_says_so() -> None:
+    (row,) = priced([Links("x", "x", [0], [5])])
+    assert (row["row"], row["price"], row["neighbours"]) == (5, 0, 0)
+    assert "nothing else" in str(row["sentence"])
+
+
+def test_what_is_said_apart_is_held_by_common_links() -> None:
+    data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
+    # 5 of 15 pairs are near, so a-c and b-c hold
+    found = hetviz.price(data, embedding, near=0.3, k=2)
+    assert found["key"].tolist() == ["link|x|a|x|b|link"]
+    assert (found["price"][0], found["neighbours"][0]) == (1, 1)
+    assert found["opposed_by"][0] == ["link|x|a|x|c|link"]
+    assert "hold “a” near “b”" in found["sentence"][0]
+
+
+def test_broken_comparisons_name_what_a_move_would_break() -> None:
+    (row,) = priced([Links("x", "x", [0], [1])], Comparisons([[0, 5, 1], [0, 1, 5]]))
+    assert (row["form"], row["rank"]) == ("comparison", -1)
+    assert row["kept"] == pytest.approx(1 / 91)
+    assert row["opposed_by"] == ["comparison|x|a|x|b|x|f"]
+    assert row["row"] == 5
+
+
+def test_items_without_a_place_are_passed_over() -> None:
+    data, _ = line([Links("x", "x", [0, 0], [3, 5])])
+    Y = np.array(X)
+    Y[3] = np.nan
+    found = hetviz.price(data, Embedding({"x": Y}, {"x": data["x"].ids}), near=0.2)
+    assert found["key"].tolist() == ["link|x|a|x|f|link"]
+
+
+def test_a_map_that_keeps_all_has_no_rows() -> None:
+    assert list(priced([Links("x", "x", [0], [1])])) == []
+    with pytest.raises(ParameterError, match="near"):
+        hetviz.price(*line([]), near=0)
