@@ -173,7 +173,8 @@ def _by_turns(
     groups = [A] if rows_b is None else [A, _objects(data, rows_b)]
     chosen = tuple(_exemplars(data, rows, most or MOST_IN_TURN, embedding) for rows in groups)
     n_possible = _n_possible(data, *groups)
-    longest, other = max(chosen, key=len), min(chosen, key=len)
+    ordered = sorted(chosen, key=len)
+    other, longest = ordered[0], ordered[-1]
     k = np.arange(min(most or len(longest), n_possible))
     round_, place = np.divmod(k, len(longest))
     # Within one group each item is paired with the next, and in the next round with that after.
