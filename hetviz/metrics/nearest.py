@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz.core.surroundings import n_near
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.touching import Touching, touching
 from hetviz.metrics.rows import coordinates_of
@@ -46,6 +47,8 @@ def nearest(
     n: int = 10,
     near: float = 0.05,
     links: Touching | None = None,
+    *,
+    least: int = 1,
 ) -> dict[str, Nearest]:
     """Return the nearest items of each dataset on a map.
 
@@ -59,9 +62,11 @@ def nearest(
     n : int
         How many of each dataset.
     near : float
-        Share of a dataset, rounded up, that counts as near.
+        Share of a dataset, rounded up, that counts as near; at most half.
     links : Touching, optional
         Links of the item, where others than those of `data` are asked for.
+    least : int
+        How many count as near at least.
 
     Returns
     -------
@@ -88,13 +93,13 @@ def nearest(
             continue
         distance = ((Y[placed] - here) ** 2).sum(axis=1)
         order = placed[np.argsort(distance, kind="stable")] + start
-        n_near = int(np.ceil(near * len(order)))
+        n_close = n_near(len(order), near, least)
         out[name] = Nearest(
             order[:n],
             linked[order[:n]],
             len(order),
-            n_near,
+            n_close,
             int(linked[order].sum()),
-            int(linked[order[:n_near]].sum()),
+            int(linked[order[:n_close]].sum()),
         )
     return out

@@ -10,7 +10,7 @@ from hetviz.metrics.nearest import Nearest, nearest
 from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT
 from hetviz.plots.text import short
-from hetviz.ui import charts, faces, known, look, selecting, session
+from hetviz.ui import charts, faces, item_trust, known, look, selecting, session
 from hetviz.ui.faces import Item
 from hetviz.workspace import Run, State
 
@@ -33,6 +33,8 @@ def show(state: State, row: int) -> None:
     for name, found in near.items():
         _neighbours(data, name, found)
     _own_links(state, row, links, near)
+    if run is not None and near:
+        item_trust.show(state, run, row)
     neighbours = [int(other) for found in near.values() for other in found.rows]
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
@@ -85,7 +87,7 @@ def _nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     return session.cached(
         ("nearest", id(data), id(run), row),
         (data, run),
-        lambda: nearest(data, embedding, row, _PICTURES, LOOK_AT),
+        lambda: nearest(data, embedding, row, _PICTURES, LOOK_AT, least=_PICTURES),
     )
 
 
@@ -116,7 +118,7 @@ def _own_links(state: State, row: int, links: Touching, near: dict[str, Nearest]
     if held is not None and state.run is not None:
         embedding = charts.embedding_of(state, state.run)
         if embedding is not None:
-            unseen = nearest(data, embedding, row, 1, LOOK_AT, held)
+            unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)
             rows += [
                 (f"Held-out {name}, likewise", _kept(found))
                 for name, found in unseen.items()
