@@ -192,9 +192,13 @@ def _keep(state: State, command: c.KeepFindings, blobs: BlobStore, stamp: Stamp)
         tuple(run.id for run in made),
         stamp.when,
     )
+    # Maps of the findings before, unless somebody works with them or wants to keep them.
+    before = state.findings.get(command.kind)
+    gone = set() if before is None else set(before.runs) - {state.chosen}
+    runs = tuple(run for run in state.runs if run.id not in gone or run.starred)
     return replace(
         state,
-        runs=(*state.runs, *made),
+        runs=(*runs, *made),
         findings={**state.findings, kept.kind: kept},
         pending=_over(state, command.job),
     )
