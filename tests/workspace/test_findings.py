@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hetviz.workspace import BlobStore, KeepFindings, StarRun, StartJob, Workspace
+from hetviz.workspace import BlobStore, ChooseRun, KeepFindings, StarRun, StartJob, Workspace
 from hetviz.workspace.packing import pack_json
 from tests.workspace.helpers import opened, record
 
@@ -39,9 +39,17 @@ def test_the_latest_findings_of_each_kind_are_kept_and_their_maps_not_shown(
         "links": {"found": 2},
     }
     assert state.findings["compare"].runs == ("4.1",)
-    assert [run.id for run in state.runs] == ["1", "2.1", "2.2", "4.1"]
+    assert [run.id for run in state.runs] == ["1", "4.1"]
     assert state.chosen == "1"
     assert state.pending is None
+
+
+def test_maps_of_earlier_findings_stay_if_starred_or_shown(workspace: Workspace) -> None:
+    workspace.do(findings(workspace, "compare", 1, 3))
+    workspace.do(StarRun("1.1", True))
+    workspace.do(ChooseRun("1.2"))
+    state = workspace.do(findings(workspace, "compare", 2, 1))
+    assert [run.id for run in state.runs] == ["1.1", "1.2", "2.1"]
 
 
 def test_findings_are_replayed_and_undone(workspace: Workspace) -> None:
