@@ -27,6 +27,9 @@ page = st.navigation(
         ),
         st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
         st.Page(
+            PAGES / "compare.py", title="Compare", icon=":material/compare:", url_path="compare"
+        ),
+        st.Page(
             PAGES / "predict.py",
             title="Predict",
             icon=":material/online_prediction:",

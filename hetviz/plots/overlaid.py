@@ -1,0 +1,164 @@
+"""Satisfaction curves of several maps over each other, named where they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from hetviz.plots.curve import LOOK_AT, kept_at
+from hetviz.plots.palette import Theme, tokens
+
+Curve = tuple[Sequence[float], Sequence[float]]
+
+# Shares of pairs across: beyond a fifth all curves come together.
+_LOW, _HIGH = 0.001, 0.2
+_TICKS = (0.001, 0.01, LOOK_AT, 0.2)
+_HEIGHT, _MARGIN = 300, {"l": 46, "r": 150, "t": 10, "b": 44}
+_LINE_PX = 17
+_LETTERS = 21
+_MOST_NAMES = 9
+
+
+def overlaid_figure(
+    curves: Mapping[str, Curve], winner: str, theme: Theme = "light", height: int = _HEIGHT
+) -> go.Figure:
+    """Draw curves over each other.
+
+    Parameters
+    ----------
+    curves : mapping of str to (fraction_of_pairs, fraction_satisfied)
+        By the name that stands at the end of the line.
+    winner : str
+        The one in the accent colour; the others are grey.
+    theme : {"light", "dark"}
+    height : int
+        Pixels.
+
+    Returns
+    -------
+    Figure
+        Logarithmic share of pairs across, 0.1 to 20 %; share of links up. A thin line stands where
+        links count as kept, and the dotted curve is chance. The nine highest curves are named.
+    """
+    token = tokens(theme)
+    x = np.geomspace(_LOW, _HIGH, 101)
+    lines = {name: np.interp(x, curve[0], curve[1]) for name, curve in curves.items()}
+    top = min(max([*(float(y[-1]) for y in lines.values()), 0.25]) * 1.06, 1.03)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=x, y=x, mode="lines", line={"color": token.faint, "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )  # fmt: skip
+    for name in sorted(lines, key=lambda name: name == winner):
+        won = name == winner
+        figure.add_scatter(
+            x=x,
+            y=lines[name],
+            mode="lines",
+            line={"color": token.accent if won else token.faint, "width": 2.5 if won else 1.4},
+            hovertemplate=f"{_safe(name)}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>",
+        )
+    ends = {name: float(y[-1]) for name, y in lines.items()}
+    named = sorted(ends, key=lambda name: (name != winner, -ends[name]))[:_MOST_NAMES]
+    inner = height - _MARGIN["t"] - _MARGIN["b"]
+    for name, place in _spread({name: ends[name] for name in named}, top, inner).items():
+        words = "<br>".join(_safe(line) for line in _wrapped(name))
+        figure.add_annotation(
+            x=np.log10(_HIGH),
+            y=place,
+            xshift=6,
+            text=f"<b>{words}</b>" if name == winner else words,
+            showarrow=False,
+            xanchor="left",
+            yanchor="middle",
+            align="left",
+            font={"color": token.accent if name == winner else token.mute, "size": 12.5},
+        )
+    figure.add_shape(
+        type="line", x0=LOOK_AT, x1=LOOK_AT, y0=0, y1=top, layer="below",
+        line={"color": token.line, "width": 1},
+    )  # fmt: skip
+    figure.update_layout(
+        height=height,
+        margin=_MARGIN,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        showlegend=False,
+        font={"family": "Source Sans, sans-serif", "size": 12.5, "color": token.mute},
+        hoverlabel={
+            "bgcolor": token.card,
+            "bordercolor": token.line,
+            "font": {"color": token.ink},
+        },
+    )
+    figure.update_xaxes(
+        type="log",
+        range=[float(np.log10(_LOW)), float(np.log10(_HIGH))],
+        tickvals=list(_TICKS),
+        ticktext=["0.1 %", "1 %", "5 %", "20 %"],
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        linecolor=token.line,
+        ticks="outside",
+        ticklen=4,
+        tickcolor=token.line,
+        title={"text": "closest pairs looked at", "font": {"size": 12.5}, "standoff": 4},
+    )
+    steps = [0, 0.25, 0.5, 0.75, 1.0] if top > 0.4 else [0, 0.1, 0.2, 0.3, 0.4]
+    shown = [step for step in steps if step <= top]
+    figure.update_yaxes(
+        range=[0, top],
+        tickvals=shown,
+        ticktext=[f"{100 * step:.0f}" + " %" * (step == shown[-1]) for step in shown],
+        gridcolor=token.line,
+        zeroline=False,
+        fixedrange=True,
+    )
+    return figure
+
+
+def overlaid_alt(curves: Mapping[str, Curve]) -> str:
+    """Say in words what the figure shows."""
+    parts = [
+        f"{name} {100 * kept_at(curve):.0f} %"
+        for name, curve in sorted(curves.items(), key=lambda item: -kept_at(item[1]))
+    ]
+    share = f"{100 * LOOK_AT:.0f} %"
+    return (
+        f"Links kept among the nearest {share} of all pairs: {', '.join(parts)}; by chance {share}."
+    )
+
+
+def _spread(ends: Mapping[str, float], top: float, inner: int) -> dict[str, float]:
+    """Return where the names stand: at the ends of their lines, apart where these are close."""
+    order = sorted(ends, key=lambda name: -ends[name])
+    half = {name: len(_wrapped(name)) * _LINE_PX / inner * top / 2 for name in order}
+    places: dict[str, float] = {}
+    ceiling = top
+    for name in order:
+        places[name] = min(ends[name], ceiling - half[name])
+        ceiling = places[name] - half[name]
+    # Those pushed below the axis go up again, and push the ones above them.
+    floor = 0.0
+    for name in reversed(order):
+        places[name] = max(places[name], floor + half[name])
+        floor = places[name] + half[name]
+    return places
+
+
+def _wrapped(name: str) -> list[str]:
+    lines: list[str] = []
+    for word in name.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= _LETTERS:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _safe(text: str) -> str:
+    """Return text that Plotly does not read as markup or as a placeholder."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("%{", "% {")

@@ -1,0 +1,224 @@
+"""Two to four maps side by side, turned to fit the first, with one selection in all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from hetviz.core.procrustes import align
+from hetviz.data import Embedding
+from hetviz.errors import HetvizError
+from hetviz.plots.drawn import drawn
+from hetviz.runs.comparison import LOOK_AT, per_hundred
+from hetviz.ui import (
+    charts,
+    compare_board,
+    compare_moved,
+    look,
+    map_component,
+    map_data,
+    selecting,
+    session,
+)
+from hetviz.ui.compare_found import comparison_of, run_of, short_title
+from hetviz.workspace import Kept, Run, State
+
+_MOST = 4
+_HEIGHT = "240px"
+_PICKED = "compare-maps"
+
+
+def show(state: State, kept: Kept | None) -> None:
+    """Show the choice of maps, the maps, and the items that moved most."""
+    if len(state.runs) < 2:
+        if kept is None:
+            look.quiet("Maps stand here side by side as soon as there are two.")
+        return
+    titles = _titles(state)
+    ids = _choice(state, kept, titles)
+    runs = [run for id in ids for run in state.runs if run.id == id]
+    if len(runs) < 2:
+        look.quiet("Choose two to four maps to see them side by side.")
+        return
+    shown = session.cached(
+        ("aligned", id(state.data), *(id(run) for run in runs)),
+        (state.data, runs),
+        lambda: _aligned(state, runs),
+    )
+    if st.session_state.get("webgl") is False:
+        _stills(state, shown, titles)
+    else:
+        _live(state, shown, titles, kept)
+    compare_moved.show(state, shown, titles)
+
+
+def _titles(state: State) -> dict[str, str]:
+    """Return what to call each map: its title, numbered where several have the same."""
+    found: dict[str, str] = {}
+    taken: dict[str, int] = {}
+    for run in state.runs:
+        title = short_title(run.title)
+        taken[title] = taken.get(title, 0) + 1
+        found[run.id] = title if taken[title] == 1 else f"{title} ({taken[title]})"
+    return found
+
+
+def _choice(state: State, kept: Kept | None, titles: dict[str, str]) -> list[str]:
+    first = _first(state, kept)
+    known: Any = st.session_state.get(_PICKED)
+    # Maps that went away leave the choice; a new comparison makes a new one.
+    told = () if kept is None else kept.runs
+    if known is None or st.session_state.get("compare-maps-of") != told:
+        st.session_state[_PICKED] = first
+        st.session_state["compare-maps-of"] = told
+    else:
+        st.session_state[_PICKED] = [id for id in known if id in titles]
+    picked: list[str] = st.multiselect(
+        "Maps side by side",
+        list(titles),
+        format_func=lambda id: look.plain(titles[id]),
+        max_selections=_MOST,
+        key=_PICKED,
+        persist_state="session",
+        help="The maps of this comparison and all that were made before.",
+    )
+    return picked
+
+
+def _first(state: State, kept: Kept | None) -> list[str]:
+    """Return the best maps of the comparison, else the shown map and the newest others."""
+    if kept is not None:
+        found = comparison_of(kept)
+        runs = [run_of(state, kept, str(key)) for key in found.table.index]
+        best = [run.id for run in runs if run is not None][:_MOST]
+        if len(best) > 1:
+            return best
+    chosen = [] if state.chosen is None else [state.chosen]
+    newest = [run.id for run in reversed(state.runs) if run.id != state.chosen]
+    return [*chosen, *newest][:_MOST]
+
+
+def _aligned(state: State, runs: list[Run]) -> list[Run]:
+    """Return the runs with their places as drawn, turned to fit those of the first."""
+    points = []
+    for run in runs:
+        embedding = state.embedding(run)
+        assert embedding is not None  # noqa: S101 - data are open
+        points.append((embedding, drawn(embedding).points))
+    reference = points[0][1]
+    shown = []
+    for run, (embedding, Y) in zip(runs, points, strict=True):
+        fitted = Y if Y is reference else align(Y, reference)(Y)
+        parts = np.split(fitted, np.cumsum([len(p) for p in embedding.coordinates.values()])[:-1])
+        flat = Embedding(
+            dict(zip(embedding.coordinates, parts, strict=True)),
+            embedding.ids,
+            embedding.entity,
+            components=embedding.components,
+            note=embedding.note,
+        )
+        shown.append(replace(run, embedding=flat))
+    return shown
+
+
+def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:
+    workspace = session.workspace()
+    specs = [
+        map_data.spec(
+            state,
+            run,
+            session=str(st.session_state["sid"]),
+            theme=session.theme(),
+            mode="work",
+            selection=workspace.glance.selection,
+            version=workspace.selection_version,
+        )
+        for run in shown
+    ]
+    frame = _common([spec["frame"] for spec in specs])
+    look.section(
+        f"The same items on {('two', 'three', 'four')[len(shown) - 2]} maps",
+        "turned and mirrored to fit the first; a selection shows in all",
+    )
+    for place, (column, run, spec) in enumerate(
+        zip(st.columns(len(shown), gap="medium"), shown, specs, strict=True)
+    ):
+        with column:
+            _head(state, run, titles, kept)
+            name = f"compare-map-{place}"
+            with st.container(key=name, border=False):
+                map_component.draw(
+                    {**spec, "frame": frame, "together": "compare"},
+                    f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
+                    height=_HEIGHT,
+                    on_selection=partial(_selected, place, run),
+                    on_webgl=_no_webgl,
+                )
+            compare_board.use_button(state, run.id, "Use this map", f"use-{run.id}")
+
+
+def _head(state: State, run: Run, titles: dict[str, str], kept: Kept | None) -> None:
+    """Name a map, with its number in the table, or how many links it keeps."""
+    words = ""
+    if kept is not None and run.id in kept.runs:
+        found = comparison_of(kept)
+        measure = compare_board.judged_by(found)
+        key = kept.content["maps"][kept.runs.index(run.id)]
+        if measure is not None:
+            words = f"{per_hundred(found.mean(key, measure))} in 100"
+    else:
+        real = next(one for one in state.runs if one.id == run.id)
+        curves = charts.figures(state, real)["curves"]
+        kind = "held_out" if "held_out" in curves else "given"
+        if kind in curves:
+            share = per_hundred(float(np.interp(LOOK_AT, *curves[kind])))
+            words = f"{share} in 100 {'unseen' if kind == 'held_out' else 'given'} links"
+    st.html(
+        f'<div class="hv-map-head"><b>{look.esc(titles[run.id])}</b>'
+        f"<span>{look.esc(words)}</span></div>"
+    )
+
+
+def _common(frames: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the frame round all frames, at one scale for both axes."""
+    return {
+        "x": [min(f["x"][0] for f in frames), max(f["x"][1] for f in frames)],
+        "y": [min(f["y"][0] for f in frames), max(f["y"][1] for f in frames)],
+        "stretch": 1.0,
+    }
+
+
+def _stills(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:
+    """Show pictures instead, where the browser has no WebGL."""
+    from hetviz.plots import still_map
+
+    for column, run in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
+        with column:
+            _head(state, run, titles, kept)
+            svg = still_map(state.opened(), run.embedding, charts.colours(state), session.theme())
+            st.html(look.svg_image(svg, titles[run.id]))
+            compare_board.use_button(state, run.id, "Use this map", f"use-{run.id}")
+
+
+def _selected(place: int, run: Run) -> None:
+    key = f"compare-map-{place}-{st.session_state['sid'].encode().hex()[:16]}"
+    result = st.session_state.get(key)
+    value = None if result is None else result.get("selection")
+    workspace = session.workspace()
+    state = workspace.state
+    if not isinstance(value, dict) or state.data is None:
+        return
+    try:
+        rows = map_data.unpack_selection(value, state, run, selecting.chosen(state))
+        workspace.set_glance(selection=rows, heard=int(value.get("version", 0)))
+    except HetvizError:
+        # Made on data that are no longer there: the browser is told what is selected now.
+        workspace.set_glance(selection=workspace.glance.selection)
+
+
+def _no_webgl() -> None:
+    st.session_state["webgl"] = False
