@@ -50,7 +50,7 @@ def show(state: State, kept: Kept | None) -> None:
         lambda: _aligned(state, runs),
     )
     if st.session_state.get("webgl") is False:
-        _stills(state, shown, titles)
+        _stills(state, shown, titles, kept)
     else:
         _live(state, shown, titles, kept)
     compare_moved.show(state, shown, titles)
