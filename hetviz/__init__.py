@@ -30,6 +30,7 @@ __all__ = [
     "links_between",
     "links_from_labels",
     "load",
+    "merge_guidance",
     "methods",
     "nearest_to",
     "predict_labels",
@@ -54,6 +55,7 @@ _WHERE = {
     "features.grouping": ("links_between", "links_from_labels"),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
+    "metrics.merging": ("merge_guidance",),
     "metrics.pricing": ("price",),
     "registry": ("get_method", "methods", "suggest"),
     "runs.compare": ("compare",),
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from hetviz.features.grouping import links_between, links_from_labels
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
+    from hetviz.metrics.merging import merge_guidance
     from hetviz.metrics.pricing import price
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe

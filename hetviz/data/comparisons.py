@@ -90,3 +90,7 @@ class Comparisons:
         """Return the rows at the given positions (or where a mask is True)."""
         meta = None if self.meta is None else self.meta.iloc[np.arange(len(self))[rows]]
         return Comparisons(self.objects[rows], self.weight[rows], meta=meta)
+
+    def noting(self, meta: pd.DataFrame | None) -> Comparisons:
+        """Return the same comparisons with other notes."""
+        return Comparisons(self.objects, self.weight, meta=meta)

@@ -205,6 +205,21 @@ class Links:
             meta=None if self.meta is None else self.meta.iloc[kept],
         )
 
+    def noting(self, meta: pd.DataFrame | None) -> Links:
+        """Return the same links with other notes."""
+        return Links(
+            self.source,
+            self.target,
+            self.i,
+            self.j,
+            self.weight if self.weight_given else None,
+            score=self.score,
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=meta,
+        )
+
     def between(self, source: str, target: str) -> Links:
         """Return the same links under other dataset names."""
         return Links(

@@ -2,6 +2,7 @@
 
 from hetviz.io.bundle import load, read_bundle
 from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
+from hetviz.io.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
 from hetviz.io.samples import SampleCard, sample_card, sample_path, samples
@@ -13,14 +14,18 @@ __all__ = [
     "ColumnInfo",
     "DatasetInfo",
     "FileInfo",
+    "GuidanceRead",
     "Loaded",
     "SampleCard",
     "TableRead",
     "coordinates_csv",
     "escaped",
+    "guidance_csv",
+    "guidance_template",
     "load",
     "read_bundle",
     "read_coordinates",
+    "read_guidance",
     "read_table",
     "read_tables",
     "sample_card",

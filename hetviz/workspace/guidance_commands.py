@@ -137,6 +137,24 @@ class RenameSet(Command):
 
 
 @dataclass(frozen=True)
+class ImportGuidance(Command):
+    """Add the statements of a file kept as a blob; those that are there already stay.
+
+    Attributes
+    ----------
+    blob, filename : str
+    leave_out : bool
+        Go on without the rows that are wrong.
+    """
+
+    op: ClassVar[str] = "import-guidance"
+    does: ClassVar[str] = "import of guidance"
+    blob: str
+    filename: str
+    leave_out: bool = False
+
+
+@dataclass(frozen=True)
 class SetLabels(Command):
     """Give items a label; the column is made where there is none.
 
@@ -166,5 +184,6 @@ GuidanceCommand = (
     | ReverseComparisons
     | SwitchSet
     | RenameSet
+    | ImportGuidance
     | SetLabels
 )

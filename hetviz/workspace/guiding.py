@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
+import pandas as pd
+
 from hetviz.base import Capability
-from hetviz.data import HeteroData, Labels
+from hetviz.data import Comparisons, HeteroData, Labels, Links
 from hetviz.data.adding import Stated, add_all, add_comparisons, add_links
 from hetviz.data.by_id import comparisons_by_id, links_by_id, pairs_by_id, row_by_id
-from hetviz.data.meta import noted
+from hetviz.data.checks import MAX_NAME_LENGTH
+from hetviz.data.meta import noted, text_of
 from hetviz.data.statements import COMPARED, set_names
 from hetviz.data.stating import (
     checked_set,
@@ -20,7 +24,9 @@ from hetviz.data.stating import (
     reverse_comparisons,
 )
 from hetviz.errors import DataError, Problem
+from hetviz.io import GuidanceRead, read_guidance
 from hetviz.registry import methods
+from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.guidance_commands import (
     AddComparisons,
     AddLinks,
@@ -28,6 +34,7 @@ from hetviz.workspace.guidance_commands import (
     DropStatements,
     EditStatements,
     GuidanceCommand,
+    ImportGuidance,
     RenameSet,
     ReverseComparisons,
     SetLabels,
@@ -38,7 +45,7 @@ from hetviz.workspace.state import State
 _NOTES = {"note", "who", "set"}
 
 
-def guide(state: State, command: GuidanceCommand, when: str) -> State:
+def guide(state: State, command: GuidanceCommand, when: str, blobs: BlobStore) -> State:
     """Return the state after a command about guidance, given at a time.
 
     Raises
@@ -65,6 +72,8 @@ def guide(state: State, command: GuidanceCommand, when: str) -> State:
             after = rename_set(data, command.set, command.new)
             off = {command.new.strip() if name == command.set else name for name in state.off}
             return _still_fitting(state, replace(state, data=after, off=frozenset(off)))
+        case ImportGuidance():
+            return _imported(state, command, when, blobs)
         case SetLabels():
             return _labelled(state, command)
 
@@ -96,6 +105,42 @@ def stated(
         ends = command.source, command.target, command.pairs
         return add_links(data, links_by_id(data, *ends, weight, kind=kind, meta=meta))
     return add_all(data, pairs_by_id(data, command.pairs, weight, kind=kind, meta=meta))
+
+
+def imported(
+    data: HeteroData, content: bytes, filename: str, when: str = ""
+) -> tuple[Stated, GuidanceRead]:
+    """Return what a file of guidance would add, update and contradict, and what is wrong in it.
+
+    Where the file says nothing of sets, its statements form one called after it.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the bytes are no guidance at all.
+    """
+    read = read_guidance(filename, content, data)
+    name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
+    return add_all(data, [_dated(part, name, when) for part in read.parts]), read
+
+
+def _dated(said: Links | Comparisons, name: str, when: str) -> Links | Comparisons:
+    """Note when statements came in, and from where, of those that do not say so themselves."""
+    meta = said.meta if said.meta is not None else pd.DataFrame(index=range(len(said)))
+    for column, text in (("when", when), ("set", name)):
+        if text:
+            texts = text_of(meta, column, len(said))
+            meta = meta.assign(**{column: texts.where(texts != "", text)})
+    return said.noting(meta if meta.shape[1] else None)
+
+
+def _imported(state: State, command: ImportGuidance, when: str, blobs: BlobStore) -> State:
+    content = blobs.get(command.blob)
+    met, read = imported(state.opened(), content, command.filename, when)
+    if not command.leave_out:
+        read.strict()
+    after = _with(state, met.data)
+    return replace(after, problems=after.problems + read.problems)
 
 
 def _with(state: State, data: HeteroData, *on: str) -> State:

@@ -45,7 +45,7 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
         If the command cannot be carried out; nothing has changed then.
     """
     if isinstance(command, GuidanceCommand):
-        return guide(state, command, (stamp or Stamp()).when)
+        return guide(state, command, (stamp or Stamp()).when, blobs)
     match command:
         case c.OpenSample():
             return _opened(state, read_sample(command.name), f"sample:{command.name}")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import hetviz
 from hetviz.data.statements import statement_keys
 from hetviz.errors import DataError
+from hetviz.io import guidance_csv
 from hetviz.workspace import (
     AddComparisons,
     AddLinks,
@@ -20,6 +21,7 @@ from hetviz.workspace import (
     Command,
     DropStatements,
     EditStatements,
+    ImportGuidance,
     RenameSet,
     ReverseComparisons,
     SetLabels,
@@ -340,3 +342,30 @@ def test_pairs_of_any_datasets_are_one_step(workspace: Workspace) -> None:
     assert list(table(workspace)) == [OAK_KITE, ASH_WREN]
     with pytest.raises(DataError, match="3 weights are needed"):
         workspace.do(AddPairs(pairs, [1, 1]))
+
+
+def test_a_file_of_guidance_is_a_set_of_its_own(workspace: Workspace) -> None:
+    text = (
+        b"source_dataset,source_id,target_dataset,target_id\nplants,9,birds,b1\nplants,9,birds,x\n"
+    )
+    blob = workspace.blobs.put(text)
+    before = workspace.state
+    with pytest.raises(DataError, match=r"row 2.*'x'"):
+        workspace.do(ImportGuidance(blob, "mine.csv"))
+    assert workspace.state is before
+    state = workspace.do(ImportGuidance(blob, "mine.csv", leave_out=True))
+    assert [problem.value for problem in state.problems if problem.severity == "error"] == ["x"]
+    row = table(workspace)["link|plants|9|birds|b1|link"]
+    assert (row["set"], row["when"]) == ("mine", workspace.log[-1]["at"])
+    again = Workspace.replay(workspace.log, workspace.blobs)
+    assert essence(again.state) == essence(workspace.state)
+
+
+def test_an_export_read_again_changes_nothing(workspace: Workspace) -> None:
+    workspace.do(SAY)
+    workspace.do(COMPARE)
+    data = workspace.state.opened()
+    blob = workspace.blobs.put(guidance_csv(data).encode())
+    assert (
+        workspace.do(ImportGuidance(blob, "out.csv")).opened().fingerprint() == data.fingerprint()
+    )
