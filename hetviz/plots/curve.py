@@ -1,11 +1,13 @@
-"""The satisfaction curve: how many links a map keeps among the nearest pairs."""
+"""Satisfaction curves: how much of what was said a map keeps, given and held out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from hetviz.plots.palette import Theme, tokens
 
@@ -21,12 +23,72 @@ _LABEL_WIDTH, _LABEL_HEIGHT = 1.0, 0.15
 _CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 
+@dataclass(frozen=True)
+class _Sort:
+    """How curves of one sort are drawn.
+
+    Drawn is always on a logarithmic axis from 0.001 to 1; `real` leads from there to the curve's
+    own x.
+    """
+
+    look_at: float
+    real: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    chance: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ticks: tuple[float, ...]
+    tick_words: tuple[str, ...]
+    title: str
+    hover: str
+    chance_at: tuple[float, float]
+
+
+def _even(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return evenly spread shares for places on the logarithmic axis."""
+    return 1.0 + np.log10(x) / 3.0
+
+
+_SORTS = {
+    "links": _Sort(
+        LOOK_AT,
+        lambda x: x,
+        lambda x: x,
+        _TICKS,
+        ("0.1 %", "1 %", "10 %", "100 %"),
+        "nearest pairs looked at",
+        "%{y:.0%} within the nearest %{customdata:.1%}",
+        _CHANCE,
+    ),
+    "apart": _Sort(
+        LOOK_AT,
+        lambda x: x,
+        lambda x: 1.0 - x,
+        _TICKS,
+        ("0.1 %", "1 %", "10 %", "100 %"),
+        "nearest pairs looked at",
+        "%{y:.0%} not within the nearest %{customdata:.1%}",
+        _CHANCE,
+    ),
+    "comparisons": _Sort(
+        1.0,
+        _even,
+        # said of the right end only
+        lambda x: np.where(_even(x) >= 0.9, 0.5, np.nan),
+        tuple(10.0 ** (3.0 * (share - 1.0)) for share in (0.0, 0.5, 1.0)),
+        ("0", "half as long", "as long"),
+        "near pair, beside the far pair",
+        "%{y:.0%} with the near pair at most %{customdata:.0%} as long",
+        (0.0, 0.36),
+    ),
+}
+
+
 def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
     """Return the share of links among the nearest `share` of all pairs, read off a curve."""
     return float(np.interp(share, np.asarray(curve[0]), np.asarray(curve[1])))
 
 
-def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figure:
+def curve_figure(
+    curves: Mapping[str, Curve], theme: Theme = "light", sort: str = "links"
+) -> go.Figure:
     """Draw satisfaction curves.
 
     Parameters
@@ -35,14 +97,19 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         ``fraction_satisfied[k]`` of the links are among the nearest ``fraction_of_pairs[k]`` of
         all pairs.
     theme : {"light", "dark"}
+    sort : {"links", "apart", "comparisons"}
+        Of what; see `hetviz.metrics.curves`.
 
     Returns
     -------
     Figure
-        Logarithmic share of pairs across, share of links up; chance is the dotted line.
+        Logarithmic share of pairs across (for comparisons the length of the near pair beside the
+        far pair's), share of statements up; chance is the dotted line.
     """
     token = tokens(theme)
+    of = _SORTS[sort]
     x = np.geomspace(_TICKS[0], 1.0, 121)
+    real = of.real(x)
     figure = go.Figure()
 
     def line(y: object, colour: str, width: float, dash: str, hover: str | None) -> None:
@@ -51,24 +118,25 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
             y=y,
             mode="lines",
             line={"color": colour, "width": width, "dash": dash},
+            customdata=real,
             hovertemplate=hover,
             hoverinfo="skip" if hover is None else None,
         )
 
-    line(x, token.faint, 1, "dot", None)
+    line(of.chance(x), token.faint, 1, "dot", None)
     for key, curve in curves.items():
-        y = np.interp(x, np.asarray(curve[0]), np.asarray(curve[1]))
-        hover = f"{_NAMES[key]}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>"
+        y = np.interp(real, np.asarray(curve[0]), np.asarray(curve[1]))
+        hover = f"{_NAMES[key]}: {of.hover}<extra></extra>"
         line(y, token.accent, 2.5 if key == "given" else 2, _DASH[key], hover)
-    heights = {key: kept_at(curve) for key, curve in curves.items()}
+    heights = {key: kept_at(curve, of.look_at) for key, curve in curves.items()}
     figure.add_scatter(
-        x=[LOOK_AT] * len(heights),
+        x=[of.look_at] * len(heights),
         y=list(heights.values()),
         mode="markers",
         marker={"size": 7, "color": token.bg, "line": {"color": token.accent, "width": 2}},
         hoverinfo="skip",
     )
-    places = _label_places(curves)
+    places = _label_places(curves, of)
     for key in curves:
         x_text, y_text, side = places[key]
         figure.add_annotation(
@@ -81,8 +149,8 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
             font={"color": token.accent, "size": 13},
         )
     figure.add_annotation(
-        x=_CHANCE[0],
-        y=_CHANCE[1],
+        x=of.chance_at[0],
+        y=of.chance_at[1],
         text="chance",
         showarrow=False,
         xanchor="right",
@@ -105,8 +173,8 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
     figure.update_xaxes(
         type="log",
         range=[float(np.log10(_TICKS[0])), 0.0],
-        tickvals=list(_TICKS),
-        ticktext=["0.1 %", "1 %", "10 %", "100 %"],
+        tickvals=list(of.ticks),
+        ticktext=list(of.tick_words),
         showgrid=False,
         zeroline=False,
         fixedrange=True,
@@ -114,7 +182,7 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
         ticks="outside",
         ticklen=4,
         tickcolor=token.line,
-        title={"text": "nearest pairs looked at", "font": {"size": 12.5}, "standoff": 4},
+        title={"text": of.title, "font": {"size": 12.5}, "standoff": 4},
     )
     figure.update_yaxes(
         range=[0, 1.03],
@@ -127,15 +195,17 @@ def curve_figure(curves: Mapping[str, Curve], theme: Theme = "light") -> go.Figu
     return figure
 
 
-def _label_places(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float, str]]:
+def _label_places(curves: Mapping[str, Curve], of: _Sort) -> dict[str, tuple[float, float, str]]:
     """Return where the labels go: beside where their curves are read off, off all lines."""
-    lines = [np.geomspace(_TICKS[0], 1.0, 121)]
-    across = np.log10(lines[0])
+    grid = np.geomspace(_TICKS[0], 1.0, 121)
+    across = np.log10(grid)
+    lines = [of.chance(grid)]
     lines += [
-        np.interp(lines[0], np.asarray(curve[0]), np.asarray(curve[1])) for curve in curves.values()
+        np.interp(of.real(grid), np.asarray(curve[0]), np.asarray(curve[1]))
+        for curve in curves.values()
     ]
-    at = float(np.log10(LOOK_AT))
-    taken = [(_CHANCE[0] - _CHANCE_WIDTH, _CHANCE[1])]
+    at = float(np.log10(of.look_at))
+    taken = [(of.chance_at[0] - _CHANCE_WIDTH, of.chance_at[1])]
     places = {}
 
     def cost(place: tuple[float, float, str], height: float) -> tuple[int, float]:
@@ -150,11 +220,14 @@ def _label_places(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float, 
         )
         return crossed + near, abs(y + _LABEL_HEIGHT / 2 - height)
 
-    for key in sorted(curves, key=lambda key: -kept_at(curves[key])):
-        height = kept_at(curves[key])
+    sides = [(-0.09, "right"), (0.1, "left")]
+    if at + _LABEL_WIDTH > 0.0:
+        sides = sides[:1]
+    for key in sorted(curves, key=lambda key: -kept_at(curves[key], of.look_at)):
+        height = kept_at(curves[key], of.look_at)
         free = [
             (at + shift, float(y), side)
-            for shift, side in ((-0.09, "right"), (0.1, "left"))
+            for shift, side in sides
             for y in np.arange(0.03, 0.87, 0.04)
         ]
         x, y, side = min(free, key=lambda place: cost(place, height))
@@ -163,8 +236,19 @@ def _label_places(curves: Mapping[str, Curve]) -> dict[str, tuple[float, float, 
     return places
 
 
-def curve_alt(curves: Mapping[str, Curve]) -> str:
+def curve_alt(curves: Mapping[str, Curve], sort: str = "links") -> str:
     """Say in words what the curve shows."""
+    if sort == "comparisons":
+        kept = [
+            f"{kept_at(curve, 1.0):.0%} of those {_NAMES[key]}" for key, curve in curves.items()
+        ]
+        return f"Curve of comparisons: the map agrees with {' and '.join(kept)}; chance is 50%."
+    if sort == "apart":
+        kept = [f"{kept_at(curve):.0%} of those {_NAMES[key]}" for key, curve in curves.items()]
+        return (
+            f"Curve of links that say apart: {' and '.join(kept)} are not among the nearest "
+            f"{LOOK_AT:.0%} of all pairs; chance is {1 - LOOK_AT:.0%}."
+        )
     parts = [f"{kept_at(curve):.0%} of the {_NAMES[key]} links" for key, curve in curves.items()]
     return (
         f"Satisfaction curve: {' and '.join(parts)} are among the nearest {LOOK_AT:.0%} of all "

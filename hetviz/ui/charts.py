@@ -13,6 +13,12 @@ from hetviz.plots.curve import LOOK_AT, kept_at
 from hetviz.ui import map_layers, session
 from hetviz.workspace import Run, State
 
+_KINDS = {
+    "links": "All links that say together",
+    "apart": "Links that say apart",
+    "comparisons": "Comparisons",
+}
+
 
 def embedding_of(state: State, run: Run) -> Embedding | None:
     """Return the run's places of the rows that are there now."""
@@ -45,19 +51,42 @@ def figures(state: State, run: Run) -> Mapping[str, Any]:
     )
 
 
-def show_curve(curves: Mapping[str, Any]) -> None:
-    """Show satisfaction curves."""
+def choose_curve(figures: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Let the user choose among a map's curves; return the curves and what sort they are of.
+
+    Nothing is asked where there is only one.
+    """
+    kinds: Mapping[str, Any] = figures.get("kinds") or {"links": figures["curves"]}
+    blocks = [kind for kind in kinds if "|" in kind]
+    offered = {kind: kinds[kind] for kind in kinds if "|" not in kind or len(blocks) > 1}
+    if len(offered) < 2:
+        kind = next(iter(offered), "links")
+        return offered.get(kind, {}), kind
+    kind = st.selectbox(
+        "Curve of",
+        list(offered),
+        format_func=lambda kind: _KINDS.get(kind) or kind.replace("|", " – "),
+        key="curve-of",
+        label_visibility="collapsed",
+    )
+    return offered[kind], kind if kind in _KINDS else "links"
+
+
+def show_curve(curves: Mapping[str, Any], sort: str = "links") -> None:
+    """Show satisfaction curves of one sort."""
     st.plotly_chart(
-        curve_figure(curves, session.theme()),
+        curve_figure(curves, session.theme(), sort),
         key="curve",
         theme=None,
         config={"displayModeBar": False},
-        alt=curve_alt(curves),
+        alt=curve_alt(curves, sort),
     )
 
 
-def curve_words(curves: Mapping[str, Any]) -> str:
+def curve_words(curves: Mapping[str, Any], sort: str = "links") -> str:
     """Say in one sentence what the curves show where they are read off."""
+    if sort != "links":
+        return _other_words(curves, sort)
     kept = {key: f"{kept_at(curve):.0%}".replace("%", " %") for key, curve in curves.items()}
     held = f" and {kept['held_out']} of those held out" if "held_out" in kept else ""
     first = kept.get("given", "")
@@ -65,6 +94,23 @@ def curve_words(curves: Mapping[str, Any]) -> str:
     if not first:
         return f"The nearest {share} of all pairs hold {kept['held_out']} of the held-out links."
     return f"The nearest {share} of all pairs hold {first} of the links{held}; by chance {share}."
+
+
+def _other_words(curves: Mapping[str, Any], sort: str) -> str:
+    at = 1.0 if sort == "comparisons" else LOOK_AT
+    kept = {key: f"{100 * kept_at(curve, at):.0f} %" for key, curve in curves.items()}
+    said = kept.get("given") or f"{kept['held_out']} (held out)"
+    held = f", and {kept['held_out']} of those held out" if len(kept) > 1 else ""
+    if sort == "comparisons":
+        return (
+            f"The map agrees with {said} of the comparisons{held}; by chance 50 %. Farther left "
+            "count only those whose near pair is so much shorter."
+        )
+    share = f"{100 * LOOK_AT:.0f} %"
+    return (
+        f"Not among the nearest {share} of all pairs: {said} of those said to be apart{held}; by "
+        f"chance {100 - 100 * LOOK_AT:.0f} %."
+    )
 
 
 def _data(state: State) -> HeteroData:

@@ -1,4 +1,4 @@
-"""How well a map does: its satisfaction curve and its figures, each said in words."""
+"""How well a map does: its satisfaction curves and its figures, each said in words."""
 
 from __future__ import annotations
 
@@ -8,68 +8,60 @@ from typing import Any
 import streamlit as st
 
 from hetviz.ui import charts, look
+from hetviz.ui.measure_words import COLUMNS, FIRST, GROUPS, MEASURES, shown
 from hetviz.workspace import Run, State
-
-_MEASURES = {
-    "guidance_area": (
-        "Together, kept together",
-        "How much nearer linked items lie than other pairs: the area under the curve above. "
-        "It is the mean share of all pairs that lie farther apart than a linked one.",
-    ),
-    "negative_guidance_area": (
-        "Apart, kept apart",
-        "The mean share of all pairs that lie closer than a pair said to be apart.",
-    ),
-    "comparison_accuracy": (
-        "Comparisons kept",
-        "The share of the statements “a is nearer to b than to c” that the map agrees with.",
-    ),
-    "trustworthiness": (
-        "Neighbours that are true",
-        "Whether an item's 10 nearest neighbours on the map, within its dataset, are near by its "
-        "features too.",
-    ),
-}
-_COLUMNS = {
-    "given": "Links that the method was shown.",
-    "held out": "Links kept from the method. Only these tell whether the map would be right about "
-    "links that nobody has given yet.",
-}
 
 
 def show(state: State, run: Run) -> None:
-    """Show the satisfaction curve and the figures of a map."""
+    """Show the satisfaction curves and the figures of a map."""
     if state.data is None:
         return
     figures = charts.figures(state, run)
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
-    if figures["curves"]:
-        look.section("Links the map keeps", look.count(links, "link"))
-        charts.show_curve(figures["curves"])
-        look.quiet(charts.curve_words(figures["curves"]))
+    if figures["curves"] or figures.get("kinds"):
+        look.section("What the map keeps", look.count(links, "link"))
+        curves, sort = charts.choose_curve(figures)
+        charts.show_curve(curves, sort)
+        look.quiet(charts.curve_words(curves, sort))
     else:
         look.section("How well it does")
         look.quiet("No links yet that say together, so there are none to keep.")
-    _figures(figures["scores"])
+    _figures(figures["scores"], figures.get("errors") or {})
     for note in figures.get("notes", ()):
         look.quiet(str(note))
 
 
-def _figures(scores: Mapping[str, Any]) -> None:
-    known = [key for key in _MEASURES if key in scores]
+def _figures(scores: Mapping[str, Any], errors: Mapping[str, Any]) -> None:
+    known = [key for key in MEASURES if key in scores or f"{key}_held_out" in scores]
+    first = [key for key in FIRST if key in known]
+    if first:
+        _table("0.5 is chance, 1 is best", first, scores, {})
     if not known:
         return
-    endings = [""] + (["_held_out"] if any(f"{key}_held_out" in scores for key in known) else [])
+    with st.expander("All figures, and what they say"):
+        for title, keys in GROUPS.items():
+            there = [key for key in keys if key in known]
+            if there:
+                _table(title, there, scores, errors)
+                _said([(MEASURES[key].name, MEASURES[key].says) for key in there])
+        if any(key.endswith("_held_out") for key in scores):
+            _said(list(COLUMNS.items()))
+        if errors:
+            look.quiet("± is the standard error of what was measured on a sample.")
+
+
+def _table(
+    head: str, keys: list[str], scores: Mapping[str, Any], errors: Mapping[str, Any]
+) -> None:
+    held = any(f"{key}_held_out" in scores for key in keys)
+    endings = ["", "_held_out"] if held else [""]
     rows = [
-        [_MEASURES[key][0]]
-        + [f"{scores[key + end]:.2f}" if key + end in scores else "" for end in endings]
-        for key in known
+        [MEASURES[key].name] + [shown(key, scores, errors, key + ending) for ending in endings]
+        for key in keys
     ]
-    columns = list(_COLUMNS)[: len(endings)]
-    look.table(["0.5 is chance, 1 is best", *columns], rows)
-    with st.expander("What these figures say"):
-        said = [_MEASURES[key] for key in known] + [(name, _COLUMNS[name]) for name in columns]
-        terms = "".join(
-            f"<dt>{look.esc(name)}</dt><dd>{look.esc(words)}</dd>" for name, words in said
-        )
-        st.html(f'<dl class="hv-said">{terms}</dl>')
+    look.table([head, *list(COLUMNS)[: len(endings)]], rows)
+
+
+def _said(said: list[tuple[str, str]]) -> None:
+    terms = "".join(f"<dt>{look.esc(name)}</dt><dd>{look.esc(words)}</dd>" for name, words in said)
+    st.html(f'<dl class="hv-said">{terms}</dl>')
