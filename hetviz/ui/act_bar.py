@@ -105,7 +105,7 @@ def _face(data: HeteroData, name: str, rows: Rows) -> str:
     words = look.esc(act_commands.group_words(data, rows))
     return (
         f'<span class="hv-act" title="Group {name}: {words}">'
-        f'<i class="hv-act-{name}">{name}</i>{images}<b>{words}</b></span>'
+        f'<i class="hv-act-{name}">{name}</i>{images}<b>{words}</b><u>{len(rows):,}</u></span>'
     )
 
 

@@ -23,7 +23,7 @@ def popover(state: State) -> None:
     sizes: Counter[str] = session.cached(
         ("sets", id(data)), data, lambda: Counter(str(name) for name in set_names(data))
     )
-    with st.popover("Guidance", icon=":material/rule:", key="sets"):
+    with st.popover("Guidance", key="sets"):
         height: int | Literal["content"] = _HEIGHT if len(sizes) >= _SCROLLS_FROM else "content"
         with st.container(width=340, height=height, border=False, gap="xsmall", key="set-list"):
             if sizes:

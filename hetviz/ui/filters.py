@@ -26,7 +26,7 @@ def popover(state: State) -> None:
     if data is None:
         return
     with (
-        st.popover("Filter", key="filter", icon=":material/filter_alt:"),
+        st.popover("Filter", key="filter"),
         st.container(width=340, border=False, key="filter-form"),
     ):
         _form(state, data)

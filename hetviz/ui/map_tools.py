@@ -43,7 +43,7 @@ def new_map(state: State, place: DeltaGenerator) -> None:
     """
     # Another key once a map was started: that closes it, and the map can be seen to move.
     key = f"maker-{st.session_state.get(maker.STARTED, 0)}"
-    with place, st.popover("New map", icon=":material/add:", key=key):
+    with place, st.popover("New map", key=key):
         maker.show(state)
 
 

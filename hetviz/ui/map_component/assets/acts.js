@@ -6,7 +6,7 @@ import { pack } from "./pick.js";
 import { array } from "./store.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
-const FEW = 30;
+const FEW = 12;
 const MOST_RINGS = 400;
 export const WORDS = {
   t: ["together", "together"], x: ["apart", "apart"], c: ["closer", "closer"], g: ["label", "name"],
@@ -95,15 +95,15 @@ export class Acts {
   /** The pairs a statement would make: heavier than links that are there. */
   pairs(ctx) {
     const { shown, tokens } = this.map;
-    const many = this.preview.length > 60;
+    const many = this.preview.length > 12;
     for (const [i, j, weight] of this.preview) {
       if (!shown[i] || !shown[j]) continue;
       ctx.beginPath();
       ctx.moveTo(...this.at(i));
       ctx.lineTo(...this.at(j));
-      ctx.lineWidth = many ? 1 : 1.6;
+      ctx.lineWidth = many ? 0.8 : 1.6;
       ctx.setLineDash(weight < 0 ? [2, 4] : [7, 4]);
-      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.plus, many ? 0.45 : 0.85);
+      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.plus, many ? Math.max(0.16, 6 / this.preview.length) : 0.85);
       ctx.stroke();
     }
     ctx.setLineDash([]);
@@ -118,7 +118,7 @@ export class Acts {
     let top = null;
     for (let k = 0; k < seen.length; k += step) {
       const [x, y] = this.at(seen[k]);
-      overlay.ring(ctx, x, y, few ? 10.5 : 6, few ? 2.4 : 1.4, few ? DASH[name] : DASH[name].map((d) => d / 2));
+      overlay.ring(ctx, x, y, few ? 9 : 5, few ? 2 : 1, few ? DASH[name] : DASH[name].map((d) => d / 2));
       if (!top || y < top[1]) top = [x, y];
     }
     const [x, y] = [top[0] - (few ? 15 : 11), top[1] - (few ? 13 : 10)];

@@ -1,0 +1,189 @@
+"""Saying things on the map: groups, a statement with a weight, the refit, undo and redo; keys."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_app import Picture, drag, settled, stage, told, until
+
+SEEN = (
+    "row => document.querySelector('.st-key-map .hv-map').__hv.map.pos.slice(2 * row, 2 * row + 2)"
+)
+
+
+@pytest.fixture
+def opened(page: Page) -> Page:
+    page.goto("/map")
+    expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
+    stage(page)
+    settled(page)
+    return page
+
+
+def bar(page: Page) -> Locator:
+    return page.locator(".st-key-acts")
+
+
+def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
+    """Draw round a part of the map and return how many items it holds."""
+    before = told(page, "version")
+    page.get_by_role("button", name="Lasso").click()
+    drag(page, (x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0))
+    until(page, f"map.version > {before} && map.count > 0")
+    settled(page)
+    return int(told(page, "count"))
+
+
+def group(page: Page, name: str) -> None:
+    page.get_by_role("button", name=f"Set as {name}").click()
+    until(page, f"map.acts.groups.has('{name}')")
+    settled(page)
+
+
+APART = """() => {
+    const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+    const middle = rows => [0, 1].map(k => rows.reduce((sum, r) => sum + map.pos[2 * r + k], 0)
+        / rows.length);
+    const [a, b] = [middle(window.groupA), middle(window.groupB)];
+    const frame = map.data.frame.x;
+    return Math.hypot(a[0] - b[0], a[1] - b[1]) / (frame[1] - frame[0]);
+}"""
+
+
+def apart(page: Page) -> float:
+    """Return how far the middles of two remembered groups lie apart, in widths of the map."""
+    return float(page.evaluate(APART))
+
+
+def until_apart(page: Page, low: float, high: float) -> None:
+    page.wait_for_function(f"() => {{ const d = ({APART})(); return d > {low} && d < {high}; }}")
+
+
+def moved(page: Page) -> None:
+    """Wait until the map was made again and nothing travels any more."""
+    expect(page.locator(".st-key-panel").get_by_text("What moved most")).to_be_visible()
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    settled(page)
+    until(page, "!map.motion")
+
+
+def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture) -> None:
+    page = opened
+    lasso(page, 0.05, 0.2, 0.22, 0.45)
+    group(page, "A")
+    lasso(page, 0.8, 0.5, 0.95, 0.75)
+    group(page, "B")
+    # Groups and what is drafted outlive another page.
+    page.get_by_role("link", name="Data").click()
+    expect(page.get_by_text("Add files")).to_be_visible()
+    page.get_by_role("link", name="Map").click()
+    stage(page)
+    until(page, "map.acts.groups.size === 2 && map.acts.preview.length > 0")
+    settled(page)
+    page.evaluate(
+        "() => { const { groups } = document.querySelector('.st-key-map .hv-map').__hv.map.acts;"
+        " window.groupA = groups.get('A'); window.groupB = groups.get('B'); }"
+    )
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    until(page, "map.acts.preview.every(pair => Math.abs(pair[2] - 0.8) < 1e-6)")
+    settled(page)
+    picture(page, "groups")
+    before = apart(page)
+    bar(page).get_by_role("button", name="Add", exact=True).click()
+    moved(page)
+    picture(page, "moved")
+    until_apart(page, 0, 0.5 * before)
+    undo = page.get_by_role("button", name="Undo ")
+    expect(undo).to_contain_text("together")
+    undo.click()
+    expect(page.get_by_role("button", name="Redo ")).to_contain_text("together")
+    settled(page)
+    until_apart(page, 0.95 * before, 1.05 * before)
+    page.get_by_role("button", name="Redo ").click()
+    until_apart(page, 0, 0.5 * before)
+    moved(page)
+    # Without the set, the items find back to their like.
+    page.get_by_role("button", name="Guidance", exact=True).click()
+    page.locator(".st-key-set-list").get_by_text("together").click()
+    expect(page.get_by_role("button", name="Undo switched guidance")).to_be_visible()
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    settled(page)
+    until_apart(page, 0.5 * before, 2)
+
+
+def test_by_keys_alone(opened: Page) -> None:
+    page = opened
+    stage(page).focus()
+
+    def key(name: str, then: str) -> None:
+        page.keyboard.press(name)
+        until(page, then)
+        settled(page)
+
+    key("n", "map.cursor >= 0")
+    key("Enter", "map.count === 1")
+    key("a", "map.acts.groups.has('A')")
+    page.keyboard.press("/")
+    page.keyboard.type("umbrella")
+    expect(page.locator(".hv-found li").first).to_be_visible()
+    key("Enter", "map.count === 1 && map.cursor !== map.pickedRows()[0]")
+    key("b", "map.acts.preview.length === 1")
+    key("x", "map.acts.preview[0]?.[2] === -1")
+    page.keyboard.press("x")
+    expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
+    moved(page)
+    until(page, "map.acts.groups.size === 0 && map.count === 0")
+
+
+def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -> None:
+    page = opened
+    script = (
+        "([name, row]) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " map.select([row]); map.acts.set(name); }"
+    )
+
+    def pick(name: str, row: int) -> None:
+        page.evaluate(script, [name, row])
+        until(page, f"map.data.acts.groups.{name}")
+        settled(page)
+
+    pick("A", 3)
+    pick("B", 900)
+    bar(page).get_by_role("button", name="Add", exact=True).click()
+    moved(page)
+    pick("A", 3)
+    pick("B", 900)
+    bar(page).get_by_role("radio", name="Apart").or_(
+        bar(page).get_by_role("button", name="Apart")
+    ).first.click()
+    expect(page.get_by_text("Before, these were said to be together")).to_be_visible()
+    bar(page).get_by_role("button", name="Add anyway").click()
+    expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
+    expect(page.get_by_text("Map up to date")).to_be_visible()
+    settled(page)
+
+
+def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> None:
+    page = opened
+    page.locator('.hv-bar [data-tool="drag"]').click()
+    box = stage(page).bounding_box()
+    assert box is not None
+    at = page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " const r = map.pickedRows()[0] ?? map.order[0];"
+        " return [map.view.x(map.pos[2 * r]), map.view.y(map.pos[2 * r + 1])]; }"
+    )
+    page.mouse.move(box["x"] + at[0], box["y"] + at[1])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"], steps=5)
+    page.mouse.up()
+    expect(bar(page).get_by_text("with respect to")).to_be_visible()
+    until(page, "map.acts.groups.get('B')?.length === 5")
+    settled(page)
+    picture(page, "dragged")
+    bar(page).get_by_role("button", name="Add", exact=True).click()
+    moved(page)
+    picture(page, "dropped")
