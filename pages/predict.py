@@ -2,10 +2,14 @@
 
 import streamlit as st
 
-from hetviz.ui import look, predict_links, predict_new, session
+from hetviz.ui import look, predict_labels, predict_links, predict_new, session
 from hetviz.ui.places import PAGES
 
-SECTIONS = {"Links": predict_links.show, "Something new": predict_new.show}
+SECTIONS = {
+    "Links": predict_links.show,
+    "Labels": predict_labels.show,
+    "Something new": predict_new.show,
+}
 
 state = session.workspace().state
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import Embedding
 from hetviz.plots.drawn import drawn
+from hetviz.plots.layout import plain_layout
 from hetviz.plots.palette import Theme, shape_of, tokens
 from hetviz.plots.place import Frame
 from hetviz.plots.text import escape, short
@@ -59,7 +60,7 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
         )
         ends.append((float(mean[-1]), key))
     _name_ends(figure, ends, counts[-1], top, colours)
-    figure.update_layout(**_layout(theme, 190, {"l": 42, "r": 96, "t": 8, "b": 40}))
+    figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 96, "t": 8, "b": 40}))
     figure.update_xaxes(
         type="log",
         tickvals=counts,
@@ -190,11 +191,11 @@ def proposed_figure(
     if len(extra):
         low, high = np.minimum(low, extra.min(axis=0)), np.maximum(high, extra.max(axis=0))
     _names(figure, points, marked, names, (low, high), token.ink, token.bg)
-    figure.update_layout(**_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
+    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
     pad = 0.04 * (high - low)
     axis = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[low[0] - pad[0], high[0] + pad[0]], **axis)
-    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], **axis)
+    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], scaleanchor="x", **axis)
     return figure
 
 
@@ -234,20 +235,3 @@ def _names(
 def proposed_alt(n: int) -> str:
     """Say in words what the map shows."""
     return f"Map of all items in grey, with {n:,} proposed links drawn as dashed lines."
-
-
-def _layout(theme: Theme, height: int, margin: Mapping[str, int]) -> dict[str, Any]:
-    token = tokens(theme)
-    return {
-        "height": height,
-        "margin": dict(margin),
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": False,
-        "font": {"family": "Source Sans, sans-serif", "size": 12.5, "color": token.mute},
-        "hoverlabel": {
-            "bgcolor": token.card,
-            "bordercolor": token.line,
-            "font": {"color": token.ink},
-        },
-    }

@@ -24,7 +24,7 @@ from hetviz.workspace import Run, State
 
 WORDS, PICTURE, ROW = "Words", "A picture", "A row"
 _ASKED = "asked-new"
-_TOP, _LISTED = 10, 8
+_TOP, _LISTED = 10, 7
 _MOST_FIELDS = 12
 _MOST_ROWS = 5_000
 _SIDE = 160
@@ -257,7 +257,7 @@ def _map(state: State, run: Run, answer: Answer, asked: Question) -> None:
             names,
             answer.place.tolist() if flat else None,
             session.theme(),
-            330,
+            290,
         ),
     )
     look.section("Its place", f"★ on {run.title}" if flat else run.title)
@@ -311,7 +311,7 @@ def _lists(data: HeteroData, answer: Answer) -> None:
 
 
 def _score(value: float) -> str:
-    return f"{value:.3f}" if value > 0.99 else f"{value:.2f}"
+    return f"{value:.3f}"
 
 
 def _to_map(rows: tuple[int, ...]) -> None:
