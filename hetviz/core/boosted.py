@@ -118,9 +118,13 @@ class _LightGbm:
         }
         X = _floats(X)
         train = lightgbm.Dataset(X[learn], params=parameters, free_raw_data=True)
+        # a booster adds to the parameters of its data, so the others are laid out before it
+        others = train.create_valid(X[self._others], params=parameters)
+        if len(self._others):
+            others.construct()
         self._booster = lightgbm.Booster(parameters, train)
         if len(self._others):
-            self._booster.add_valid(train.create_valid(X[self._others]), "others")
+            self._booster.add_valid(others, "others")
         self.scores = np.zeros((X.shape[0], n_outputs))
 
     def step(self, slope: Floats, curvature: Floats) -> None:

@@ -57,7 +57,8 @@ class GbcSettings:
         Of sources: by their loss on labels held out from them, on the labels that they learned
         from (the thesis), or all alike. Graphs are weighed by how alike joined predictions are.
     normalize : bool
-        Multiply both lambdas by the number of labelled by that of unlabelled rows.
+        Multiply both lambdas by the number of labelled by that of unlabelled rows where these are
+        more: else they outvote the labels in every leaf, and learning stalls.
     trees : TreeSettings
     """
 
@@ -325,13 +326,13 @@ class _Training:
         return value, slope, curvature
 
     def _scaled(self, lam: float, i: int, active: Mask) -> float:
-        """Return lambda, times labelled by unlabelled rows where it is to be normalized."""
+        """Return lambda, times labelled by unlabelled rows where there are more of the latter."""
         if not active.any():
             return 0.0
         if not self.settings.normalize:
             return lam
         # a source without labels of its own has only the others to learn from
-        return lam * (int(self.labelled[i].sum()) / int(active.sum()) or 1.0)
+        return lam * min(int(self.labelled[i].sum()) / int(active.sum()) or 1.0, 1.0)
 
 
 def held_out_losses(

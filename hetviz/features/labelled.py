@@ -140,6 +140,18 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     return LabelColumn(dataset, name, NUMBER, (), np.asarray(column.values, dtype=np.float64))
 
 
+def given_values(data: HeteroData, column: LabelColumn) -> dict[str, Any]:
+    """Return each class, as text, as the label column itself has it: a 3 stays a 3."""
+    return {
+        text: value
+        for labels in data.labels
+        if (labels.dataset, labels.name) == (column.dataset, column.name)
+        for value, code in zip(labels.values, column.y, strict=True)
+        if not np.isnan(code)
+        for text in [column.classes[int(code)] if column.classes else str(value)]
+    }
+
+
 def label_problem(
     data: HeteroData,
     dataset: str,

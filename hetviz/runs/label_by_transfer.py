@@ -13,7 +13,7 @@ from hetviz.core.gbc import CLASSES
 from hetviz.data import HeteroData
 from hetviz.errors import NotApplicableError
 from hetviz.features.known import known_columns
-from hetviz.features.labelled import LabelColumn, label_column
+from hetviz.features.labelled import LabelColumn, given_values, label_column
 from hetviz.predictor import Predicted
 from hetviz.progress import Progress
 from hetviz.runs.label_result import LabelPrediction, labelled_table
@@ -69,7 +69,8 @@ def by_transfer(
     if in_its_terms and repeats:
         held = _held_out(data, target, learned, share, repeats, random_state, progress, params)
     frame = _predicted(target, outputs).frame(data[dataset], target.classes)
-    table = labelled_table(frame, target)
+    given = given_values(data, target if in_its_terms else learned)
+    table = labelled_table(frame, target, given)
     if not target.classes:
         known = table["known"].to_numpy()
         table["doubt"] = np.where(known, 0.0, table["doubt"])

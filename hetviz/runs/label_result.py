@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,8 +90,19 @@ class LabelPrediction:
         }
 
 
-def labelled_table(frame: pd.DataFrame, column: LabelColumn) -> pd.DataFrame:
-    """Put known labels in the place of predicted ones; see `LabelPrediction.table`."""
+def labelled_table(
+    frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Put known labels in the place of predicted ones; see `LabelPrediction.table`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `hetviz.predictor.Predicted.frame`.
+    column : LabelColumn
+    given : mapping
+        From `hetviz.features.labelled.given_values`.
+    """
     known = np.isfinite(column.y)
     label = frame["label"].to_numpy(dtype=object).copy()
     probability = frame["probability"].to_numpy(dtype=np.float64).copy()
@@ -99,6 +111,8 @@ def labelled_table(frame: pd.DataFrame, column: LabelColumn) -> pd.DataFrame:
         label[row] = column.classes[int(value)] if column.classes else float(value)
         if column.classes:
             probability[row] = float(frame[f"p_{label[row]}"].iloc[row])
+    if column.classes:
+        label[:] = [given.get(text, text) for text in label]
     doubt = 1.0 - probability if column.classes else frame["spread"].to_numpy(dtype=np.float64)
     rest = frame.drop(columns=["dataset", "id", "label", "probability", "spread"])
     table = pd.DataFrame({"dataset": frame["dataset"], "id": frame["id"], "label": label})

@@ -18,7 +18,7 @@ from hetviz.core.transfer import Selection, bridge, quantile_bins
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
 from hetviz.features.basis import fit_basis
-from hetviz.features.labelled import LabelColumn, without_column
+from hetviz.features.labelled import LabelColumn, given_values, without_column
 from hetviz.registry import get_method
 
 Floats = NDArray[np.float64]
@@ -190,9 +190,10 @@ def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn
         )
     names = {target.dataset, source.dataset}
     links = [group for group in data.links if {group.source, group.target} <= names]
+    given = given_values(data, target)
+    told = [given.get(text, text) for text in target.classes]
     values = [
-        None if np.isnan(code) else target.classes[int(code)] if target.classes else float(code)
-        for code in y
+        None if np.isnan(code) else told[int(code)] if target.classes else float(code) for code in y
     ]
     labels = [Labels(target.dataset, target.name, values)] + [
         column

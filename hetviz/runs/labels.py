@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz import params as parameters
 from hetviz.data import HeteroData, Labels
 from hetviz.errors import ParameterError
-from hetviz.features.labelled import LabelColumn, label_column
+from hetviz.features.labelled import LabelColumn, given_values, label_column
 from hetviz.features.sources import entity_sources
 from hetviz.progress import Part, Progress, silent
 from hetviz.registry import get_method
@@ -140,7 +140,8 @@ def _by_consensus(
             model.problem_, model, model.settings_, share, repeats, random_state, part
         )
     weights = pd.DataFrame(model.weight_table(), columns=["round", "source", "weight"])
-    table = labelled_table(model.predictions_[dataset].frame(data[dataset], model.classes_), column)
+    frame = model.predictions_[dataset].frame(data[dataset], model.classes_)
+    table = labelled_table(frame, column, given_values(data, column))
     progress(1.0, "Done")
     return LabelPrediction(
         dataset,
