@@ -92,6 +92,21 @@ class Edit:
         ]
         return HeteroData(datasets, links, self.data.comparisons, labels)
 
+    def replace(self, dataset: Dataset) -> HeteroData:
+        """Put a newer version of a dataset in its place; rows are matched by id.
+
+        Links and comparisons that name a row that is gone go; new rows have no labels.
+        """
+        old = self.data[dataset.name]
+        rows: dict[str, NDArray[np.int64]] = {
+            name: np.arange(len(part)) for name, part in self.data.datasets.items()
+        }
+        rows[old.name] = old.find(dataset.ids)
+        datasets = [
+            dataset if name == old.name else part for name, part in self.data.datasets.items()
+        ]
+        return _rebuilt(self.data, datasets, rows)
+
     def set_entity(self, name: str, entity: str) -> HeteroData:
         """Say what the rows of a dataset are; datasets of one entity are views of the same things.
 
@@ -243,11 +258,15 @@ def _joined(first: Comparisons, second: Comparisons) -> Comparisons:
 def _rebuilt(
     data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, NDArray[np.int64]]
 ) -> HeteroData:
-    """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r."""
+    """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r.
+
+    A row that was not there before has -1.
+    """
     moved: dict[str, NDArray[np.int64]] = {}
     for name, dataset in data.datasets.items():
         moved[name] = np.full(len(dataset), -1, dtype=np.int64)
-        moved[name][rows[name]] = np.arange(len(rows[name]))
+        kept = np.flatnonzero(rows[name] >= 0)
+        moved[name][rows[name][kept]] = kept
     names = {dataset.name for dataset in datasets}
     links = []
     for group in data.links:
@@ -256,9 +275,11 @@ def _rebuilt(
         i, j = moved[group.source][group.i], moved[group.target][group.j]
         kept = np.flatnonzero((i >= 0) & (j >= 0))
         links.append(group.moved(i[kept], j[kept], kept))
-    labels = [
-        column.take(rows[column.dataset]) for column in data.labels if column.dataset in names
-    ]
+    labels = []
+    for column in data.labels:
+        if column.dataset in names:
+            values = [None if row < 0 else column.values[row] for row in rows[column.dataset]]
+            labels.append(Labels(column.dataset, column.name, values))
     return HeteroData(datasets, links, _moved(data, datasets, moved), labels)
 
 

@@ -5,6 +5,7 @@ from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
 from hetviz.io.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
+from hetviz.io.newer import Newer, newer_version
 from hetviz.io.samples import SampleCard, sample_card, sample_path, samples
 from hetviz.io.saving import save
 from hetviz.io.tables import Choices, TableRead, read_table
@@ -16,6 +17,7 @@ __all__ = [
     "FileInfo",
     "GuidanceRead",
     "Loaded",
+    "Newer",
     "SampleCard",
     "TableRead",
     "coordinates_csv",
@@ -23,6 +25,7 @@ __all__ = [
     "guidance_csv",
     "guidance_template",
     "load",
+    "newer_version",
     "read_bundle",
     "read_coordinates",
     "read_guidance",

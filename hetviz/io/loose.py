@@ -21,7 +21,7 @@ from hetviz.io.tables import Choices, TableRead, read_table
 _SHARE_OF_IDS = 0.5
 
 
-class _Nothing:
+class NoFiles:
     """Plain tables have no other files."""
 
     name = "files"
@@ -160,7 +160,7 @@ class _Reading:
             entry = DatasetEntry(
                 name, read.name, id=choice.id, title=choice.title, exclude=choice.exclude
             )
-            dataset, info = read_dataset(_Nothing(), entry, choice.labels, self.problems, read)
+            dataset, info = read_dataset(NoFiles(), entry, choice.labels, self.problems, read)
         except DataError as error:
             self._refused(read.name, error)
             return

@@ -175,6 +175,27 @@ class SetLabels(Command):
     note: str = ""
 
 
+@dataclass(frozen=True)
+class ReplaceDataset(Command):
+    """Put a newer version of a dataset's file, kept as a blob, in its place.
+
+    Attributes
+    ----------
+    name : str
+        The dataset; its rows are matched by id, and guidance about rows that stay is kept.
+    blob, filename : str
+    leave_out : bool
+        Go on without the rows that are wrong.
+    """
+
+    op: ClassVar[str] = "replace-dataset"
+    does: ClassVar[str] = "newer version"
+    name: str
+    blob: str
+    filename: str
+    leave_out: bool = False
+
+
 GuidanceCommand = (
     AddLinks
     | AddPairs
@@ -186,4 +207,5 @@ GuidanceCommand = (
     | RenameSet
     | ImportGuidance
     | SetLabels
+    | ReplaceDataset
 )

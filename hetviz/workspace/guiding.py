@@ -36,10 +36,12 @@ from hetviz.workspace.guidance_commands import (
     GuidanceCommand,
     ImportGuidance,
     RenameSet,
+    ReplaceDataset,
     ReverseComparisons,
     SetLabels,
     SwitchSet,
 )
+from hetviz.workspace.renewing import replaced
 from hetviz.workspace.state import State
 
 _NOTES = {"note", "who", "set"}
@@ -76,6 +78,8 @@ def guide(state: State, command: GuidanceCommand, when: str, blobs: BlobStore) -
             return _imported(state, command, when, blobs)
         case SetLabels():
             return _labelled(state, command)
+        case ReplaceDataset():
+            return replaced(state, command, blobs)
 
 
 def stated(

@@ -1,0 +1,136 @@
+"""A newer version of a file keeps what was said, and says what is different."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.errors import DataError
+from hetviz.io import newer_version, read_tables
+from hetviz.workspace import BlobStore, ReplaceDataset, SetLabels, Workspace
+from tests.workspace.helpers import essence, opened, record
+
+TREES = (
+    b"id,name,sort,size,weight\n"
+    b"1,Oak,leaf,3,1\n2,Ash,leaf,2,4\n3,Fir,needle,5,2\n4,Yew,needle,1,9\n"
+)
+NEWER = (
+    b"id,name,sort,size,weight,age\n"
+    b"3,Fir,needle,5,2,7\n5,Elm,leaf,4,4,8\n1,Oak,tree,6,1,9\n2,Ash,leaf,2,4,1\n"
+)
+
+
+def trees() -> HeteroData:
+    data = read_tables([("trees.csv", TREES)]).strict().data
+    nests = Dataset("nests", ["a", "b"])
+    data = data.edit().add(nests, Links("trees", "nests", [0, 3, 2], [0, 0, 1], [1, 0.5, -1]))
+    return data.edit().add(Comparisons([[0, 1, 2], [0, 1, 3]]))
+
+
+def test_rows_are_matched_and_the_account_is_full() -> None:
+    data = trees()
+    newer = newer_version(data, "trees", NEWER, "trees2.csv")
+    assert (newer.added, newer.gone) == (("5",), ("4",))
+    assert newer.columns_added == ("age",)
+    assert sorted(newer.changed.itertuples(index=False, name=None)) == [
+        ("1", "size", "3", "6"),
+        ("1", "sort", "leaf", "tree"),
+    ]
+    assert newer.statements_gone == (
+        "link|trees|4|nests|a|link",
+        "comparison|trees|1|trees|2|trees|4",
+    )
+    assert (
+        newer.sentence
+        == "Items of trees: 1 new, 1 gone, 1 changed. 2 statements about them would go."
+    )
+    json.dumps(newer.to_dict())
+    after = newer.data
+    assert after["trees"].ids.tolist() == ["3", "5", "1", "2"]
+    (links,) = after.links
+    assert sorted(zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)) == [
+        (0, 1, -1.0),
+        (2, 0, 1.0),
+    ]
+    assert after.comparisons is not None
+    assert after.comparisons.objects.tolist() == [[2, 3, 0]]
+    # a value of sort is new; age is no feature, as features are of the same columns
+    assert after["trees"].feature_names == (
+        "sort=leaf", "sort=needle", "sort=tree", "size", "weight",
+    )  # fmt: skip
+    assert after["trees"].X is not None
+    assert after["trees"].X.shape[0] == 4
+
+
+def test_the_same_file_changes_nothing() -> None:
+    data = trees()
+    newer = newer_version(data, "trees", TREES, "trees.csv")
+    assert (newer.added, newer.gone, len(newer.changed)) == ((), (), 0)
+    assert newer.data.fingerprint() == data.fingerprint()
+
+
+def test_labels_given_by_hand_outlive_the_file(tmp_path: Path) -> None:
+    data = trees()
+    label = data.label("sort") or Labels("trees", "sort", data["trees"].table["sort"])  # type: ignore[index]
+    values = list(label.values)
+    values[1] = "mine"
+    marked = HeteroData(data.datasets, labels=[Labels("trees", "sort", values)])
+    column = newer_version(marked, "trees", NEWER, "t.csv").data.label("sort")
+    assert column is not None
+    assert column.values.tolist() == ["needle", "leaf", "tree", "mine"]
+
+
+def test_matrices_from_elsewhere_follow_ids_and_new_items_are_refused() -> None:
+    D = np.abs(np.subtract.outer(range(3), range(3))).astype(float)
+    data = HeteroData([Dataset("d", ["x", "y", "z"], distance=D, media=[b"1", None, b"3"])])
+    turned = newer_version(data, "d", b"id,size\nz,1\nx,2\n", "d.csv").data["d"]
+    assert turned.distance is not None
+    assert turned.distance.tolist() == [[0, 2], [2, 0]]
+    assert turned.media == (b"3", b"1")
+    with pytest.raises(DataError, match="1 items are new, and distance came from another file"):
+        newer_version(data, "d", b"id,size\nz,1\nw,2\n", "d.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"id,name,sort,weight\n1,Oak,leaf,1\n", r"features are made of this column.*size"),
+        (
+            NEWER.replace(b"\n3,", b"\n9,").replace(b"\n1,", b"\n8,").replace(b"\n2,", b"\n7,"),
+            "no item",
+        ),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(content: bytes, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        newer_version(trees(), "trees", content, "t.csv")
+
+
+def test_as_a_command_it_is_undone_and_replayed(tmp_path: Path) -> None:
+    workspace = opened(BlobStore(tmp_path / "blobs"))
+    workspace.do(record(workspace))
+    before = workspace.state
+    new = b"id,name,size,weight\n9,Elm,5,2\nx,New,2,2\n007,Oak,3,3\n"
+    blob = workspace.blobs.put(new)
+    bad = workspace.blobs.put(new + b"9,Elm,1,1\n")
+    with pytest.raises(DataError, match="used before"):
+        workspace.do(ReplaceDataset("plants", bad, "p.csv"))
+    state = workspace.do(ReplaceDataset("plants", blob, "p.csv"))
+    assert state.opened()["plants"].ids.tolist() == ["9", "x", "007"]
+    assert [links.weight.tolist() for links in state.opened().links] == [[1.0]]
+    assert state.run is not None
+    assert not state.is_current(state.run)
+    embedding = state.embedding(state.run)
+    assert embedding is not None
+    assert np.isnan(embedding.coordinates["plants"][1]).all()
+    assert workspace.undo_name == "newer version"
+    workspace.do(SetLabels("plants", "sort", {"x": "new"}))
+    again = Workspace.replay(workspace.log, workspace.blobs)
+    assert essence(again.state) == essence(workspace.state)
+    workspace.undo()
+    workspace.undo()
+    assert workspace.state.data is before.data
