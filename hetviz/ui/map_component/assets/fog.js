@@ -6,11 +6,11 @@ import { h, icon, set } from "./dom.js";
 import { ROOT } from "./store.js";
 
 const STEPS = 200; // the server's steps from 0 to 1; larger values: unknown
-const BEGINS = 0.7; // shares that are right: fog begins below the first and is full at the second
-const FULL = 0.45;
-const DEEP = 0.82; // of the map's background over the points, where it is full
+const BEGINS = 0.65; // shares that are right: fog begins below the first and is full at the second
+const FULL = 0.35;
+const DEEP = 0.75; // of the map's background over the points, where it is full
 const CELL = 9; // pixels of the window to one cell of the field
-const REACH = 3; // cells that an item's trust is spread over, three times
+const REACH = 2; // cells that an item's trust is spread over, three times
 const MARGIN = 0.15; // around the window, so that a small pan shows no edge
 
 export class Fog {
@@ -108,8 +108,8 @@ export class Fog {
     for (const grid of [sum, count]) {
       for (let k = 0; k < 3; k++) spread(grid, columns, rows, REACH);
     }
-    // About one item within reach is enough for fog; where there is none the map claims nothing.
-    const enough = 0.6 / (2 * REACH + 1) ** 2;
+    // About one item nearby is enough for fog; where there is none the map claims nothing.
+    const enough = 1.2 / (2 * REACH + 1) ** 2;
     return sum.map((total, k) => {
       if (!count[k]) return 0;
       const share = Math.min(Math.max((BEGINS - total / count[k]) / (BEGINS - FULL), 0), 1);
