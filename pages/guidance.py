@@ -6,6 +6,7 @@ from hetviz.ui import (
     guidance_add,
     guidance_conflicts,
     guidance_curves,
+    guidance_file,
     guidance_head,
     guidance_labels,
     guidance_reach,
@@ -26,6 +27,9 @@ if data is None:
     st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 
+if guidance_file.waits():
+    guidance_file.account(data)
+    st.stop()
 ledger = ledger_of(state)
 guidance_head.headline(state, data, ledger)
 counts = {
@@ -48,6 +52,7 @@ with left:
         st.space("stretch")
         guidance_head.refit(state)
         guidance_add.offer(data)
+        guidance_file.offer(data)
     if form == "label":
         guidance_labels.show(data)
     else:

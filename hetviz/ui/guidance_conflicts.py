@@ -15,7 +15,7 @@ from hetviz.ui.guidance_ledger import Ledger, by_key
 from hetviz.workspace import from_dict
 
 _FIRST, _MOST = 2, 20
-_FIXES, _LINES = 3, 4
+_FIXES, _LINES = 1, 4
 
 
 def report_of(data: HeteroData) -> GuidanceReport:
@@ -54,8 +54,8 @@ def one(
         lines = "".join(f"<p>{guidance_say.sentence(data, row)}</p>" for row in told[:_LINES])
         more = f"<p>… and {len(told) - _LINES:,} more</p>" if len(told) > _LINES else ""
         st.html(
-            f'<div class="hv-conflict">{lines}{more}'
-            f"<small>{look.esc(conflict.sentence)}</small></div>"
+            f'<div class="hv-conflict" title="{look.esc(conflict.sentence)}">{lines}{more}'
+            "<small>These cannot all be true.</small></div>"
         )
         _fixes(conflict.fixes, key)
         with st.container(horizontal=True, gap="small"):

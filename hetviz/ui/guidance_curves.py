@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from hetviz.data import HeteroData
-from hetviz.ui import charts, guidance_order, guidance_say, known, look
+from hetviz.data import Embedding, HeteroData
+from hetviz.metrics.pricing import price
+from hetviz.plots.curve import LOOK_AT
+from hetviz.ui import charts, guidance_order, guidance_say, known, look, session
 from hetviz.ui.guidance_ledger import BROKEN, NO_PLACE, Ledger, goodness, records
 from hetviz.workspace import State
 
-_TOLD = 5
+_TOLD = 4
+# Prices are looked for among so many broken statements, and where that is too few, so many.
+_PRICED = (60, 500)
 
 
 def measured(state: State, data: HeteroData, form: str) -> None:
@@ -53,4 +57,22 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str) -> None:
         return
     worst = lost.iloc[np.argsort(goodness(lost), kind="stable")[:_TOLD]]
     told = records(worst)
-    guidance_say.lines(data, told, f"broken-{form}", {})
+    guidance_say.lines(data, told, f"broken-{form}", _prices(state, [row["key"] for row in told]))
+
+
+def _prices(state: State, keys: Sequence[str]) -> dict[str, str]:
+    """Return, by key, what keeping a statement would break; the worst are looked at first."""
+    data, run = state.guided, state.run
+    embedding = None if run is None else charts.embedding_of(state, run)
+    if data is None or embedding is None:
+        return {}
+    found = _priced(data, embedding, _PRICED[0])
+    return found if set(keys) <= set(found) else _priced(data, embedding, _PRICED[1])
+
+
+def _priced(data: HeteroData, embedding: Embedding, most: int) -> dict[str, str]:
+    def make() -> dict[str, str]:
+        table = price(data, embedding, near=LOOK_AT, most=most)
+        return dict(zip(table["key"], table["sentence"], strict=True))
+
+    return session.cached(("price", id(data), id(embedding), most), (data, embedding), make)

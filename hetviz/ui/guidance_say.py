@@ -54,7 +54,7 @@ def lines(
     data: HeteroData, rows: Sequence[Mapping[str, Any]], key: str, asides: Mapping[str, str]
 ) -> None:
     """Show statements one below the other, with a grey text by their key and a way to the map."""
-    with st.container(key=f"{key}-lines", gap=None):
+    with st.container(key=f"{key}-lines", gap="xsmall"):
         for number, row in enumerate(rows):
             said, way = st.columns([8, 1], gap="small", vertical_alignment="center")
             aside = asides.get(str(row["key"]), "")

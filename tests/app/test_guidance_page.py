@@ -220,3 +220,41 @@ def test_the_browsers_edits_are_laid_over_what_it_was_given() -> None:
     }
     assert guidance_editor.changes(base, base) == {}
     assert base.loc["a", "weight"] == 1.0
+
+
+FILE = """source_dataset,source_id,target_dataset,target_id,weight,note
+emoji,1f408-200d-2b1b,keywords,k_dog,-1,not a dog
+emoji,nobody,keywords,k_dog,1,
+emoji,1f408-200d-2b1b,keywords,k_cat,seven,
+"""
+
+
+def hand_in(app: AppTest, text: str) -> AppTest:
+    uploader = next(u for u in app.file_uploader if (u.key or "").startswith("guidance-upload"))
+    uploader.set_value([("said.csv", text.encode(), "text/csv")]).run()
+    assert not app.exception
+    return app
+
+
+def test_a_file_is_accounted_for_row_by_row_before_it_is_added(visit: Visit) -> None:
+    app = hand_in(visit("guidance"), FILE)
+    page = html_of(app)
+    assert "said.csv: 1 of 3 rows can be added" in page
+    assert "1 new" in page
+    assert "nobody" in page
+    assert "seven" in page
+    assert len(statements(workspace_of(app).state.opened())) == MANY + 399
+    press(app, "import-guidance")
+    said = statements(workspace_of(app).state.opened())
+    assert list(said[said["note"] == "not a dog"]["weight"]) == [-1.0]
+    assert len(said) == MANY + 399 + 1
+    assert "4,131 links" in html_of(app)
+
+
+@pytest.mark.parametrize("text", ["no,guidance\n1,2\n", "", "source_id,target_id\n"])
+def test_a_broken_file_loses_nothing(text: str, visit: Visit) -> None:
+    app = hand_in(visit("guidance"), text)
+    assert not any(button.key == "import-guidance" for button in app.button)
+    press(app, "leave-guidance")
+    assert "4,130 links" in html_of(app)
+    assert ops(workspace_of(app)) == ["open-sample"]
