@@ -50,7 +50,10 @@ def sentences(found: Trust, row: int) -> tuple[list[str], list[str]] | None:
                 f"Of the {k} nearest in another dataset, no link speaks for {_about(false, k)}."
             )
         if missing:
-            wrong.append(f"Of what links lead to from around it, {_about(missing, k)} is far here.")
+            wrong.append(
+                "Of the items that its links, or links of items like it, lead to, "
+                f"{_about(missing, k)} {_are(missing)} far here."
+            )
     if count("said") > 0:
         broken, said = round(count("violated")), round(count("said"))
         if broken:
