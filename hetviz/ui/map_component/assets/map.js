@@ -441,10 +441,16 @@ class HetMap {
     dirty.pos = true;
   }
 
+  /** Diameter of a dot now; maps that share a page are small, and so are their dots. */
+  get dotWanted() {
+    const size = dotSize(this.drawn || 1, this.view.s / this.view.fitted);
+    return this.data.together ? size * 0.66 : size;
+  }
+
   paint() {
     const { pos, shown, slot, palette, picked, view, tokens, data } = this;
     this.root.toggleAttribute("data-any", this.count > 0);
-    this.dot = dotSize(this.drawn || 1, view.s / view.fitted);
+    this.dot = this.dotWanted;
     this.plot.paint({
       pos, shown, slot, palette, picked, any: this.count > 0, datasets: data.datasets, view,
       tokens, dot: this.dot,
@@ -469,7 +475,7 @@ class HetMap {
 
   settle() {
     if (this.dead || this.flight) return;
-    const wanted = dotSize(this.drawn || 1, this.view.s / this.view.fitted);
+    const wanted = this.dotWanted;
     const grown = Math.abs(wanted / this.dot - 1) > 0.12 && !this.motion && !this.pointerDown;
     this.wish({ place: true, paint: grown });
     this.density.refresh(false);

@@ -182,7 +182,7 @@ export function place(m, ctx) {
   if (near) {
     thumbs();
     words();
-  } else {
+  } else if (!data.together) {
     words();
     thumbs();
   }
