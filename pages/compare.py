@@ -11,6 +11,7 @@ from hetviz.ui import (
     look,
     recent,
     session,
+    work,
 )
 from hetviz.ui.compare_found import kept_of
 from hetviz.ui.places import PAGES
@@ -34,14 +35,18 @@ if kept is None:
     )
 else:
     compare_board.headline(state, kept)
-view = st.segmented_control(
-    "What to see",
-    VIEWS,
-    required=True,
-    key="compare-view",
-    persist_state="session",
-    label_visibility="collapsed",
-)
+with st.container(horizontal=True, vertical_alignment="center", key="compare-tools"):
+    view = st.segmented_control(
+        "What to see",
+        VIEWS,
+        required=True,
+        key="compare-view",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    st.space("stretch")
+    if view == "Results" and kept is not None:
+        compare_board.measure_choice(kept)
 compare_live.show()
 if view == "Methods":
     compare_choose.show(state)
@@ -50,7 +55,7 @@ elif view == "One setting":
 else:
     if kept is not None:
         compare_board.show(state, kept)
-    elif len(state.runs) < 2:
+    elif len(state.runs) < 2 and work.live() is None:
         look.quiet("Nothing compared yet: tick methods under Methods and press Compare.")
     compare_maps.show(state, kept)
     recent.remember()

@@ -15,10 +15,11 @@ Curve = tuple[Sequence[float], Sequence[float]]
 # Shares of pairs across: beyond a fifth all curves come together.
 _LOW, _HIGH = 0.001, 0.2
 _TICKS = (0.001, 0.01, LOOK_AT, 0.2)
-_HEIGHT, _MARGIN = 300, {"l": 46, "r": 150, "t": 10, "b": 44}
+_HEIGHT, _MARGIN = 260, {"l": 46, "r": 150, "t": 8, "b": 44}
 _LINE_PX = 17
 _LETTERS = 21
-_MOST_NAMES = 9
+_MOST_NAMES = 10
+CHANCE = "chance"
 
 
 def overlaid_figure(
@@ -40,7 +41,7 @@ def overlaid_figure(
     -------
     Figure
         Logarithmic share of pairs across, 0.1 to 20 %; share of links up. A thin line stands where
-        links count as kept, and the dotted curve is chance. The nine highest curves are named.
+        links count as kept, and the dotted curve is chance. The eight highest are named besides.
     """
     token = tokens(theme)
     x = np.geomspace(_LOW, _HIGH, 101)
@@ -60,10 +61,12 @@ def overlaid_figure(
             line={"color": token.accent if won else token.faint, "width": 2.5 if won else 1.4},
             hovertemplate=f"{_safe(name)}: %{{y:.0%}} within the nearest %{{x:.1%}}<extra></extra>",
         )
-    ends = {name: float(y[-1]) for name, y in lines.items()}
-    named = sorted(ends, key=lambda name: (name != winner, -ends[name]))[:_MOST_NAMES]
+    ends = {name: float(y[-1]) for name, y in lines.items()} | {CHANCE: _HIGH}
+    named = sorted(ends, key=lambda name: (name not in (winner, CHANCE), -ends[name]))
     inner = height - _MARGIN["t"] - _MARGIN["b"]
-    for name, place in _spread({name: ends[name] for name in named}, top, inner).items():
+    for name, place in _spread(
+        {name: ends[name] for name in named[:_MOST_NAMES]}, top, inner
+    ).items():
         words = "<br>".join(_safe(line) for line in _wrapped(name))
         figure.add_annotation(
             x=np.log10(_HIGH),

@@ -57,7 +57,6 @@ def show(state: State, kept: Kept) -> None:
         _advice(state, kept, found, measure)
         _failures(found)
     with right:
-        _measure_choice(found)
         _curves(found, measure)
 
 
@@ -96,9 +95,10 @@ def table(found: Comparison, measure: str) -> str:
 
 
 def _bar(value: float, error: float, longest: float, best: bool) -> str:
-    width = 0.0 if math.isnan(value) else 100 * max(value, 0.0) / longest
+    # What is left of the cell is for the number at the end of the bar.
+    width = 0.0 if math.isnan(value) else 60 * max(value, 0.0) / longest
     words = _value(value, error, best)
-    return f'<div class="bar"><span><i style="width:{width:.1f}%"></i></span>{words}</div>'
+    return f'<div class="bar"><i style="width:{width:.1f}%"></i>{words}</div>'
 
 
 def _value(value: float, error: float, best: bool) -> str:
@@ -124,26 +124,34 @@ def _line(found: Comparison, measure: str) -> str:
     return f"{share} {verb} held back from all methods{times}. {MEASURES[measure].meaning}"
 
 
-def _measure_choice(found: Comparison) -> None:
-    options = deciding(found)
+def measure_choice(kept: Kept) -> None:
+    """Show the choice of the measure that decides."""
+    options = deciding(comparison_of(kept))
+    if not options:
+        return
     st.session_state.setdefault("compare-measure", options[0])
     if st.session_state["compare-measure"] not in options:
         st.session_state["compare-measure"] = options[0]
     st.selectbox(
         "Judged by",
         options,
-        format_func=lambda key: MEASURES[key].label,
+        format_func=lambda key: f"Judged by: {MEASURES[key].label.lower()}",
         key="compare-measure",
         persist_state="session",
+        label_visibility="collapsed",
+        width=300,
     )
 
 
 def _advice(state: State, kept: Kept, found: Comparison, measure: str) -> None:
     advice = found.recommend(measure)
-    st.html(f'<p class="hv-advice">{look.esc(advice.sentence)}</p>')
     run = None if advice.method is None else run_of(state, kept, advice.method)
-    if run is not None:
-        use_button(state, run.id, "Use this map", "use-advised", primary=True)
+    words, button = st.columns([3.6, 1], vertical_alignment="center")
+    with words:
+        st.html(f'<p class="hv-advice">{look.esc(advice.sentence)}</p>')
+    with button:
+        if run is not None:
+            use_button(state, run.id, "Use this map", "use-advised", primary=True)
 
 
 def use_button(state: State, id: str, label: str, key: str, *, primary: bool = False) -> None:

@@ -60,15 +60,15 @@ def _preset(suitable: list[Verdict], seconds: dict[str, float | None]) -> set[st
 def _card(verdict: Verdict, seconds: float | None, ticked: bool) -> None:
     card = verdict.card
     key = _tick(card.key)
-    cost = "time not measured yet" if seconds is None else f"about {in_seconds(seconds)} a fit"
+    cost = "Time not measured yet" if seconds is None else f"About {in_seconds(seconds)} a fit"
     with st.container(border=True, key=f"card-{key}", gap="xsmall"):
         st.session_state.setdefault(key, ticked)
         st.checkbox(look.plain(card.title), key=key, persist_state="session")
         summary = card.summary.split(". ")[0].rstrip(".") + "."
-        reasons = "".join(f"<li>{look.esc(reason)}</li>" for reason in verdict.reasons)
         st.html(
-            f'<p class="hv-quiet">{look.esc(summary)}</p><ul class="hv-reasons">{reasons}</ul>'
-            f'<p class="hv-cost">{look.esc(cost)}</p>'
+            f'<p class="hv-quiet">{look.esc(summary)}</p>'
+            f'<p class="hv-cost">{look.esc(" ".join(verdict.reasons))}</p>'
+            f'<p class="hv-cost"><b>{look.esc(cost)}</b></p>'
         )
 
 

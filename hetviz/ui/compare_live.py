@@ -42,5 +42,4 @@ def _parts() -> None:
             f"<b>{look.esc(words)}</b></li>"
         )
     st.html(f'<ul class="hv-parts" aria-label="Progress of each method">{"".join(rows)}</ul>')
-    st.button("Cancel", key="compare-cancel", on_click=work.cancel, args=(job.id,))
-    look.quiet("Cancel keeps what is complete by then.")
+    look.quiet("Cancel, at the top right, keeps what is complete by then.")

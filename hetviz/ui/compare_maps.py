@@ -12,7 +12,9 @@ import streamlit as st
 from hetviz.core.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
+from hetviz.plots.colour import spoken
 from hetviz.plots.drawn import drawn
+from hetviz.plots.palette import shape_of, tokens
 from hetviz.runs.comparison import LOOK_AT, per_hundred
 from hetviz.ui import (
     charts,
@@ -28,7 +30,8 @@ from hetviz.ui.compare_found import comparison_of, run_of, short_title
 from hetviz.workspace import Kept, Run, State
 
 _MOST = 4
-_HEIGHT = "240px"
+_HEIGHT = "235px"
+_ROOM = 0.04
 _PICKED = "compare-maps"
 
 
@@ -39,10 +42,17 @@ def show(state: State, kept: Kept | None) -> None:
             look.quiet("Maps stand here side by side as soon as there are two.")
         return
     titles = _titles(state)
-    ids = _choice(state, kept, titles)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
+        place = st.empty()
+        st.space("stretch")
+        with st.popover("Choose maps"):
+            ids = _choice(state, kept, titles)
+    with place:
+        many = ("two", "three", "four")[max(len(ids) - 2, 0)]
+        look.section(f"The same items on {many} maps")
     runs = [run for id in ids for run in state.runs if run.id == id]
     if len(runs) < 2:
-        look.quiet("Choose two to four maps to see them side by side.")
+        look.quiet("Two to four maps can stand side by side.")
         return
     shown = session.cached(
         ("aligned", id(state.data), *(id(run) for run in runs)),
@@ -80,11 +90,12 @@ def _choice(state: State, kept: Kept | None, titles: dict[str, str]) -> list[str
     picked: list[str] = st.multiselect(
         "Maps side by side",
         list(titles),
-        format_func=lambda id: look.plain(titles[id]),
+        format_func=lambda id: titles[id],
         max_selections=_MOST,
         key=_PICKED,
         persist_state="session",
-        help="The maps of this comparison and all that were made before.",
+        help="The maps of this comparison and all that were made before; the others are turned and "
+        "mirrored to fit the first.",
     )
     return picked
 
@@ -140,10 +151,7 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | N
         for run in shown
     ]
     frame = _common([spec["frame"] for spec in specs])
-    look.section(
-        f"The same items on {('two', 'three', 'four')[len(shown) - 2]} maps",
-        "turned and mirrored to fit the first; a selection shows in all",
-    )
+    _colours(state)
     for place, (column, run, spec) in enumerate(
         zip(st.columns(len(shown), gap="medium"), shown, specs, strict=True)
     ):
@@ -152,7 +160,7 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | N
             name = f"compare-map-{place}"
             with st.container(key=name, border=False):
                 map_component.draw(
-                    {**spec, "frame": frame, "together": "compare"},
+                    {**spec, "frame": frame, "names": [], "together": "compare"},
                     f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
                     height=_HEIGHT,
                     on_selection=partial(_selected, place, run),
@@ -183,13 +191,29 @@ def _head(state: State, run: Run, titles: dict[str, str], kept: Kept | None) -> 
     )
 
 
+def _colours(state: State) -> None:
+    """Say what the colours and shapes mean: there is no room for names on small maps."""
+    colours, theme = charts.colours(state), session.theme()
+    palette = tokens(theme).categories
+    marks = [
+        f'<span><b style="color:{palette[code]}">●</b> {look.esc(spoken(name))}</span>'
+        for code, name in enumerate(colours.categories)
+    ]
+    shapes = [
+        f"<span><b>{shape_of(place)[1]}</b> {look.esc(name)}</span>"
+        for place, name in enumerate(state.opened().datasets)
+    ]
+    st.html(f'<div class="hv-told">{"".join([*shapes, *marks])}</div>')
+
+
 def _common(frames: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the frame round all frames, at one scale for both axes."""
-    return {
-        "x": [min(f["x"][0] for f in frames), max(f["x"][1] for f in frames)],
-        "y": [min(f["y"][0] for f in frames), max(f["y"][1] for f in frames)],
-        "stretch": 1.0,
-    }
+    ends = {}
+    for axis in ("x", "y"):
+        low, high = min(f[axis][0] for f in frames), max(f[axis][1] for f in frames)
+        room = _ROOM * (high - low)
+        ends[axis] = [low - room, high + room]
+    return {**ends, "stretch": 1.0}
 
 
 def _stills(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:

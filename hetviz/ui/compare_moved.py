@@ -48,7 +48,7 @@ def show(state: State, shown: list[Run], titles: dict[str, str]) -> None:
         "selects the item on all maps."
     )
     chosen = set(selecting.chosen(state).tolist())
-    with st.grid(6, min_column_width=150, gap="small", key="compare-moved"):
+    with st.grid(6, min_column_width=200, gap="small", key="compare-moved"):
         for row, share in zip(rows, shares, strict=True):
             _item(data, int(row), float(share), int(row) in chosen)
 

@@ -52,7 +52,7 @@ def show(state: State) -> None:
         name = st.selectbox(
             "Setting",
             list(declared),
-            format_func=lambda name: look.plain(declared[name].label or name),
+            format_func=lambda name: declared[name].label or name,
             key=f"sweep-setting-{method}",
         )
     with three:
@@ -85,7 +85,7 @@ def _values(method: str, name: str, param: Param) -> list[Any]:
             "Values",
             range(len(offered)),
             default=range(len(offered)),
-            format_func=lambda k: look.plain(meaning.get(offered[k]) or value_words(offered[k])),
+            format_func=lambda k: meaning.get(offered[k]) or value_words(offered[k]),
             key=key,
         )
         return [offered[k] for k in picked]
