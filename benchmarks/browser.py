@@ -21,7 +21,7 @@ import hetviz
 from benchmarks.harness import report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.workspace import OpenBundle, RecordRun, Sessions
-from hetviz.workspace.packing import pack_coordinates, pack_figures
+from hetviz.workspace.packing import pack_coordinates, pack_json
 from hetviz.workspace.sessions import new_id
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
 from tools.find_chromium import find_chromium
@@ -29,6 +29,27 @@ from tools.find_chromium import find_chromium
 REPEATS = 5
 _HALF_MINUTE = 30_000
 _MAP = "document.querySelector('.st-key-map .hv-map').__hv"
+# Notes when a point has first left its place, and when the map's job is over and all points rest.
+_WATCH = f"""() => {{
+  const {{ map }} = {_MAP};
+  const was = Float32Array.from(map.pos);
+  const watch = window.hvWatch = {{ first: 0, end: 0, live: false }};
+  let start = 0;
+  const begin = () => {{ start ||= performance.now(); }};
+  for (const name of ["pointerdown", "keydown"]) {{
+    document.addEventListener(name, begin, {{ capture: true, once: true }});
+  }}
+  const look = () => {{
+    const now = performance.now();
+    watch.live ||= Boolean(map.data.live);
+    if (start && !watch.first && map.pos.some((v, k) => Math.abs(v - was[k]) > 1e-6)) {{
+      watch.first = now - start;
+    }}
+    if (watch.first && watch.live && !map.data.live && !map.motion) watch.end = now - start;
+    else requestAnimationFrame(look);
+  }};
+  look();
+}}"""
 # Shares of the map's width and height between which about three quarters of the points lie.
 _MOST = ((0.02, 0.2), (0.98, 0.98))
 
@@ -56,6 +77,7 @@ def run(out: Path, quick: bool) -> None:
             page.goto(f"{server.url}/map")
             settled(page)
             rows.append(hover(page))
+            rows += answers(page, 3 if quick else REPEATS)
         browser.close()
     note = f"wall clock on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; medians"
     report("browser", rows, out, note)
@@ -95,7 +117,7 @@ def prepared(n: int, home: Path, seed: int = 0) -> str:
             hold_out=0.0,
             fingerprint=opened.fingerprint(),
             coordinates=workspace.blobs.put(pack_coordinates(embedding)),
-            figures=workspace.blobs.put(pack_figures({"scores": {}, "curves": {}})),
+            figures=workspace.blobs.put(pack_json({"scores": {}, "curves": {}})),
         )
     )
     sessions.close()
@@ -214,6 +236,54 @@ def hover(page: Page) -> dict[str, Any]:
             continue
         taken.append(time.monotonic() - start)
     return row("hover to the card with its picture", 1_894, taken)
+
+
+def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
+    """Time the map's answers on emoji: to a new map, and to ten links said of two groups.
+
+    Measured in the page, from the click or key to the first picture with a point elsewhere, and
+    until the map is measured and nothing moves.
+    """
+    found: dict[str, list[float]] = {"first": [], "end": []}
+    for _ in range(repeats):
+        page.get_by_role("button", name="New map", exact=True).click()
+        page.get_by_role("combobox", name="Method").fill("Neighbour map with links")
+        page.keyboard.press("Enter")
+        settled(page)
+        page.evaluate(_WATCH)
+        page.get_by_role("button", name="Make map").click()
+        for name, seconds in watched(page).items():
+            found[name].append(seconds)
+    rows = [
+        row("emoji, new map: first layout", 1_894, found["first"]),
+        row("emoji, new map: settled", 1_894, found["end"]),
+    ]
+    found = {"first": [], "end": []}
+    for turn in range(repeats):
+        for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
+            page.evaluate(f"{_MAP}.map.select([...Array(10)].map((_, k) => k + {start}))")
+            page.evaluate(f"{_MAP}.map.acts.set('{name}')")
+            page.wait_for_function(f"{_MAP}.map.data.acts.groups.{name}", timeout=_HALF_MINUTE)
+            settled(page)
+        page.wait_for_function(f"{_MAP}.map.acts.preview.length === 10", timeout=_HALF_MINUTE)
+        settled(page)
+        page.locator(".st-key-map .hv-stage").focus()
+        page.evaluate(_WATCH)
+        page.keyboard.press("t")
+        for name, seconds in watched(page).items():
+            found[name].append(seconds)
+    rows.append(row("emoji, ten links: first moved picture", 1_894, found["first"]))
+    rows.append(row("emoji, ten links: settled", 1_894, found["end"]))
+    return rows
+
+
+def watched(page: Page) -> dict[str, float]:
+    """Return the seconds from the watch's start to the first move, and to the end of it all."""
+    page.wait_for_function("window.hvWatch.end", timeout=10 * _HALF_MINUTE)
+    settled(page)
+    page.wait_for_timeout(1_000)
+    watch: dict[str, float] = page.evaluate("window.hvWatch")
+    return {name: watch[name] / 1_000 for name in ("first", "end")}
 
 
 def row(what: str, n: int, taken: list[float]) -> dict[str, Any]:

@@ -1,0 +1,173 @@
+"""What is said of groups on the Map page: drafted, objected to, added, labelled, switched off."""
+
+from __future__ import annotations
+
+import base64
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import hetviz
+from hetviz.plots.text import short
+from hetviz.ui import act_commands, work
+from hetviz.ui.act_say import Saying
+from hetviz.ui.map_selection import pack_rows
+from tests.app.conftest import Visit, html_of, workspace_of
+
+DATA = hetviz.load("emoji")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Collect the refits that would start, and start none."""
+    found: list[Any] = []
+
+    def refit(state: Any, loose: Any = None) -> bool:
+        found.append(loose)
+        return True
+
+    monkeypatch.setattr(work, "refit", refit)
+    return found
+
+
+def grouped(app: AppTest, **groups: list[int]) -> AppTest:
+    workspace_of(app).set_glance(groups=groups)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_the_bar_asks_for_a_group_and_then_for_the_next(visit: Visit) -> None:
+    app = visit("map")
+    assert "Pick something on the map" in html_of(app)
+    workspace_of(app).set_glance(selection=[3, 4])
+    press(app.run(), "set-A")
+    assert workspace_of(app).glance.groups["A"].tolist() == [3, 4]
+    workspace_of(app).set_glance(selection=[9])
+    press(app.run(), "set-B")
+    assert list(workspace_of(app).glance.groups) == ["A", "B"]
+    press(app, "drop-A")
+    assert list(workspace_of(app).glance.groups) == ["B"]
+    assert app.button(key="act-add").disabled
+
+
+def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: list[Any]) -> None:
+    app = grouped(visit("map"), A=[0, 1, 1300], B=[7])
+    press(app, "act-add")
+    workspace = workspace_of(app)
+    assert (
+        workspace.undo_name
+        == f"2 emoji, 1 keywords and {short(DATA['emoji'].titles[7], 24)} together"
+    )
+    said = [links for links in workspace.state.opened().links if links.kind == "said"]
+    assert sum(map(len, said)) == 3
+    assert not workspace.glance.groups
+    assert started[0] is None
+    # The opposite is said to be one before it is added, and may be all the same.
+    app.session_state["saying"] = Saying("apart", -1.0)
+    grouped(app, A=[0], B=[7])
+    assert "Before, these were said to be together" in html_of(app)
+    assert app.button(key="act-add").label == "Add anyway"
+    press(app, "act-add")
+    assert str(workspace.undo_name).endswith("apart")
+
+
+def test_a_set_is_switched_off_and_its_items_find_their_places_anew(
+    visit: Visit, started: list[Any]
+) -> None:
+    app = visit("map")
+    next(one for one in app.toggle if "antonym" in one.label).set_value(False).run()
+    workspace = workspace_of(app)
+    assert workspace.state.off == {"antonym"}
+    antonyms = next(links for links in DATA.links if links.kind == "antonym")
+    ends = set(antonyms.i + DATA.offsets[antonyms.source].start)
+    ends |= set(antonyms.j + DATA.offsets[antonyms.target].start)
+    assert set(started[-1].tolist()) == ends
+    next(one for one in app.toggle if "antonym" in one.label).set_value(True).run()
+    assert not workspace.state.off
+
+
+def test_nothing_moves_until_it_is_asked_for(visit: Visit, started: list[Any]) -> None:
+    app = visit("map")
+    app.toggle(key="refit-each").set_value(False).run()
+    press(grouped(app, A=[0], B=[7]), "act-add")
+    assert started == []
+    press(app, "refit-now")
+    assert len(started) >= 1
+
+
+def test_comparisons_say_that_a_method_makes_no_use_of_them(
+    visit: Visit, started: list[Any]
+) -> None:
+    app = visit("map")
+    app.session_state["saying"] = Saying("closer")
+    grouped(app, A=[0, 1], B=[5], C=[9, 10])
+    assert "makes no use of comparisons" in html_of(app)
+    before = len(DATA.comparisons or ())
+    press(app, "act-add")
+    assert len(workspace_of(app).state.opened().comparisons or ()) == before + 4
+
+
+def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
+    app = visit("map")
+    app.session_state["saying"] = Saying("label")
+    grouped(app, A=[0, 1, 1300])
+    app.text_input(key="label-value").set_value("odd ones").run()
+    press(app, "act-label")
+    data = workspace_of(app).state.opened()
+    told = {
+        label.dataset: sum(value == "odd ones" for value in label.values) for label in data.labels
+    }
+    assert told["emoji"] == 2
+    assert told["keywords"] == 1
+
+
+def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: list[Any]) -> None:
+    from hetviz.ui import act_hands, session
+
+    app = visit("map")
+    workspace = workspace_of(app)
+    data = workspace.state.opened()
+    kept: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "workspace", lambda: workspace)
+        patch.setattr("hetviz.ui.act_say.st", SimpleNamespace(session_state=kept))
+        packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
+        good = {"fingerprint": data.fingerprint()}
+        act_hands.acted({**good, "what": "group", "group": "A", "packed": packed})
+        assert workspace.glance.groups["A"].tolist() == [4, 5]
+        for bad in (None, {"what": "drop"}, {**good, "what": "say", "how": "sing"}):
+            act_hands.acted(bad)
+        act_hands.acted({"what": "group", "group": "B", "packed": packed, "fingerprint": "other"})
+        assert list(workspace.glance.groups) == ["A"]
+        places = workspace.state.run.embedding.coordinates["emoji"]  # type: ignore[union-attr]
+        act_hands.acted({**good, "what": "drop", "row": 3, "x": 1e9, "y": float("nan")})
+        assert list(workspace.glance.groups) == ["A"]
+        act_hands.acted({**good, "what": "drop", "row": 3, "x": places[8][0], "y": places[8][1]})
+    groups = workspace.glance.groups
+    assert groups["A"].tolist() == [3]
+    assert len(groups["B"]) == 5
+    assert 8 in groups["B"]
+    assert kept["saying"].dropped[0] == 3
+
+
+def test_comparisons_use_every_item_of_a_group_alike() -> None:
+    groups = {name: np.arange(start, start + n) for name, start, n in
+              (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
+    every = act_commands.closer(DATA, groups, Saying("closer", most=60))
+    assert (every.n, every.n_possible) == (60, 60)
+    rows = {tuple(map(tuple, row)) for row in every.commands[0].rows}  # type: ignore[attr-defined]
+    assert len(rows) == 60
+    few = act_commands.closer(DATA, groups, Saying("closer", most=8))
+    assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
+            for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
