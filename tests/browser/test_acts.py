@@ -111,7 +111,7 @@ def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture)
     expect(page.get_by_role("button", name="Undo switched guidance")).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
-    until_apart(page, 0.5 * before, 2)
+    until_apart(page, 0.2 * before, 2)
 
 
 def test_by_keys_alone(opened: Page) -> None:
