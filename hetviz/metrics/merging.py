@@ -30,8 +30,8 @@ class Merged:
     both, only_ours, only_theirs : int
         Statements that both make, and those that one of them makes.
     differ : tuple of dict
-        Statements that both make in other words: key, and each field that differs as
-        ``[ours, theirs]``; JSON-ready.
+        Statements that both make in other words: key, and fields, each as ``[ours, theirs]``;
+        JSON-ready.
     conflicts : tuple of Conflict
         What theirs contradicts in ours, directly or through chains; both sides are kept.
     """
@@ -98,13 +98,13 @@ def merge_guidance(
     before, after = (statements(side).set_index("key") for side in (mine, met.data))
     differ = []
     for key in met.updated:
-        told: dict[str, Any] = {"key": key}
+        fields: dict[str, Any] = {}
         for field in _COMPARED:
             sides = [_plain(table.loc[key, field]) for table in (before, after)]
             if sides[0] != sides[1]:
-                told[field] = sides
-        if len(told) > 1:
-            differ.append(told)
+                fields[field] = sides
+        if fields:
+            differ.append({"key": key, "fields": fields})
     merged = met.data if keep == "theirs" else add_all(met.data, first.parts).data
     n_both = n_theirs - len(met.added)
     return Merged(

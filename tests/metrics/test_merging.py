@@ -27,7 +27,7 @@ THEIRS = file((1, 0, 0.25), (0, 2, -1), (2, 3, 1), rows=[[0, 1, 2], [0, 2, 1]])
 def test_both_files_are_there_and_differences_are_listed() -> None:
     merged = hetviz.merge_guidance(BASE, OURS, THEIRS)
     assert (merged.both, merged.only_ours, merged.only_theirs) == (2, 1, 3)
-    assert merged.differ == ({"key": "link|x|a|x|b|link", "weight": [1.0, 0.25]},)
+    assert merged.differ == ({"key": "link|x|a|x|b|link", "fields": {"weight": [1.0, 0.25]}},)
     table = hetviz.statements(merged.data).set_index("key")
     assert len(table) == 6
     assert table.loc["link|x|a|x|b|link", "weight"] == 1

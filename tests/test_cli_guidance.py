@@ -1,0 +1,75 @@
+"""Guidance on the command line: looked at, written, read, merged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hetviz
+from hetviz import cli
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = cli.main(["guidance", *map(str, arguments)])
+        seen = capsys.readouterr()
+        return code, seen.out, seen.err
+
+    return call
+
+
+def test_the_report_names_contradictions_and_what_is_reached(run: Run) -> None:
+    code, text, _ = run("emoji")
+    assert code == 0
+    assert "19 contradictions" in text
+    assert "emoji - keywords: 3,938 links reach 1,155 of 1,273" in text
+    code, text, _ = run("emoji", "--report", "--json")
+    assert code == 0
+    assert len(json.loads(text)["conflicts"]) == 19
+
+
+def test_what_is_exported_is_imported_into_a_bundle(run: Run, tmp_path: Path) -> None:
+    file, out = tmp_path / "said.csv", tmp_path / "with.zip"
+    code, text, _ = run("digits", "--export", file)
+    assert (code, "753 statements" in text) == (0, True)
+    more = file.read_text(encoding="utf-8") + "link,pixels,p0005,pixels,nobody" + "," * 17 + "\n"
+    file.write_text(more, encoding="utf-8")
+    code, _, told = run("digits", "--import", file, "--out", out)
+    assert code == 1
+    assert "nobody" in told
+    assert not out.exists()
+    code, text, told = run("digits", "--import", file, "--out", out, "--leave-out")
+    assert code == 0
+    assert "0 added, 0 changed, 753 were there, 1 left out" in text
+    assert "nobody" in told
+    assert hetviz.load(out).fingerprint() == hetviz.load("digits").fingerprint()
+
+
+def test_two_files_are_merged_and_differences_told(run: Run, tmp_path: Path) -> None:
+    header = "source_dataset,source_id,target_dataset,target_id,weight\n"
+    ours, theirs, out = (tmp_path / name for name in ("a.csv", "b.csv", "out.csv"))
+    ours.write_text(header + "pixels,p0005,pixels,p0018,1\n", encoding="utf-8")
+    theirs.write_text(
+        header + "pixels,p0018,pixels,p0005,0.5\npixels,p0005,pixels,p0018,-1\n", encoding="utf-8"
+    )
+    code, text, _ = run("digits", "--merge", ours, theirs, "--out", out)
+    assert code == 0
+    assert "1 statements in both, 0 only in the first, 1 only in the second" in text
+    assert "weight 1.0 and 0.5" in text
+    assert "are said to be apart" in text
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_what_is_missing_is_told(run: Run, tmp_path: Path) -> None:
+    code, _, told = run("digits", "--import", tmp_path / "x.csv")
+    assert (code, "--out BUNDLE" in told) == (1, True)
+    code, _, told = run("digits", "--export", tmp_path / "no" / "x.csv")
+    assert (code, "cannot be written" in told) == (1, True)
+    code, text, _ = run("digits", "--template", "comparisons")
+    assert (code, text.startswith("a_dataset,a_id")) == (0, True)
