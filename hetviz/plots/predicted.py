@@ -103,8 +103,8 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
     values = np.array(weights["weight"], dtype=float)
     owner = np.array(weights["source"], dtype=object)
     figure = go.Figure()
-    floor = -1.0
-    ends = sorted((float(values[owner == source][-1]), source) for source in sources)
+    ceiling = 1.0
+    ends = sorted(((float(values[owner == one][-1]), one) for one in sources), reverse=True)
     for height, source in ends:
         mine = owner == source
         place = sources.index(source)
@@ -116,10 +116,11 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
             line={"color": colour, "width": 2},
             hovertemplate=f"{escape(source)}: %{{y:.2f}} in round %{{x}}<extra></extra>",
         )
-        floor = max(height, floor + 0.13)
+        at = min(height, ceiling)
+        ceiling = at - 0.13
         figure.add_annotation(
             x=float(rounds.max()),
-            y=floor,
+            y=at,
             text=escape(short(source, _LONGEST)),
             showarrow=False,
             xanchor="left",
@@ -177,8 +178,8 @@ def doubt_figure(
     height : int
     """
     token = tokens(theme)
-    points = drawn(embedding).points
-    placed: NDArray[np.bool_] = np.isfinite(points).all(axis=1, keepdims=True)[:, 0]
+    form = drawn(embedding)
+    points, placed = form.points, form.placed
     figure = go.Figure()
     others = np.setdiff1d(np.flatnonzero(placed), np.asarray(rows))
     others = others[:: max(1, -(-len(others) // _MOST_POINTS))]

@@ -95,11 +95,9 @@ def _found(content: Mapping[str, Any], items: list[Labelled]) -> str:
 def _in_words(content: Mapping[str, Any], items: list[Labelled]) -> str:
     open_ = sum(not item.known for item in items)
     words = [f"By {content['title']}."]
-    words.append(
-        f"{look.count(open_, 'item has', 'items have')} no label of their own."
-        if open_ != 1
-        else "1 item has no label of its own."
-    )
+    if open_:
+        has = look.count(open_, "item has", "items have")
+        words.append(f"{has} no label of their own." if open_ > 1 else f"{has} none of its own.")
     errors = _errors_of(content)
     if content["method"] in errors and "guess" in errors:
         guess = errors["guess"]

@@ -1,0 +1,183 @@
+"""Predict links that nobody has given yet, or labels that are missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import hetviz
+from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params
+from hetviz.cli.terminal import progress, show
+from hetviz.errors import ParameterError
+
+_LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --method mkpe --top 20"
+_LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out labels.csv"
+
+
+def register(add: Add) -> None:
+    """Add the command."""
+    words = "Predict links that nobody has given yet, or labels that are missing."
+    predict = add("predict", _links, words, _LINKS_EXAMPLE)
+    kinds = predict.add_subparsers(title="what", required=True, metavar="links|labels")
+    links = _kind(kinds, "links", _links, "Rank pairs that no link tells of.", _LINKS_EXAMPLE)
+    links.add_argument("--source", required=True, metavar="DATASET")
+    links.add_argument("--target", required=True, metavar="DATASET", help="may be the same")
+    links.add_argument(
+        "--method",
+        required=True,
+        metavar="KEY",
+        help="see `methods`, or profiles: what the items most alike are linked with",
+    )
+    add_parameters(links)
+    links.add_argument("--top", type=int, default=20, help="how many pairs (20)")
+    links.add_argument("--starts", type=int, default=1, help="starts of the method, and tests (1)")
+    links.add_argument(
+        "--hold-out",
+        type=float,
+        default=0.0,
+        metavar="F",
+        help="also test with this share of the links hidden (0: no test)",
+    )
+    words = "Predict a label where it is missing."
+    labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
+    labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=_column)
+    labels.add_argument("--method", default="gbc", choices=("gbc", "hemap"), help="(gbc)")
+    labels.add_argument(
+        "--from", dest="source", metavar="DATASET:COLUMN", type=_column, help="for hemap"
+    )
+    labels.add_argument(
+        "--use", action="append", metavar="SOURCE", help="for gbc; may be repeated (all)"
+    )
+    labels.add_argument(
+        "--share", type=float, default=0.8, metavar="F", help="of labels seen in tests (0.8)"
+    )
+    labels.add_argument("--repeats", type=int, default=3, help="tests (3)")
+    add_parameters(labels)
+
+
+def _kind(kinds: Any, name: str, run: Any, words: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = kinds.add_parser(
+        name, help=words, description=words, epilog=f"example: python -m hetviz {example}"
+    )
+    parser.set_defaults(command=run)
+    # Given before or after the word; the one before must not be forgotten.
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+    add_data(parser)
+    parser.add_argument("--out", metavar="FILE", help="write to FILE: CSV, or JSON if named .json")
+    return parser
+
+
+def _links(given: argparse.Namespace) -> int:
+    from hetviz.jobs.predict_task import find_links
+    from hetviz.runs.held_out_links import PROFILES
+
+    if given.starts < 1:
+        raise ParameterError(f"--starts {given.starts}: at least 1.")
+    if not 0.0 <= given.hold_out < 1.0:
+        raise ParameterError(f"--hold-out {given.hold_out:g}: a share from 0 to below 1.")
+    params = {} if given.method == PROFILES else chosen_params(given)
+    data = hetviz.load(given.data)
+    found = find_links(
+        data,
+        given.source,
+        given.target,
+        given.method,
+        params,
+        range(given.seed, given.seed + given.starts),
+        given.hold_out,
+        progress(),
+        given.top,
+    ).content
+    titles = {
+        name: dict(zip(data[name].ids, data[name].titles, strict=True))
+        for name in (given.source, given.target)
+    }
+    head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
+    rows = [[_cell(one[key]) for key in head] for one in found["candidates"]]
+    lines = [
+        f"{one['rank']:>4}  {one['score']:.4f}  {titles[given.source][one['source_id']]} - "
+        f"{titles[given.target][one['target_id']]}"
+        for one in found["candidates"]
+    ]
+    if found["test"] is not None:
+        for name, (mean, error) in found["test"]["auc"].items():
+            spread = "" if not error else f" +- {error:.3f}"
+            lines.append(f"hidden link above another pair, {name}: {mean:.3f}{spread}")
+    _finish(given, found, head, rows, lines)
+    return 0
+
+
+def _labels(given: argparse.Namespace) -> int:
+    dataset, label = given.label
+    found = hetviz.predict_labels(
+        hetviz.load(given.data),
+        dataset,
+        label,
+        method=given.method,
+        sources=given.use,
+        source=given.source,
+        training_share=given.share,
+        repeats=given.repeats,
+        random_state=given.seed,
+        progress=progress(),
+        **chosen_params(given),
+    )
+    table = found.table[["dataset", "id", "label", "known", "probability", "doubt"]]
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
+    lines = [
+        f"{row.id}  {_cell(row.label)}"
+        + (f"  doubt {_cell(row.doubt)}" if _cell(row.doubt) else "")
+        for row in table[~table["known"].astype(bool)].itertuples()
+    ]
+    for row in found.held_out.itertuples():
+        lines.append(f"error on hidden labels, {row.model}: {row.error:.4g}")
+    lines += [*([found.decision] if found.decision else []), *found.reasons]
+    _finish(given, found.to_dict(), list(table.columns), rows, lines)
+    return 0
+
+
+def _finish(
+    given: argparse.Namespace,
+    value: Any,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    lines: list[str],
+) -> None:
+    if given.out is not None:
+        _write(Path(given.out), value, head, rows)
+        lines = [*lines[-5:], f"Written to {given.out}"]
+    show(given, value, lines)
+
+
+def _write(file: Path, value: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from hetviz.io import cells, gate
+
+    as_json = file.suffix.lower() == ".json"
+    text = (
+        json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        if as_json
+        else cells.csv_text(head, rows)
+    )
+    try:
+        file.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise gate.refusal(
+            "not-written", str(file), f"cannot be written: {error.strerror}"
+        ) from None
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _column(text: str) -> tuple[str, str]:
+    dataset, sign, column = text.partition(":")
+    if not (dataset and sign and column):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dataset:column")
+    return dataset, column
