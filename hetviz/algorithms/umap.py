@@ -14,6 +14,7 @@ from hetviz.core.affinities import LEAST_ROWS
 from hetviz.core.laplacian import SignedGraph
 from hetviz.core.neighbors import Neighbors
 from hetviz.core.spectral_start import carried_on, spectral_start
+from hetviz.core.spoken import met, spoken_part
 from hetviz.core.umap_layout import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.new_rows import NewRows
@@ -21,6 +22,7 @@ from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.affinities import KINDS, dataset_neighbors
 from hetviz.features.neighbor_map import Placed, place_new, value_for
+from hetviz.features.spoken import spoken_weights
 from hetviz.metrics.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
@@ -210,6 +212,9 @@ class UMAP(BaseEmbedder):
             Y = carried_on(placed.graph, earlier, rng)
             if start is not None and start.note == self.card.title:
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
+                # At a distance the pull fades, so what was said to be together starts together.
+                said = placed.among(spoken_weights(data))
+                Y = met(spoken_part(placed.graph, said), Y)
             else:
                 Y = spread_out(Y, rng)
         left, right, weight = placed.pairs(signed.negative)

@@ -67,3 +67,27 @@ def louder(S: Any, Y: Floats) -> Any | None:
         return None
     values = (LOUDER - 1.0) * entries.data[far]
     return sp.csr_array((values, (i[far], j[far])), shape=entries.shape)
+
+
+def met(S: Any, Y: Floats) -> Floats:
+    """Return a map on which far pairs of S have come together, the rest where it was.
+
+    Each item goes towards the mean of those it was said to be with, the farther the more it hears
+    of it beside them: two that hear it alike meet half way.
+
+    Parameters
+    ----------
+    S : csr_array of shape (n, n)
+        As from `spoken_part`.
+    Y : ndarray of shape (n, k)
+    """
+    far = louder(S, Y)
+    if far is None:
+        return Y
+    heard = np.asarray(far.sum(axis=1)).ravel()
+    some = heard > 0
+    theirs = (far @ np.column_stack([Y, heard]))[some] / heard[some, None]
+    share = heard[some] / (heard[some] + theirs[:, -1])
+    out = Y.copy()
+    out[some] += share[:, None] * (theirs[:, :-1] - Y[some])
+    return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz.core.spoken import LOUDER, louder, spoken_part
+from hetviz.core.spoken import LOUDER, louder, met, spoken_part
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.spoken import spoken_weights
 
@@ -44,3 +44,15 @@ def test_only_far_pairs_are_made_louder() -> None:
     assert more is not None
     np.testing.assert_allclose(more.toarray()[0], [0.0, 0.0, 0.2 * (LOUDER - 1)])
     assert louder(sp.csr_array((3, 3)), np.eye(3)) is None
+
+
+def test_far_pairs_meet_where_they_are_heard_alike_and_the_rest_stays() -> None:
+    Y = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 1.0], [0.52, 1.0]])
+    W = sp.csr_array(([1.0, 1.0, 1.0, 1.0], ([0, 1, 2, 3], [1, 0, 3, 2])), shape=(4, 4))
+    np.testing.assert_allclose(met(W, Y), [[0.5, 0.0], [0.5, 0.0], *Y[2:].tolist()])
+    assert met(sp.csr_array((4, 4)), Y) is Y
+    # One that hears three others goes to them rather than they to it.
+    star = sp.csr_array(([1.0] * 6, ([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0])), shape=(4, 4))
+    places = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_allclose(met(star, places)[0], [0.75, 0.0])
+    np.testing.assert_allclose(met(star, places)[1], [0.75, 0.0])
