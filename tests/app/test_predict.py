@@ -1,0 +1,182 @@
+"""The Predict page: links accepted and rejected, labels answered, something new placed."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from hetviz.workspace import SESSIONS, Workspace
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
+
+
+def own_data(visit: Visit) -> AppTest:
+    """Open 20 plants and 15 birds, each plant linked with a bird, and their first map."""
+    app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
+    return go(press(app, "go-on"), "predict")
+
+
+def found(visit: Visit) -> AppTest:
+    app = own_data(visit)
+    app.selectbox(key="links-method").set_value("profiles").run()
+    return press(app, "find-links")
+
+
+def said(workspace: Workspace) -> list[tuple[str, str, float, str]]:
+    data = workspace.state.data
+    assert data is not None
+    return [
+        (data[g.source].ids[i], data[g.target].ids[j], float(w), g.kind)
+        for g in data.links
+        if g.kind in ("accepted", "rejected")
+        for i, j, w in zip(g.i, g.j, g.weight, strict=True)
+    ]
+
+
+def test_before_anything_it_says_what_to_do(visit: Visit) -> None:
+    app = own_data(visit)
+    assert "No links looked for yet" in html_of(app)
+    assert app.button(key="find-links").label == "Find links"
+    app.segmented_control(key="predict-section").set_value("Labels").run()
+    assert "No label predicted yet" in html_of(app)
+    app.segmented_control(key="predict-section").set_value("Something new").run()
+    assert "Ask the map about something new" in html_of(app)
+
+
+def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> None:
+    app = found(visit)
+    text = html_of(app)
+    assert "look most like a missing link" in text
+    assert "of the best 10 pairs were hidden links" in text
+    assert text.count("hv-pair") >= 8
+    assert "<b>Kite</b>" not in text
+    kept = workspace_of(app).state.findings["links"]
+    assert kept.content["test"]["repeats"] == 3
+    assert [chart.proto.spec is not None for chart in app.get("plotly_chart")] == [True, True]
+
+
+def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
+    visit: Visit,
+) -> None:
+    app = found(visit)
+    workspace = workspace_of(app)
+    best = workspace.state.findings["links"].content["candidates"]
+    assert app.button(key="accept-links").disabled
+    app.checkbox[0].check().run()
+    assert app.button(key="accept-links").label == "Accept 1 as links"
+    press(app, "accept-links")
+    first = (best[0]["source_id"], best[0]["target_id"])
+    assert said(workspace) == [(*first, 1.0, "accepted")]
+    assert "Found before the data changed" in html_of(app)
+    app.checkbox[0].check().run()
+    press(app, "reject-links")
+    second = (best[1]["source_id"], best[1]["target_id"])
+    assert (*second, -1.0, "rejected") in said(workspace)
+    press(press(app, "undo"), "undo")
+    assert said(workspace) == []
+    assert app.button(key="undo").label == "Undo result"
+
+
+def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) -> None:
+    app = press(found(visit), "check-links")
+    assert all(box.value for box in app.checkbox)
+    assert app.button(key="accept-links").label == "Accept 8 as links"
+    press(app, "links-to-map")
+    assert len(workspace_of(app).glance.selection) > 8
+    assert "Predict" not in html_of(app)
+
+
+def test_links_by_the_shown_map(visit: Visit) -> None:
+    app = press(own_data(visit), "find-links")
+    content = workspace_of(app).state.findings["links"].content
+    assert content["by_map"]
+    assert "no. 1" in html_of(app)
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert content["method"] == run.method
+
+
+def test_methods_that_do_not_suit_are_told_with_the_reason(visit: Visit) -> None:
+    app = own_data(visit)
+    offered = app.selectbox(key="links-method").options
+    assert any("Like links like" in name for name in offered)
+    assert not any("GNMDS" in name for name in offered)
+    assert "It needs comparisons" in html_of(app)
+
+
+def ask(app: AppTest) -> AppTest:
+    next(button for button in app.button if button.label == "Find what is near").click().run()
+    assert not app.exception
+    return app
+
+
+def test_words_are_placed_or_refused_and_nothing_is_added(visit: Visit) -> None:
+    app = own_data(visit)
+    workspace = workspace_of(app)
+    before = len(workspace.log)
+    app.segmented_control(key="predict-section").set_value("Something new").run()
+    app.text_input(key="new-text-plants").set_value("oak 7")
+    text = html_of(ask(app))
+    assert "“oak 7” lies nearest" in text
+    assert "The words were looked for in name of the plants" in text
+    assert "Nearest birds" in text
+    app.text_input(key="new-text-plants").set_value("<i>zebra</i>")
+    text = html_of(ask(app))
+    assert "could not be placed" in text
+    assert "none of these words" in text
+    assert "<i>zebra</i>" not in text
+    assert len(workspace.log) == before
+
+
+def test_a_row_is_placed_by_what_is_known_of_it(visit: Visit) -> None:
+    app = own_data(visit)
+    app.segmented_control(key="predict-section").set_value("Something new").run()
+    app.segmented_control(key="new-kind-plants").set_value("A row").run()
+    app.text_input(key="new-plants-size").set_value("3")
+    assert "This row lies nearest" in html_of(ask(app))
+    app.text_input(key="new-plants-size").set_value("heavy")
+    assert "could not be placed" in html_of(ask(app))
+
+
+def test_a_picture_is_compared_with_the_pictures(visit: Visit) -> None:
+    app = visit("predict")
+    app.segmented_control(key="predict-section").set_value("Something new").run()
+    app.segmented_control(key="new-kind-emoji").set_value("A picture").run()
+    out = io.BytesIO()
+    Image.new("RGB", (40, 40), "red").save(out, "PNG")
+    app.file_uploader[0].set_value([("red.png", out.getvalue(), "image/png")]).run()
+    assert "This picture lies nearest" in html_of(app)
+    app.file_uploader[0].set_value([("red.png", b"no picture", "image/png")]).run()
+    assert "not a PNG" in app.error[0].value
+
+
+@pytest.fixture
+def with_labels(visit: Visit) -> AppTest:
+    app = press(visit(), "open-world")
+    go(app, "predict")
+    app.segmented_control(key="predict-section").set_value("Labels").run()
+    app.selectbox(key="labels-label-countries").set_value("life_expectancy").run()
+    app.number_input(key="labels-repeats").set_value(1).run()
+    return press(app, "predict-labels")
+
+
+def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest) -> None:
+    app = with_labels
+    text = html_of(app)
+    assert "hidden numbers are missed by about" in text
+    assert "The most doubtful" in text
+    workspace = SESSIONS.find(app.session_state["sid"])
+    assert workspace is not None
+    n = int(app.button(key="accept-labels").label.split()[1])
+    assert n > 5
+    key = next(str(box.key) for box in app.number_input if str(box.key).startswith("label-"))
+    app.number_input(key=key).set_value(70.0).run()
+    assert app.button(key="accept-labels").label == f"Accept {n - 1} labels"
+    press(app, "accept-labels")
+    assert "nothing to take over" in html_of(app)
+    assert [entry["op"] for entry in workspace.log][-2:] == ["set-labels", "set-labels"]
+    press(press(app, "undo"), "undo")
+    assert app.button(key="accept-labels").label == f"Accept {n} labels"
