@@ -58,7 +58,9 @@ def choose_curve(figures: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """
     kinds: Mapping[str, Any] = figures.get("kinds") or {"links": figures["curves"]}
     blocks = [kind for kind in kinds if "|" in kind]
-    offered = {kind: kinds[kind] for kind in kinds if "|" not in kind or len(blocks) > 1}
+    sorts = [kind for kind in _KINDS if kind in kinds]
+    # A single block is all links.
+    offered = {kind: kinds[kind] for kind in (*sorts, *(blocks if len(blocks) > 1 else ()))}
     if len(offered) < 2:
         kind = next(iter(offered), "links")
         return offered.get(kind, {}), kind

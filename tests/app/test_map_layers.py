@@ -1,0 +1,167 @@
+"""Trust and stability on the map, as colours, as fog and in sentences; every curve and figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.jobs.tasks import figures_of
+from hetviz.metrics import stability, trust
+from hetviz.plots import curve_alt, curve_figure
+from hetviz.ui import item_trust, map_data, map_layers
+from hetviz.ui.map_shelf import SHELVES
+from hetviz.ui.measure_words import FIRST, GROUPS, MEASURES
+from hetviz.workspace import SESSIONS, Run, State, View
+from hetviz.workspace.sessions import new_id
+from tests.app.asking import ask
+from tests.app.conftest import Visit, html_of, workspace_of
+
+rng = np.random.default_rng(6)
+N = 40
+X = rng.normal(size=(N, 3))
+
+
+def example(n_runs: int = 2) -> State:
+    names = [f"t{k}" for k in range(N)]
+    data = HeteroData(
+        [Dataset("a", names, X), Dataset("b", names, X[:, ::-1])],
+        Links("a", "b", np.arange(N), np.arange(N)),
+    )
+    runs = []
+    for number in range(n_runs):
+        places = {"a": X[:, :2], "b": X[:, :2] + 0.5 * number * rng.normal(size=(N, 2))}
+        places["b"][3] = np.nan
+        embedding = Embedding(places, {"a": names, "b": names})
+        runs.append(Run(str(number), "pca", "Map", embedding, data.fingerprint(), seed=number))
+    return State(data=data, runs=tuple(runs), chosen="0", view=View("trust"))
+
+
+def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
+    state = example()
+    shown = []
+    for chosen in ("0", "1"):
+        now = replace(state, chosen=chosen)
+        spec = map_data.spec(now, now.run, session="layers")
+        assert spec["colour"]["title"] == "Trust"
+        packed = SHELVES.get("layers", spec["colour"]["key"])
+        assert packed is not None
+        values = np.frombuffer(packed.content, "<f4")
+        expected = trust(state.opened(), now.run.embedding).score
+        np.testing.assert_array_equal(values, expected.astype(np.float32))
+        shown.append(values)
+    assert np.nanmean(shown[0]) > np.nanmean(shown[1])
+    assert np.isnan(shown[0][N + 3])
+
+
+def test_stability_needs_two_maps_of_the_same_data() -> None:
+    state = replace(example(), view=View("stability"))
+    assert [option.key for option in map_layers.options(state, state.run)] == ["trust", "stability"]
+    found = map_layers.colours_of(state, state.run).value
+    np.testing.assert_array_equal(found, stability([run.embedding for run in state.runs]))
+    alone = replace(state, runs=state.runs[:1])
+    assert [option.key for option in map_layers.options(alone, alone.run)] == ["trust"]
+    assert map_layers.colours_of(alone, alone.run).option.key == "dataset"
+    old = replace(state, runs=(state.runs[0], replace(state.runs[1], fingerprint="other")))
+    assert len(map_layers.options(old, old.run)) == 1
+    assert map_layers.options(state, None) == []
+
+
+def test_fog_is_the_trust_of_each_row_in_steps() -> None:
+    state = example()
+    sid = new_id()
+    SESSIONS.get(sid).state = state
+    answer = ask(f"/hv/fog/{sid}?of=anything")
+    assert answer.status == 200
+    steps = np.frombuffer(answer.body, np.uint8)
+    score = trust(state.opened(), state.runs[0].embedding).score
+    assert steps[N + 3] == map_layers.NO_FOG
+    known = np.isfinite(score)
+    np.testing.assert_allclose(steps[known] / map_layers.FOG_STEPS, score[known], atol=0.003)
+    assert ask("/hv/fog/nobody").status == 404
+    SESSIONS.get(sid).state = replace(state, runs=(), chosen=None)
+    assert ask(f"/hv/fog/{sid}").status == 404
+
+
+def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
+    names = [f"t{k}" for k in range(100)]
+    line = np.arange(100.0)[:, None]
+    swapped = line.copy()
+    swapped[[50, 90]] = swapped[[90, 50]]
+    links = Links("a", "a", [0, 50, 20], [1, 51, 99])
+    data = HeteroData([Dataset("a", names, line)], links)
+    found = trust(data, Embedding({"a": swapped}, {"a": names}))
+    wrong, right = item_trust.sentences(found, 50)
+    assert wrong == [
+        "10 of its 10 nearest here are not near in the data.",
+        "10 of its 10 nearest in the data are far here.",
+        "The map breaks 1 of 1 thing said about it.",
+    ]
+    assert right == []
+    wrong, right = item_trust.sentences(found, 0)
+    assert wrong == []
+    assert right == [
+        "Its 10 nearest here are near in the data, and the other way round.",
+        "The map keeps the one thing said about it.",
+    ]
+    wrong, _ = item_trust.sentences(found, 47)
+    assert wrong[0] == "1 of its 10 nearest here is not near in the data."
+    nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
+    assert item_trust.sentences(nothing, 5) is None
+
+
+def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None:
+    app = visit("map")
+    data = workspace_of(app).state.opened()
+    row = data["emoji"].titles.tolist().index("yawning face")
+    workspace_of(app).set_glance(selection=[row])
+    app.run()
+    assert not app.exception
+    text = html_of(app)
+    assert "What the map gets wrong here" in text
+    assert "10 nearest here are not near in the data." in text
+    assert "things said about it." in text
+
+
+def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> None:
+    app = visit("map")
+    box = app.selectbox(key="curve-of")
+    sorts = ["All links that say together", "Links that say apart", "Comparisons"]
+    assert box.options[:4] == [*sorts, "emoji – keywords"]
+    for kind, words in (
+        ("comparisons", "The map agrees with"),
+        ("apart", "of those said to be apart"),
+        ("links", "of all pairs hold"),
+    ):
+        app.selectbox(key="curve-of").set_value(kind).run()
+        assert not app.exception
+        assert words in html_of(app)
+    text = html_of(app)
+    for title in ("Keeps what was said", "Keeps neighbours", "Fits the labels"):
+        assert f"<th>{title}</th>" in text or title in text
+    assert "<dt>Neighbours not torn apart</dt>" in text
+
+
+def test_every_measure_has_words_and_a_group() -> None:
+    assert set(MEASURES) == {key for keys in GROUPS.values() for key in keys}
+    assert set(FIRST) <= set(MEASURES)
+    state = example()
+    scores = figures_of(state.opened(), state.runs[1].embedding)["scores"]
+    told = {key.split("@")[0] for key in MEASURES}
+    assert {key.split("@")[0] for key in scores} <= told
+
+
+@pytest.mark.parametrize("sort", ["links", "apart", "comparisons"])
+def test_a_curve_of_each_sort_is_drawn_with_its_own_chance(sort: str) -> None:
+    x = np.linspace(0, 1, 101)
+    y = {"links": x**0.4, "apart": 1 - x**2, "comparisons": 0.8 * x}[sort]
+    figure = curve_figure({"given": (x, y)}, sort=sort)
+    assert figure.data[2].y[0] == pytest.approx(
+        np.interp(1.0 if sort == "comparisons" else 0.05, x, y)
+    )
+    drawn = figure.data[1]
+    np.testing.assert_allclose(drawn.y, np.interp(drawn.customdata, x, y))
+    assert drawn.customdata[-1] == pytest.approx(1.0)
+    assert "chance is" in curve_alt({"given": (x, y)}, sort)
