@@ -7,13 +7,14 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
+from hetviz.plots.text import short
 from hetviz.ui import act_commands, act_draft, act_say, faces, look, selecting
 from hetviz.ui.act_say import HOWS, How
 from hetviz.workspace import State
 
 _FACES = 3
 _MOST_PAIRS = 300
-_NEW = "A new column"
+_PILL = 16
 
 Rows = NDArray[np.int64]
 
@@ -78,7 +79,7 @@ def _group(data: HeteroData, name: str, groups: dict[str, Rows], picked: Rows) -
 
 def _proposals(data: HeteroData, groups: dict[str, Rows]) -> None:
     """Ask what an item that was let go there belongs with: what is near, all of it at first."""
-    st.html('<span class="hv-act-open">with respect to</span>', width="content")
+    st.html('<span class="hv-act-open">belongs here with</span>', width="content")
     near = list(act_say.saying().proposed)
     now = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
     key = f"near-{'-'.join(map(str, near))}"
@@ -87,7 +88,7 @@ def _proposals(data: HeteroData, groups: dict[str, Rows]) -> None:
         near,
         default=[row for row in near if row in now],
         selection_mode="multi",
-        format_func=lambda row: look.plain(act_commands.group_words(data, [row])),
+        format_func=lambda row: look.plain(short(faces.item_at(data, row).title, _PILL)),
         key=key,
         label_visibility="collapsed",
         width="content",
@@ -111,17 +112,18 @@ def _face(data: HeteroData, name: str, rows: Rows) -> str:
 
 def _statement(state: State, data: HeteroData, groups: dict[str, Rows]) -> None:
     saying = act_say.saying()
-    st.segmented_control(
-        "What to say",
-        list(HOWS),
-        default=saying.how,
-        format_func=lambda how: HOWS[how],
-        key=f"how-{saying.how}",
-        label_visibility="collapsed",
-        width="content",
-        on_change=_chosen,
-        args=(f"how-{saying.how}",),
-    )
+    if saying.dropped is None:
+        st.segmented_control(
+            "What to say",
+            list(HOWS),
+            default=saying.how,
+            format_func=lambda how: HOWS[how],
+            key=f"how-{saying.how}",
+            label_visibility="collapsed",
+            width="content",
+            on_change=_chosen,
+            args=(f"how-{saying.how}",),
+        )
     if saying.how in ("together", "apart"):
         key = f"weight-{saying.weight:g}"
         st.slider(
@@ -143,7 +145,7 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Rows]) -> None:
         return
     draft = act_draft.draft(state)
     missing = act_say.lacking(saying.how, groups)
-    if draft is not None:
+    if draft is not None and saying.dropped is None:
         _number(draft)
     elif missing:
         st.html(

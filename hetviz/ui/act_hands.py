@@ -15,7 +15,7 @@ from hetviz.ui.map_parts import geometry, seen
 from hetviz.ui.map_shelf import SHELVES, Packed
 from hetviz.workspace import State
 
-_PROPOSED = 5
+_PROPOSED = 4
 
 
 def acted(value: object) -> None:

@@ -156,7 +156,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
         act_hands.acted({**good, "what": "drop", "row": 3, "x": places[8][0], "y": places[8][1]})
     groups = workspace.glance.groups
     assert groups["A"].tolist() == [3]
-    assert len(groups["B"]) == 5
+    assert len(groups["B"]) == 4
     assert 8 in groups["B"]
     assert kept["saying"].dropped[0] == 3
 
