@@ -49,7 +49,7 @@ def show(state: State, kept: Kept | None) -> None:
             ids = _choice(state, kept, titles)
     with place:
         many = ("two", "three", "four")[max(len(ids) - 2, 0)]
-        look.section(f"The same items on {many} maps")
+        look.section(f"The same items on {many} maps", "Shift + drag selects, Ctrl + scroll zooms")
     runs = [run for id in ids for run in state.runs if run.id == id]
     if len(runs) < 2:
         look.quiet("Two to four maps can stand side by side.")

@@ -221,6 +221,8 @@ export class Hands {
   wheel(event) {
     const { map } = this;
     if (map.data.mode !== "work") return;
+    // A row of maps across the page would stop everybody who scrolls down.
+    if (map.data.together && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const delta = Math.max(-300, Math.min(300, event.deltaY * lines));
