@@ -40,7 +40,9 @@ __all__ = [
     "samples",
     "save",
     "statements",
+    "stopping_hint",
     "suggest",
+    "suggest_questions",
     "sweep",
 ]
 
@@ -52,13 +54,16 @@ _WHERE = {
         "comparisons_from_label",
         "comparisons_from_rating",
     ),
-    "features.grouping": ("links_between", "links_from_labels"),
+    "features.grouping": ("links_between",),
+    "features.label_links": ("links_from_labels",),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report"),
     "metrics.merging": ("merge_guidance",),
     "metrics.pricing": ("price",),
     "registry": ("get_method", "methods", "suggest"),
     "runs.compare": ("compare",),
+    "runs.questions": ("suggest_questions",),
+    "runs.stopping": ("stopping_hint",),
     "runs.sweep": ("sweep",),
     "runs": ("embed", "nearest_to", "predict_labels", "predict_links", "run_recipe"),
 }
@@ -79,7 +84,8 @@ if TYPE_CHECKING:
         comparisons_from_label,
         comparisons_from_rating,
     )
-    from hetviz.features.grouping import links_between, links_from_labels
+    from hetviz.features.grouping import links_between
+    from hetviz.features.label_links import links_from_labels
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report
     from hetviz.metrics.merging import merge_guidance
@@ -87,6 +93,8 @@ if TYPE_CHECKING:
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
     from hetviz.runs.compare import compare
+    from hetviz.runs.questions import suggest_questions
+    from hetviz.runs.stopping import stopping_hint
     from hetviz.runs.sweep import sweep
 
 

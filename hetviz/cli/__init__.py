@@ -16,7 +16,18 @@ import hetviz
 from hetviz.cli.terminal import print_error, tell
 from hetviz.errors import HetvizError
 
-COMMANDS = ("app", "samples", "methods", "embed", "evaluate", "guidance", "compare", "run")
+COMMANDS = (
+    "app",
+    "samples",
+    "methods",
+    "embed",
+    "evaluate",
+    "guidance",
+    "compare",
+    "ask",
+    "predict",
+    "run",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

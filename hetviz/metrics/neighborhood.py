@@ -36,7 +36,7 @@ def neighborhoods(
     """
     found = {}
     for name, Y in coordinates_of(data, embedding).items():
-        rows = _rows_of(data[name])
+        rows = dissimilarities(data[name])
         if rows is None:
             continue
         kept = preservation(rows, Y, n_neighbors=n_neighbors, random_state=random_state)
@@ -45,7 +45,8 @@ def neighborhoods(
     return found
 
 
-def _rows_of(dataset: Dataset) -> Rows | None:
+def dissimilarities(dataset: Dataset) -> Rows | None:
+    """Serve the dissimilarities of a dataset's rows; None where nothing tells them apart."""
     square = (len(dataset), len(dataset))
     if dataset.X is not None:
         return euclidean_rows(dataset.X)
