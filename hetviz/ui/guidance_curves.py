@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.pricing import price
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui import charts, guidance_order, guidance_say, known, look, session
+from hetviz.ui import charts, guidance_order, guidance_say, look, session
 from hetviz.ui.guidance_ledger import BROKEN, NO_PLACE, Ledger, goodness, records
 from hetviz.workspace import State
 
@@ -29,20 +28,10 @@ def measured(state: State, data: HeteroData, form: str) -> None:
         guidance_order.stages(state.guided or data)
         guidance_order.views(state)
     elif figures["curves"]:
-        look.section("Links the map keeps")
-        charts.show_curve(figures["curves"])
-        look.quiet(charts.curve_words(figures["curves"]))
-        _apart(figures["scores"])
-
-
-def _apart(scores: Mapping[str, Any]) -> None:
-    """Say how far what is said to be apart lies apart."""
-    given = scores.get("negative_guidance_area")
-    if given is not None:
-        look.quiet(
-            f"Pairs said to be apart lie farther apart than {known.share_words(given)} of all "
-            "pairs; by chance 50 %."
-        )
+        look.section("What the map keeps")
+        curves, sort = charts.choose_curve(figures)
+        charts.show_curve(curves, sort)
+        look.quiet(charts.curve_words(curves, sort))
 
 
 def broken(state: State, data: HeteroData, ledger: Ledger, form: str) -> None:

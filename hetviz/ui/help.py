@@ -15,6 +15,7 @@ _DOES = (
 _STEPS = (
     ("Start", "open a sample, or drop your own tables (CSV) and links"),
     ("Data", "see how the files were read, link datasets, add more"),
+    ("Guidance", "see what was said and how far the map keeps it; change, add, settle conflicts"),
     ("Map", "select items, filter, compare maps made in different ways"),
 )
 _KEPT = (

@@ -9,6 +9,7 @@ import streamlit as st
 
 from hetviz.ui import charts, look
 from hetviz.ui.measure_words import COLUMNS, FIRST, GROUPS, MEASURES, shown
+from hetviz.ui.places import PAGES
 from hetviz.workspace import Run, State
 
 
@@ -23,6 +24,7 @@ def show(state: State, run: Run) -> None:
         curves, sort = charts.choose_curve(figures)
         charts.show_curve(curves, sort)
         look.quiet(charts.curve_words(curves, sort))
+        st.page_link(PAGES / "guidance.py", label="What it breaks, and what that would cost")
     else:
         look.section("How well it does")
         look.quiet("No links yet that say together, so there are none to keep.")
