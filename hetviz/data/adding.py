@@ -56,10 +56,12 @@ def add_links(data: HeteroData, links: Links) -> Stated:
     counts for relations only. The earlier one keeps its position and gets the new weight, score
     and notes. What is new joins the links of its sort. Costs O(links).
     """
-    asked = _said(data, links)
-    latest = {said: row for row, said in enumerate(asked)}
+    directed = links.role == "relation"
+    asked = _said(data, links, directed)
+    latest = {said: row for row, said in asked.items()}
     fresh = {row: asked[row] for row in sorted(latest.values())}
-    contrary = {(*said[:-1], -said[-1]): row for row, said in fresh.items() if said[-1]}
+    wanted = np.unique(_codes(data, links, directed))
+    contrary = {(pair, -sign): row for row, (pair, sign) in fresh.items() if sign}
     groups = list(data.links)
     opposed: list[tuple[int, int, int]] = []
     updated: list[tuple[int, int]] = []
@@ -67,8 +69,8 @@ def add_links(data: HeteroData, links: Links) -> Stated:
     for number, group in enumerate(data.links):
         if {group.source, group.target} != {links.source, links.target}:
             continue
-        here: dict[tuple[int, ...], int] = {}
-        for at, said in enumerate(_said(data, group, directed=links.role == "relation")):
+        here: dict[tuple[int, int], int] = {}
+        for at, said in _said(data, group, directed, wanted).items():
             here.setdefault(said, at)
             if said in contrary:
                 opposed.append((contrary[said], number, at))
@@ -154,14 +156,23 @@ def add_comparisons(data: HeteroData, compared: Comparisons) -> Stated:
     )
 
 
-def _said(data: HeteroData, links: Links, directed: bool | None = None) -> list[tuple[int, ...]]:
-    """Return the two global rows and the sign of each link."""
+def _said(
+    data: HeteroData, links: Links, directed: bool, wanted: Ints | None = None
+) -> dict[int, tuple[int, int]]:
+    """Return the pair, as a number, and the sign of each link (of wanted pairs only)."""
+    code = _codes(data, links, directed)
+    rows = np.arange(len(links)) if wanted is None else np.flatnonzero(np.isin(code, wanted))
+    sign = np.sign(links.weight[rows]).astype(np.int64)
+    said = zip(code[rows].tolist(), sign.tolist(), strict=True)
+    return dict(zip(rows.tolist(), said, strict=True))
+
+
+def _codes(data: HeteroData, links: Links, directed: bool) -> Ints:
     p = links.i + data.offsets[data[links.source].name].start
     q = links.j + data.offsets[data[links.target].name].start
-    if not (links.role == "relation" if directed is None else directed):
+    if not directed:
         p, q = np.minimum(p, q), np.maximum(p, q)
-    sign = np.sign(links.weight).astype(np.int64)
-    return [tuple(row) for row in np.column_stack([p, q, sign]).tolist()]
+    return np.asarray(p * data.n_rows + q)
 
 
 def _ordered(pairs: Ints) -> list[tuple[int, ...]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.data.comparisons import Comparisons
+from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.links import Links
 from hetviz.data.meta import NOTED, text_of
@@ -22,6 +23,7 @@ COMPARED = "comparisons"
 """The set of comparisons that belong to no other."""
 
 _KEYS: WeakKeyDictionary[HeteroData, NDArray[np.object_]] = WeakKeyDictionary()
+_ENDS: WeakKeyDictionary[Dataset, NDArray[np.object_]] = WeakKeyDictionary()
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
@@ -130,14 +132,18 @@ def _found_keys(data: HeteroData) -> NDArray[np.object_]:
 
 def _ends(data: HeteroData) -> NDArray[np.object_]:
     """Return ``|dataset|id`` of each global row, with bars and such marked as part of a name."""
-    return np.array(
-        [
-            f"|{name.translate(_TO_ESCAPE)}|{str(id).translate(_TO_ESCAPE)}"
-            for name, part in data.datasets.items()
-            for id in part.ids
-        ],
-        dtype=object,
-    )
+    return np.concatenate([_ends_of(part) for part in data.datasets.values()])
+
+
+def _ends_of(dataset: Dataset) -> NDArray[np.object_]:
+    ends = _ENDS.get(dataset)
+    if ends is None:
+        name = dataset.name.translate(_TO_ESCAPE)
+        ends = np.array(
+            [f"|{name}|{str(id).translate(_TO_ESCAPE)}" for id in dataset.ids], dtype=object
+        )
+        _ENDS[dataset] = ends
+    return ends
 
 
 def _of_three(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from hetviz.core.exemplars import exemplars
-from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edit import global_rows
-from hetviz.data.meta import noted
 from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.features.typical import distinct_pairs, typical_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,7 +21,6 @@ MOST_PAIRS = 60
 """So many pairs stand for two groups unless another number is given."""
 MOST_IN_TURN = 300
 """Likewise, where every item is to be in a pair."""
-_CANDIDATES = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +146,14 @@ def links_between(
     if rows_b is None:
         n_possible = _n_possible(data, A)
         k = len(A) if n_possible <= limit else int((1 + np.sqrt(1 + 8 * limit)) / 2)
-        chosen: tuple[Ints, ...] = (_exemplars(data, A, max(k, 2), embedding),)
+        chosen: tuple[Ints, ...] = (typical_rows(data, A, max(k, 2), embedding),)
         pairs = np.column_stack(np.triu_indices(len(chosen[0]), 1))
         p, q = chosen[0][pairs[:, 0]], chosen[0][pairs[:, 1]]
     else:
         B = _objects(data, rows_b)
         n_possible = _n_possible(data, A, B)
         a, b = (len(A), len(B)) if n_possible <= limit else _shares(len(A), len(B), limit)
-        chosen = (_exemplars(data, A, a, embedding), _exemplars(data, B, b, embedding))
+        chosen = (typical_rows(data, A, a, embedding), typical_rows(data, B, b, embedding))
         p, q = (side.ravel() for side in np.meshgrid(*chosen, indexing="ij"))
     return GroupLinks(_blocks(data, *_some(data, p, q), weight, kind), n_possible, chosen)
 
@@ -171,7 +168,7 @@ def _by_turns(
     embedding: Embedding | None,
 ) -> GroupLinks:
     groups = [A] if rows_b is None else [A, _objects(data, rows_b)]
-    chosen = tuple(_exemplars(data, rows, most or MOST_IN_TURN, embedding) for rows in groups)
+    chosen = tuple(typical_rows(data, rows, most or MOST_IN_TURN, embedding) for rows in groups)
     n_possible = _n_possible(data, *groups)
     ordered = sorted(chosen, key=len)
     other, longest = ordered[0], ordered[-1]
@@ -192,104 +189,6 @@ def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
     return len(A) * len(B) - both - both * (both - 1) // 2
 
 
-def links_from_labels(
-    data: HeteroData,
-    label: str,
-    per_class: int = 5,
-    cannot: bool = False,
-    *,
-    dataset: str | None = None,
-    target: str | None = None,
-    kind: str | None = None,
-) -> Links:
-    """Link typical items of the same label.
-
-    Parameters
-    ----------
-    data : HeteroData
-    label : str
-        Name of a label column.
-    per_class : int
-        Typical items of each class that are linked with each other.
-    cannot : bool
-        Whether the most typical item of each class is also said to be apart from those of the
-        other classes.
-    dataset : str, optional
-        Whose labels; the first dataset that has such a column unless given.
-    target : str, optional
-        A second dataset with such a column: items of the same label are then linked across.
-    kind : str, optional
-        What to call the links; ``"same <label>"`` unless given.
-
-    Returns
-    -------
-    Links
-        Weight 1 for together and -1 for apart, noted as a set of their own.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is no such label, or no class has two items.
-    """
-    if isinstance(per_class, bool) or per_class < 1:
-        raise ParameterError(f"per_class = {per_class!r}; it must be a whole number of 1 or more.")
-    first = _column(data, label, dataset)
-    second = first if target is None else _column(data, label, target)
-    within = first.dataset == second.dataset
-    members, others = _classes(data, first), _classes(data, second)
-    shared = [value for value in members if value in others]
-    pairs: list[tuple[Ints, Ints]] = []
-    for value in shared:
-        ends = (members[value], others[value])
-        typical = [_exemplars(data, rows, per_class, None) for rows in ends]
-        p, q = (side.ravel() for side in np.meshgrid(*typical, indexing="ij"))
-        pairs.append(_distinct(data, p, q))
-    together = sum(len(p) for p, _ in pairs)
-    if not together:
-        what = "no two items of different objects have the same label"
-        raise DataError(Problem("no-pairs", f"labels {label!r}", what))
-    if cannot:
-        middle = {value: _exemplars(data, members[value], 1, None)[0] for value in shared}
-        across = {value: _exemplars(data, others[value], 1, None)[0] for value in shared}
-        apart = [
-            (middle[a], across[b])
-            for at, a in enumerate(shared)
-            for b in (shared[at + 1 :] if within else shared[:at] + shared[at + 1 :])
-        ]
-        p, q = np.array(apart, dtype=np.int64).reshape(-1, 2).T
-        pairs.append((p, q))
-    p, q = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    weight = np.where(np.arange(len(p)) < together, 1.0, -1.0)
-    return Links(
-        first.dataset,
-        second.dataset,
-        p - data.offsets[first.dataset].start,
-        q - data.offsets[second.dataset].start,
-        weight,
-        kind=f"same {label}" if kind is None else kind,
-        meta=noted(len(p), set=f"from {label}"),
-    )
-
-
-def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
-    for column in data.labels:
-        if column.name == label and dataset in (None, column.dataset):
-            return column
-    where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
-    known = [c.name for c in data.labels if dataset in (None, c.dataset)]
-    there = f"There are: {', '.join(dict.fromkeys(known)) or 'none'}."
-    raise DataError(Problem("unknown-label", where, "there is no such label", label, there))
-
-
-def _classes(data: HeteroData, column: Labels) -> dict[Any, Ints]:
-    start = data.offsets[column.dataset].start
-    values = column.values
-    out: dict[Any, Ints] = {}
-    for value in column.classes:
-        out[value] = start + np.flatnonzero(np.array([v == value for v in values], dtype=bool))
-    return out
-
-
 def _objects(data: HeteroData, rows: ArrayLike) -> Ints:
     """Return the rows in order, one for each object."""
     unique = global_rows(rows, data.n_rows)
@@ -304,68 +203,9 @@ def _shares(a: int, b: int, limit: int) -> tuple[int, int]:
     return min(a, limit // second), second
 
 
-def _exemplars(data: HeteroData, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
-    """Return `k` typical rows, of each dataset in proportion."""
-    if k >= len(rows):
-        return rows
-    parts = [
-        (data[name], span.start, here)
-        for name, span in data.offsets.items()
-        if len(here := rows[(rows >= span.start) & (rows < span.stop)])
-    ]
-    sizes = np.array([len(here) for *_, here in parts])
-    exact = k * sizes / sizes.sum()
-    counts = np.floor(exact).astype(int)
-    # the largest remainders, so that the counts add up
-    counts[np.argsort(counts - exact, kind="stable")[: k - counts.sum()]] += 1
-    out = [
-        _of_one(dataset, start, here, count, embedding)
-        for (dataset, start, here), count in zip(parts, counts.tolist(), strict=True)
-        if count
-    ]
-    return np.sort(np.concatenate(out))
-
-
-def _of_one(dataset: Dataset, start: int, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
-    if len(rows) > _CANDIDATES:
-        rows = rows[np.linspace(0, len(rows) - 1, _CANDIDATES).round().astype(np.int64)]
-    X = _described(dataset, rows - start, embedding)
-    if X is None:
-        return rows[np.linspace(0, len(rows) - 1, k).round().astype(np.int64)]
-    return rows[exemplars(X, k)]
-
-
-def _described(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:
-    """Return what tells rows of a dataset from each other, (n, d); None where nothing does."""
-    if embedding is not None and dataset.name in embedding.coordinates:
-        Y = np.asarray(embedding.coordinates[dataset.name], dtype=np.float64)[rows]
-        if np.isfinite(Y).all():
-            return Y
-    if dataset.X is not None:
-        if isinstance(dataset.X, sp.csr_array):
-            return np.asarray(sp.csr_array(dataset.X[rows]).toarray(), dtype=np.float64)
-        X = np.asarray(dataset.X[rows], dtype=np.float64)
-        spread = X.std(axis=0)
-        return np.asarray(X / np.where(spread > 0, spread, 1.0))
-    square = dataset.kernel if dataset.kernel is not None else dataset.distance
-    if square is None:
-        return None
-    # items that are alike are alike to all others
-    return np.asarray(square[rows], dtype=np.float64)
-
-
-def _distinct(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of different objects, each two objects once, in order."""
-    ends = np.sort(np.column_stack([data.object_of[p], data.object_of[q]]), axis=1)
-    _, first = np.unique(ends, axis=0, return_index=True)
-    kept = np.sort(first)
-    kept = kept[ends[kept, 0] != ends[kept, 1]]
-    return p[kept], q[kept]
-
-
 def _some(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     """Return the pairs of different objects; refuse where there is none."""
-    p, q = _distinct(data, p, q)
+    p, q = distinct_pairs(data, p, q)
     if not len(p):
         what = "no pair of different items can be made of the groups"
         raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))

@@ -13,8 +13,8 @@ from hetviz.features.comparing import (
     comparisons_from_label,
     comparisons_from_rating,
 )
-from hetviz.features.grouping import links_from_labels
 from hetviz.features.known import groups_of
+from hetviz.features.label_links import links_from_labels
 from hetviz.ui import faces, guidance_say, known, look, session
 from hetviz.workspace import AddComparisons, AddLinks, Command
 
