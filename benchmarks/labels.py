@@ -3,8 +3,9 @@
 With ``--data DIR``: `mfeat/mfeat.npz` (as for the benchmark `coca`), `terror_attack/` (same), and
 `citeseer/citeseer.npz` (LINQS CiteSeer: words `X`, classes `y`, citations). Without it only the
 samples digits, digit-views and world are used. Errors are means over random splits, with the
-standard error of the mean; lambdas, rounds and trees are the defaults throughout, chosen on no
-label of these data but where it says "cv".
+standard error of the mean; lambdas and trees are the defaults throughout, but where it says "cv".
+The default of lam0 was chosen on mfeat with 10 % of the labels and 30 % of the rows missing, on two
+seeds (100 and 101) that are not among those measured.
 """
 
 from __future__ import annotations
@@ -116,10 +117,10 @@ def terms(name: str, data: HeteroData, seeds: int, base: GbcSettings) -> Iterato
                 problem, seen, hidden = made(graphed, share, seed)
                 for lam0, lam1, title in (
                     (0.0, 0.0, "neither"),
-                    (1.0, 0.0, "consensus"),
+                    (0.1, 0.0, "consensus"),
                     (0.0, 0.1, "links"),
-                    (1.0, 0.1, "both"),
-                    (1.0, 1.0, "both, links 1"),
+                    (0.1, 0.1, "both"),
+                    (1.0, 0.1, "both, consensus 1"),
                 ):
                     settings = replace(base, lam0=lam0, lam1=lam1)
                     keep(errors, title, wrong(problem, fit(problem, seen, settings).joint, hidden))

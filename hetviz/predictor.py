@@ -39,12 +39,14 @@ class Predicted:
     spread: Floats
     by_class: Floats | None
 
-    def frame(self, dataset: Dataset, classes: tuple[str, ...]) -> pd.DataFrame:
-        """Return a table with a row for each row of the dataset."""
+    def frame(
+        self, dataset: str, ids: NDArray[np.object_], classes: tuple[str, ...]
+    ) -> pd.DataFrame:
+        """Return a table with a row for each id of a dataset."""
         table = pd.DataFrame(
             {
-                "dataset": dataset.name,
-                "id": dataset.ids,
+                "dataset": dataset,
+                "id": ids,
                 "label": self.label,
                 "probability": self.probability,
                 "spread": self.spread,
@@ -115,10 +117,12 @@ class BasePredictor(BaseEmbedder):
             if name not in self.predictions_:
                 continue
             known = self._fitted[name].find(dataset.ids)
-            old = dataset.subset(np.flatnonzero(known >= 0))
-            frames.append(self.predictions_[name].take(known[known >= 0]).frame(old, self.classes_))
+            ids = dataset.ids[known >= 0]
+            old = self.predictions_[name].take(known[known >= 0])
+            frames.append(old.frame(name, ids, self.classes_))
             if name in found:
-                frames.append(found[name].frame(fresh[name].dataset, self.classes_))
+                ids = fresh[name].dataset.ids
+                frames.append(found[name].frame(name, ids, self.classes_))
         if not frames:
             columns = ["dataset", "id", "label", "probability", "spread"]
             return pd.DataFrame(columns=[*columns, *(f"p_{name}" for name in self.classes_)])

@@ -138,7 +138,7 @@ class GradientBoostingConsensus(BasePredictor):
             also=("cv", "early"),
         ),
         "lam0": Real(
-            1.0,
+            0.1,
             "Agreement of sources",
             "How much sources must agree on items without a label.",
             low=0.0,
@@ -215,7 +215,7 @@ class GradientBoostingConsensus(BasePredictor):
         label: str | None = None,
         task: str = "auto",
         n_rounds: int | str = 100,
-        lam0: float | str = 1.0,
+        lam0: float | str = 0.1,
         lam1: float | str = 0.1,
         weights: str = "holdout",
         consensus: str = "soft",
@@ -282,7 +282,7 @@ class GradientBoostingConsensus(BasePredictor):
         open_ += ["early"] if self.n_rounds == "early" else []
         settings = GbcSettings(
             100 if isinstance(self.n_rounds, str) else self.n_rounds,
-            1.0 if isinstance(self.lam0, str) else self.lam0,
+            0.1 if isinstance(self.lam0, str) else self.lam0,
             0.1 if isinstance(self.lam1, str) else self.lam1,
             self.consensus,
             self.connectivity,

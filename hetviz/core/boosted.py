@@ -126,11 +126,22 @@ class _LightGbm:
         if len(self._others):
             self._booster.add_valid(others, "others")
         self.scores = np.zeros((X.shape[0], n_outputs))
+        self._error = lightgbm.basic.LightGBMError
+        self._flat = len(learn) < 2 * settings.min_leaf
 
     def step(self, slope: Floats, curvature: Floats) -> None:
+        if self._flat:
+            return
         g = slope[:, 0] if self._k == 1 else slope
         h = np.maximum(curvature, LEAST_CURVATURE)
-        self._booster.update(fobj=lambda *_: (g, h[:, 0] if self._k == 1 else h))
+        try:
+            self._booster.update(fobj=lambda *_: (g, h[:, 0] if self._k == 1 else h))
+        except self._error as error:
+            if "num_features" not in str(error):
+                raise
+            # no feature differs enough for a single split, which LightGBM takes for a fault
+            self._flat = True
+            return
         self._read(self._booster.eval_train, self._learn)
         if len(self._others):
             self._read(self._booster.eval_valid, self._others)
@@ -145,8 +156,8 @@ class _LightGbm:
         evaluate(feval=store)
 
     def predict(self, X: Any) -> Floats:
-        if not X.shape[0]:
-            return np.zeros((0, self._k))
+        if self._flat or not X.shape[0]:
+            return np.zeros((X.shape[0], self._k))
         found = self._booster.predict(_floats(X), raw_score=True)
         return np.asarray(found, dtype=np.float64).reshape(X.shape[0], self._k)
 

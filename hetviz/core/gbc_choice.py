@@ -15,7 +15,7 @@ from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]
 
-LAM0 = (0.0, 0.3, 1.0, 3.0)
+LAM0 = (0.0, 0.1, 0.3, 1.0)
 LAM1 = (0.0, 0.03, 0.1, 0.3)
 MOST_ROUNDS = 200
 _FOLDS = 3

@@ -63,7 +63,7 @@ class GbcSettings:
     """
 
     n_rounds: int = 100
-    lam0: float = 1.0
+    lam0: float = 0.1
     lam1: float = 0.1
     consensus: str = "soft"
     connectivity: str = "paper"

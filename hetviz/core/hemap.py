@@ -164,8 +164,8 @@ def _left_singular(
                 gram[q, p] = gram[p, q].T
         inner, V = eigh(gram, subset_by_index=[max(r - k, 0), r - 1])
         values, V = inner[::-1], V[:, ::-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            V = V / np.sqrt(np.maximum(values, 0.0))
+        # axes beyond the rank are left off below; until then they only must be finite
+        V = V / np.sqrt(np.maximum(values, 1e-12 * max(float(values[0]), 1e-300)))
         B = np.vstack(
             [
                 sum(factor * (X @ V[p]) for (factor, X), p in zip(half, parts, strict=True))

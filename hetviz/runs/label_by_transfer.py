@@ -68,7 +68,7 @@ def by_transfer(
     held = error_table({}, {})
     if in_its_terms and repeats:
         held = _held_out(data, target, learned, share, repeats, random_state, progress, params)
-    frame = _predicted(target, outputs).frame(data[dataset], target.classes)
+    frame = _predicted(target, outputs).frame(dataset, data[dataset].ids, target.classes)
     given = given_values(data, target if in_its_terms else learned)
     table = labelled_table(frame, target, given)
     if not target.classes:
@@ -86,7 +86,7 @@ def by_transfer(
         held,
         pd.DataFrame({"round": [], "source": [], "weight": []}),
         found.embedding,
-        DECISIONS[selection.decision],
+        _decision(found),
         _reasons(found, dataset, source, in_its_terms, held),
         {
             "share_of_source": selection.fraction,
@@ -97,6 +97,12 @@ def by_transfer(
             "pairing": found.pairing,
         },
     )
+
+
+def _decision(found: Transfer) -> str:
+    """Return the decision; rows paired at random lie over each other whatever they are."""
+    decision = DECISIONS[found.selection.decision]
+    return "caution" if decision == "accept" and found.pairing == "random" else decision
 
 
 def _target(

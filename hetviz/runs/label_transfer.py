@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from hetviz import params as parameters
 from hetviz.core.blocks import as_dense
 from hetviz.core.gbc import CLASSES
-from hetviz.core.transfer import Selection, bridge, quantile_bins
+from hetviz.core.transfer import Selection, bridge, quantile_bins, select_sources
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
 from hetviz.features.basis import fit_basis
@@ -98,6 +98,12 @@ def transferred(
     B_T = model.embedding_.coordinates[target.dataset]
     B_S = model.embedding_.coordinates[source.dataset]
     selection: Selection = model.selection_
+    paired = B_T[model.pairing_.target] * B_S[model.pairing_.source]
+    shared = paired.sum(axis=0) > 0
+    if model.pairing_.how != "random" and shared.any():
+        # on the other joint axes pairs lie opposite: these tell the two apart, and nothing else
+        B_T, B_S = B_T[:, shared], B_S[:, shared]
+        selection = select_sources(B_T, B_S, random_state)
     rows = selection.rows[np.isfinite(source.y[selection.rows])]
     outputs = None
     if len(rows):

@@ -140,7 +140,7 @@ def _by_consensus(
             model.problem_, model, model.settings_, share, repeats, random_state, part
         )
     weights = pd.DataFrame(model.weight_table(), columns=["round", "source", "weight"])
-    frame = model.predictions_[dataset].frame(data[dataset], model.classes_)
+    frame = model.predictions_[dataset].frame(dataset, data[dataset].ids, model.classes_)
     table = labelled_table(frame, column, given_values(data, column))
     progress(1.0, "Done")
     return LabelPrediction(

@@ -19,7 +19,7 @@ from hetviz.core.gbc_output import MarginAxes, probabilities, spread
 from hetviz.core.gradcheck import gradient_error
 from hetviz.progress import silent
 
-FAST = GbcSettings(n_rounds=12, lam1=0.0)
+FAST = GbcSettings(n_rounds=12, lam0=1.0, lam1=0.0)
 ALONE = replace(FAST, lam0=0.0, weights="equal")
 
 
