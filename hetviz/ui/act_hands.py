@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.ui import act_draft, act_say, map_selection, session
@@ -16,29 +17,45 @@ from hetviz.ui.map_shelf import SHELVES, Packed
 from hetviz.workspace import State
 
 _PROPOSED = 4
+_HEARD = "acts-heard"
 
 
 def acted(value: object) -> None:
-    """Do what the browser wished; what does not fit is passed over."""
+    """Do what the browser wished, each wish once; what does not fit is passed over.
+
+    A message holds the wishes that the browser does not know to be heard, in order.
+    """
+    if not isinstance(value, Mapping) or not isinstance(value.get("wishes"), list):
+        return
+    if value.get("rows") != session.workspace().glance.fingerprint:
+        return
+    for wish in value["wishes"]:
+        number = wish.get("n") if isinstance(wish, Mapping) else None
+        if isinstance(number, int) and number > heard():
+            st.session_state[_HEARD] = number
+            try:
+                _one(wish)
+            except HetvizError as error:
+                session.tell(str(error))
+
+
+def heard() -> int:
+    """Return the number of the last wish that was heard."""
+    return int(st.session_state.get(_HEARD, 0))
+
+
+def _one(wish: Mapping[str, Any]) -> None:
     state = session.workspace().state
-    data = state.data
-    if not isinstance(value, Mapping) or data is None:
-        return
-    if value.get("fingerprint") != data.fingerprint():
-        return
-    try:
-        match value.get("what"):
-            case "group":
-                rows = map_selection.rows_of_bits(value.get("packed"), data.n_rows)
-                act_say.set_group(str(value.get("group")), rows)
-            case "say" if value.get("how") in HOWS:
-                _say(state, value["how"])
-            case "drop":
-                _dropped(state, value)
-            case "forget":
-                act_say.clear()
-    except HetvizError as error:
-        session.tell(str(error))
+    match wish.get("what"):
+        case "group":
+            rows = map_selection.rows_of_bits(wish.get("packed"), state.opened().n_rows)
+            act_say.set_group(str(wish.get("group")), rows)
+        case "say" if wish.get("how") in HOWS:
+            _say(state, wish["how"])
+        case "drop":
+            _dropped(state, wish)
+        case "forget":
+            act_say.clear()
 
 
 def spec(state: State, owner: str) -> dict[str, Any]:
@@ -51,6 +68,8 @@ def spec(state: State, owner: str) -> dict[str, Any]:
         },
         "preview": [] if made is None else made.lines,
         "dropped": list(act_say.saying().dropped or ()) or None,
+        "rows": session.workspace().glance.fingerprint,
+        "heard": heard(),
     }
 
 

@@ -141,19 +141,32 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
     kept: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "workspace", lambda: workspace)
-        patch.setattr("hetviz.ui.act_say.st", SimpleNamespace(session_state=kept))
+        for part in ("act_say", "act_hands"):
+            patch.setattr(f"hetviz.ui.{part}.st", SimpleNamespace(session_state=kept))
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
-        good = {"fingerprint": data.fingerprint()}
-        act_hands.acted({**good, "what": "group", "group": "A", "packed": packed})
+        rows = workspace.glance.fingerprint
+
+        def wish(n: Any, rows: str = rows, **fields: Any) -> dict[str, Any]:
+            return {"rows": rows, "wishes": [{"n": n, **fields}]}
+
+        act_hands.acted(wish(7, what="group", group="A", packed=packed))
         assert workspace.glance.groups["A"].tolist() == [4, 5]
-        for bad in (None, {"what": "drop"}, {**good, "what": "say", "how": "sing"}):
+        for bad in (
+            None,
+            {"rows": rows},
+            wish(8, what="say", how="sing"),
+            wish("9", what="group", group="B", packed=packed),
+            wish(10, "other", what="group", group="B", packed=packed),
+            # Heard before.
+            wish(7, what="group", group="B", packed=packed),
+        ):
             act_hands.acted(bad)
-        act_hands.acted({"what": "group", "group": "B", "packed": packed, "fingerprint": "other"})
         assert list(workspace.glance.groups) == ["A"]
         places = workspace.state.run.embedding.coordinates["emoji"]  # type: ignore[union-attr]
-        act_hands.acted({**good, "what": "drop", "row": 3, "x": 1e9, "y": float("nan")})
+        act_hands.acted(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
         assert list(workspace.glance.groups) == ["A"]
-        act_hands.acted({**good, "what": "drop", "row": 3, "x": places[8][0], "y": places[8][1]})
+        x, y = places[8]
+        act_hands.acted(wish(12, what="drop", row=3, x=x, y=y))
     groups = workspace.glance.groups
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4

@@ -15,6 +15,9 @@ export const WORDS = {
 export class Acts {
   constructor(map) {
     Object.assign(this, { map, groups: new Map(), preview: [], carried: null, told: "" });
+    // Of two wishes in a row Streamlit may deliver only the later, so each message carries all that
+    // Python has not been heard to have got. The clock keeps numbers rising over a reload.
+    Object.assign(this, { wishes: [], serial: Date.now() });
   }
 
   /** What Python says of groups and preview; the rows of groups come by address. */
@@ -23,6 +26,7 @@ export class Acts {
     const acts = data.acts ?? {};
     this.preview = acts.preview ?? [];
     this.dropped = acts.dropped ?? null;
+    this.wishes = this.wishes.filter((wish) => wish.n > (acts.heard ?? 0));
     const told = JSON.stringify([acts.groups ?? {}, data.n]);
     if (told !== this.told) {
       this.told = told;
@@ -78,7 +82,9 @@ export class Acts {
 
   send(wish) {
     const { map } = this;
-    map.component.setTriggerValue("act", { ...wish, fingerprint: map.data.fingerprint });
+    this.serial += 1;
+    this.wishes.push({ ...wish, n: this.serial });
+    map.component.setTriggerValue("act", { wishes: this.wishes, rows: map.data.acts?.rows });
   }
 
   draw(ctx) {
