@@ -1,0 +1,137 @@
+"""The Guidance page in a browser: a cell is edited, a contradiction settled, a file taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import LOOKS, Look
+from tests.browser.test_app import settled, stage, told
+
+Picture = Callable[[Page, str], Path]
+
+WEIGHT = 3
+BROKEN = "source_dataset,source_id,target_dataset,target_id,weight\nemoji,nobody,keywords,k_dog,1\n"
+
+
+def opened(page: Page) -> None:
+    page.goto("/guidance")
+    expect(page.get_by_role("heading", name="4,130 links")).to_be_visible()
+    expect(page.get_by_test_id("glide-cell-1-0")).to_be_attached()
+    settled(page)
+
+
+def write(page: Page, column: int, text: str) -> None:
+    """Write into a cell of the first row, by the keyboard once the table has the focus."""
+    box = page.get_by_test_id("stDataFrame").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 90, box["y"] + 55)
+    for _ in range(column - 1):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    field = page.locator("#portal input")
+    expect(field).to_be_visible()
+    field.fill(text)
+    page.keyboard.press("Enter")
+
+
+def hand_in(page: Page, name: str, content: str) -> None:
+    page.get_by_role("button", name="File", exact=True).click()
+    page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
+    )
+
+
+@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
+def test_guidance_page(page: Page, look: Look, picture: Picture) -> None:
+    opened(page)
+    expect(page.get_by_text("Links not met")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= look.width
+    picture(page, "guidance")
+
+
+def test_a_weight_is_edited_undone_and_done_again(page: Page) -> None:
+    opened(page)
+    cell = page.get_by_test_id(f"glide-cell-{WEIGHT}-0")
+    before = cell.inner_text()
+    name = page.get_by_test_id("glide-cell-1-0").inner_text()
+    write(page, WEIGHT, "0.9")
+    expect(page.get_by_role("button", name="Undo change of guidance")).to_be_enabled()
+    expect(page.get_by_text("Data changed since this map")).to_be_visible()
+    expect(page.get_by_role("button", name="Refit the map")).to_be_visible()
+    settled(page)
+    expect(cell).to_have_text("0.9")
+    # The row stays where it is.
+    expect(page.get_by_test_id("glide-cell-1-0")).to_have_text(name)
+    page.get_by_role("button", name="Undo change of guidance").click()
+    expect(cell).to_have_text(before)
+    page.get_by_role("button", name="Redo change of guidance").click()
+    expect(cell).to_have_text("0.9")
+    settled(page)
+
+
+def test_a_weight_of_nothing_is_refused_and_the_cell_goes_back(page: Page) -> None:
+    opened(page)
+    cell = page.get_by_test_id(f"glide-cell-{WEIGHT}-0")
+    before = cell.inner_text()
+    write(page, WEIGHT, "0")
+    expect(page.get_by_text("a weight of 0 says nothing")).to_be_visible()
+    expect(cell).to_have_text(before)
+    settled(page)
+
+
+def test_a_contradiction_is_settled_with_one_click(page: Page, picture: Picture) -> None:
+    opened(page)
+    expect(page.get_by_text("19 open")).to_be_visible()
+    page.get_by_role("button", name="Leave out that “closed” and “open” are apart").click()
+    expect(page.get_by_text("18 open")).to_be_visible()
+    expect(page.get_by_role("heading", name="4,129 links")).to_be_visible()
+    settled(page)
+    picture(page, "guidance-settled")
+    page.get_by_role("button", name="Undo removal of guidance").click()
+    expect(page.get_by_text("19 open")).to_be_visible()
+    settled(page)
+
+
+def test_a_broken_file_loses_nothing(page: Page, picture: Picture) -> None:
+    opened(page)
+    hand_in(page, "broken.csv", "no,guidance\n1,2\n")
+    expect(page.get_by_role("heading", name="broken.csv holds no guidance")).to_be_visible()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(page.get_by_role("heading", name="4,130 links")).to_be_visible()
+    settled(page)
+    hand_in(page, "some.csv", BROKEN + "emoji,1f408-200d-2b1b,keywords,k_dog,-1\n")
+    expect(page.get_by_role("heading", name="some.csv: 1 of 2 rows can be added")).to_be_visible()
+    expect(page.get_by_text("nobody")).to_be_visible()
+    settled(page)
+    picture(page, "guidance-account")
+    page.get_by_role("button", name="Leave these rows out and add the others").click()
+    expect(page.get_by_role("heading", name="4,131 links")).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Undo import of guidance").click()
+    expect(page.get_by_role("heading", name="4,130 links")).to_be_visible()
+    settled(page)
+
+
+def test_a_broken_statement_leads_to_its_items_on_the_map(page: Page) -> None:
+    opened(page)
+    page.locator(".st-key-broken-link-show-0 button").first.click()
+    stage(page)
+    settled(page)
+    assert told(page, "count") == 2
+
+
+def test_no_serious_barrier_on_the_guidance_page(page: Page) -> None:
+    opened(page)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = {
+        f"{rule['id']}: {node['target']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    }
+    assert serious == set()
