@@ -57,7 +57,7 @@ def show(state: State, kept: Kept | None) -> None:
     shown = session.cached(
         ("aligned", id(state.data), *(id(run) for run in runs)),
         (state.data, runs),
-        lambda: _aligned(state, runs),
+        lambda: aligned(state, runs),
     )
     if st.session_state.get("webgl") is False:
         _stills(state, shown, titles, kept)
@@ -113,7 +113,7 @@ def _first(state: State, kept: Kept | None) -> list[str]:
     return [*chosen, *newest][:_MOST]
 
 
-def _aligned(state: State, runs: list[Run]) -> list[Run]:
+def aligned(state: State, runs: list[Run]) -> list[Run]:
     """Return the runs with their places as drawn, turned to fit those of the first."""
     points = []
     for run in runs:

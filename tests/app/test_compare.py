@@ -1,0 +1,177 @@
+"""The Compare page: choosing, running, what is told of it, maps side by side, one setting."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.jobs import Job
+from hetviz.ui import compare_maps, work
+from hetviz.workspace import AddLinks
+from tests.app.conftest import Visit, go, html_of, workspace_of
+
+PICKED = {"compare-pca", "compare-guided-projection", "compare-cdmca"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def compared(visit: Visit, picked: set[str] = PICKED) -> AppTest:
+    """Compare three methods on one split."""
+    app = visit("compare")
+    for box in app.checkbox:
+        box.set_value(box.key in picked)
+    app.button_group(key="compare-splits").set_value(1)
+    return press(app.run(), "compare-run")
+
+
+def view(app: AppTest, name: str) -> AppTest:
+    app.button_group(key="compare-view").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hetviz.ui.session.FIRST_SAMPLE", "no such sample")
+    assert "Nothing to compare yet" in html_of(visit("compare"))
+
+
+def test_every_method_has_a_card_with_reasons_and_cost(visit: Visit) -> None:
+    app = visit("compare")
+    text = html_of(app)
+    assert "Which of the maps to believe" in text
+    assert "Uses 3,938 links between datasets." in text
+    assert "Time not measured yet" in text
+    ticked = {box.key for box in app.checkbox if box.value}
+    assert {"compare-guided-projection", "compare-pca"} <= ticked
+    assert "Every fifth of the links and comparisons is held back" in text
+
+
+def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None:
+    app = compared(visit)
+    kept = workspace_of(app).state.findings["compare"]
+    text = html_of(app)
+    head = re.search(r"<h1>(.*?)</h1>", text)
+    assert head is not None
+    assert re.fullmatch(
+        r"Guided projection keeps unseen links best: \d+ in 100, against 5 by chance", head[1]
+    )
+    rows = re.findall(r'<tr><th scope="row">([^<]*).*?</tr>', text)
+    assert set(rows) == {"Guided projection", "Cross-domain matching", "Principal components"}
+    assert kept.content["recommendation"]["sentence"].split(".")[0] in text
+    assert len(kept.runs) == 3
+    # The map that is worked with stays until another is chosen.
+    before = workspace_of(app).state.chosen
+    assert before not in kept.runs
+    press(app, "use-advised")
+    assert workspace_of(app).state.chosen in kept.runs
+    assert app.button(key="use-advised").disabled
+
+
+def test_another_measure_decides_table_and_headline(visit: Visit) -> None:
+    app = compared(visit)
+    app.selectbox(key="compare-measure").set_value("trustworthiness").run()
+    text = html_of(app)
+    assert "Principal components shows true neighbours best" in text
+    first = re.search(r'<tr><th scope="row">([^<]*)', text)
+    assert first is not None
+    assert first[1] == "Principal components"
+
+
+def test_the_moved_items_are_listed_and_a_click_selects(visit: Visit) -> None:
+    app = compared(visit)
+    buttons = [b for b in app.button if str(b.key).startswith("moved-")]
+    assert len(buttons) == 12
+    row = int(str(buttons[0].key).removeprefix("moved-"))
+    press(app, str(buttons[0].key))
+    assert workspace_of(app).glance.selection.tolist() == [row]
+
+
+def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> None:
+    app = compared(visit)
+    state = workspace_of(app).state
+    runs = [run for run in state.runs if run.id in state.findings["compare"].runs]
+    first, *others = compare_maps.aligned(state, runs)
+    assert others
+    for one in others:
+        for name, Y in first.embedding.coordinates.items():
+            Z = one.embedding.coordinates[name]
+            assert Z.shape == Y.shape
+
+
+def test_two_earlier_maps_stand_side_by_side_without_a_comparison(visit: Visit) -> None:
+    app = visit("compare")
+    app = view(app, "Results")
+    assert "Nothing compared yet" in html_of(app)
+    go(app, "map")
+    press(app, "run")
+    app = view(go(app, "compare"), "Results")
+    assert "The same items on two maps" in html_of(app)
+
+
+def test_what_was_found_before_the_data_changed_says_so(visit: Visit) -> None:
+    app = compared(visit)
+    data = workspace_of(app).state.opened()
+    pair = [[str(data["emoji"].ids[0]), str(data["keywords"].ids[0])]]
+    workspace_of(app).do(AddLinks("emoji", "keywords", pair, 1.0))
+    app.run()
+    assert "Found before the data changed." in html_of(app)
+
+
+def test_a_setting_is_tried_at_several_values(visit: Visit) -> None:
+    app = view(visit("compare"), "One setting")
+    app.selectbox(key="sweep-method").set_value("guided-projection").run()
+    app.selectbox(key="sweep-setting-guided-projection").set_value("n_components").run()
+    values = app.text_input(key="sweep-values-guided-projection-n_components")
+    values.set_value("2, nine").run()
+    assert "must be" in app.error[0].value
+    values.set_value("2, 4").run()
+    press(app, "sweep-run")
+    state = workspace_of(app).state
+    assert list(state.findings["sweep"].content["stills"]) == ["2", "4"]
+    assert "keeps unseen links best" in html_of(app)
+    n_maps = len(state.runs)
+    press(app, f"sweep-make-{b'4'.hex()}")
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert (len(workspace_of(app).state.runs), run.params["n_components"]) == (n_maps + 1, 4)
+
+
+def test_progress_of_each_method_is_shown_while_it_runs(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit("compare")
+    parts = (("PCA <b>", 1.0, "done"), ("Other", 0.25, "running"), ("Third", 0.0, "waiting"))
+    job = Job("j", "me", "Comparison", state="running", fraction=0.4, parts=parts)
+    monkeypatch.setattr(work, "live", lambda: job)
+    app.run()
+    text = html_of(app)
+    assert "PCA &lt;b&gt;" in text
+    assert "25 %" in text
+    assert text.count("waits") == 1
+    assert app.button(key="compare-run").disabled
+
+
+def test_times_are_measured_on_request(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def quick(kind: Any, data: Any, progress: Any = None) -> float:
+        from hetviz.cost import keep_times
+
+        keep_times(kind.card.key, data, {data.n_rows: 7.0})
+        return 7.0
+
+    monkeypatch.setattr("hetviz.jobs.compare_task.measure_seconds", quick)
+    app = press(visit("compare"), "compare-times")
+    assert "About 7.0 s a fit" in html_of(app)
