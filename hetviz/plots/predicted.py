@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import Embedding
+from hetviz.plots.colour import spoken
 from hetviz.plots.drawn import drawn
 from hetviz.plots.layout import plain_layout
 from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, shape_of, text_colour, tokens
@@ -18,7 +19,7 @@ from hetviz.plots.text import escape, short
 
 _LONGEST = 26
 _MOST_POINTS = 8_000
-_LEAST, _MOST = 5.0, 13.0
+_LEAST, _MOST = 4.5, 10.0
 
 
 def error_figure(
@@ -72,7 +73,7 @@ def error_figure(
     figure.update_layout(
         **plain_layout(theme, 34 + 30 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
     )
-    figure.update_xaxes(visible=False, range=[0, 1.25 * top], fixedrange=True)
+    figure.update_xaxes(visible=False, range=[0, 1.45 * top], fixedrange=True)
     figure.update_yaxes(
         tickvals=list(range(len(models))),
         ticktext=labels,
@@ -219,7 +220,7 @@ def doubt_figure(
         for place, one in enumerate(classes):
             chosen = there & np.array([label == one for label in labels], dtype=bool)
             colour = token.categories[place] if place < N_SLOTS else token.ghost
-            dots(chosen, colour, escape(one))
+            dots(chosen, colour, escape(spoken(one)))
         _class_names(figure, points, at, labels, classes, there, theme)
     elif there.any():
         known = np.array([np.nan if label is None else float(label) for label in labels])
@@ -255,7 +256,7 @@ def _class_names(
         figure.add_annotation(
             x=middle[0],
             y=middle[1],
-            text=f"<b>{escape(short(one, _LONGEST))}</b>",
+            text=f"<b>{escape(short(spoken(one), _LONGEST))}</b>",
             showarrow=False,
             font={
                 "size": 14,

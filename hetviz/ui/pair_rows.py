@@ -50,7 +50,9 @@ def pair(
 def item(data: HeteroData, row: int, aside: str = "") -> str:
     """Return HTML of one item with a word at its right."""
     one = faces.item_at(data, row)
-    return f'<div class="hv-pair"><div>{_face(data, one)}<b>{look.esc(aside)}</b></div></div>'
+    return (
+        f'<div class="hv-pair hv-alone"><div>{_face(data, one)}<b>{look.esc(aside)}</b></div></div>'
+    )
 
 
 def _go(rows: Sequence[int]) -> str:

@@ -90,7 +90,7 @@ def doubtful(state: State, kept: Kept, items: list[Labelled]) -> None:
     data, classes = state.data, kept.content["classes"]
     asked = [item for item in items if not item.known]
     title = "The most doubtful"
-    if not asked and classes:
+    if not asked and classes and kept.content["method"] == "gbc":
         asked = [item for item in items if item.doubt > 0.5]
         title = "Labels given that look wrong"
     asked.sort(key=lambda item: -np.nan_to_num(item.doubt))

@@ -80,6 +80,9 @@ def _nothing() -> None:
 def _found(content: Mapping[str, Any], items: list[Labelled]) -> str:
     if content["decision"] is not None:
         what = f"{spoken(content['label'])} of {content['dataset']}"
+        errors = _errors_of(content)
+        if "hemap" in errors and min(errors, key=errors.__getitem__) != "hemap":
+            return f"{what}: its own labels tell more than the transfer"
         return f"{_DECISIONS[content['decision']]}: {what}"
     errors = _errors_of(content)
     open_ = sum(not item.known for item in items)
@@ -102,7 +105,9 @@ def _in_words(content: Mapping[str, Any], items: list[Labelled]) -> str:
     if content["method"] in errors and "guess" in errors:
         guess = errors["guess"]
         if content["classes"]:
-            words.append(f"Always guessing the commonest is right in {100 * (1 - guess):.0f}.")
+            words.append(
+                f"Always guessing the commonest is right in {100 * (1 - guess):.0f} of 100."
+            )
         else:
             words.append(f"Always guessing the mean misses by {guess:.3g}.")
     return " ".join(words)

@@ -284,7 +284,7 @@ def _lists(data: HeteroData, answer: Answer) -> None:
     parts: list[tuple[str, Any]] = []
     if len(answer.matched):
         alike = answer.matched.assign(dataset=answer.dataset)
-        parts.append((f"Most like it among {answer.dataset}", alike))
+        parts.append(("Most like it", alike))
     for name in data.datasets:
         part = answer.nearest[answer.nearest["dataset"] == name]
         if len(part):
