@@ -3,6 +3,7 @@
 import streamlit as st
 
 from hetviz.ui import (
+    ask_me,
     guidance_add,
     guidance_conflicts,
     guidance_curves,
@@ -64,6 +65,7 @@ with left:
         with other:
             guidance_curves.broken(state, data, ledger, form)
 with right:
+    ask_me.card(state)
     guidance_conflicts.show(state.guided or data, ledger)
     guidance_sets.show(ledger)
     guidance_reach.show(data)

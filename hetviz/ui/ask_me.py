@@ -37,8 +37,8 @@ class _Asking:
         Worked out ahead, so that the next one is there at once.
     skipped : set of str
         Keys of questions not to ask again.
-    given : list of int
-        Steps of the workspace after each answer, by which undo knows its own.
+    given : list of (int, Question)
+        Steps of the workspace after each answer, by which undo knows its own, and what was asked.
     since, pending : int
         Answers since the map was made again, and those that the map being made will know.
     moved : dict of str to (int, float)
@@ -48,7 +48,7 @@ class _Asking:
     of: tuple[object, ...] = ()
     batch: list[Question] = field(default_factory=list)
     skipped: set[str] = field(default_factory=set)
-    given: list[int] = field(default_factory=list)
+    given: list[tuple[int, Question]] = field(default_factory=list)
     since: int = 0
     pending: int = 0
     moved: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -130,7 +130,7 @@ def _below(asking: _Asking, question: Question | None) -> None:
             on_click=_skip,
             args=(question,),
         )
-        mine = bool(asking.given) and session.workspace().steps == asking.given[-1]
+        mine = bool(asking.given) and session.workspace().steps == asking.given[-1][0]
         st.button(
             "Undo answer",
             key="ask-undo",
@@ -190,7 +190,7 @@ def _answer(question: Question, said: str) -> None:
     asking = _asking()
     if not session.do(from_dict(question.answer(said))):
         return
-    asking.given.append(session.workspace().steps)
+    asking.given.append((session.workspace().steps, question))
     asking.since += 1
     if asking.since >= EVERY:
         _refit()
@@ -214,7 +214,8 @@ def _undo() -> None:
     except HetvizError as error:
         session.tell(str(error))
         return
-    asking.given.pop()
+    _, question = asking.given.pop()
+    asking.batch.insert(0, question)
     asking.since = max(asking.since - 1, 0)
 
 

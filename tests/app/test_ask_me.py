@@ -1,0 +1,79 @@
+"""The Ask me card: a question with its items, answers as commands, skip, undo, and a refit."""
+
+from __future__ import annotations
+
+import re
+
+from streamlit.testing.v1 import AppTest
+
+from tests.app.conftest import Visit, html_of, workspace_of
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def question(app: AppTest) -> str:
+    """Return the names and the text of the question shown."""
+    html = html_of(app)
+    card = html[html.index('class="hv-ask"') :]
+    return "|".join(re.findall(r"<h2>(.*?)</h2>", card)[:2])
+
+
+def n_links(app: AppTest) -> int:
+    return sum(map(len, workspace_of(app).state.opened().links))
+
+
+def test_answers_are_kept_counted_and_followed_by_the_next_question(visit: Visit) -> None:
+    app = visit("guidance")
+    before, first = n_links(app), question(app)
+    assert "Do these two go together?" in html_of(app)
+    press(app, "ask-yes")
+    assert n_links(app) == before + 1
+    assert question(app) != first
+    assert "1 answered, 1 of them yes" in html_of(app)
+    last = workspace_of(app).state.opened().links[-1]
+    assert last.weight[-1] == 1.0
+    press(app, "ask-no")
+    assert "2 answered, 1 of them yes" in html_of(app)
+
+
+def test_undo_takes_the_answer_back_and_asks_again(visit: Visit) -> None:
+    app = visit("guidance")
+    before, first = n_links(app), question(app)
+    assert app.button(key="ask-undo").disabled
+    press(app, "ask-no")
+    press(app, "ask-undo")
+    assert n_links(app) == before
+    assert question(app) == first
+    assert app.button(key="ask-undo").disabled
+
+
+def test_what_cannot_be_said_is_not_asked_again(visit: Visit) -> None:
+    app = visit("guidance")
+    first, before = question(app), n_links(app)
+    seen = {first}
+    for _ in range(12):
+        press(app, "ask-skip")
+        seen.add(question(app))
+    assert len(seen) == 13
+    assert n_links(app) == before
+
+
+def test_five_answers_make_the_map_again(visit: Visit) -> None:
+    app = visit("guidance")
+    run = workspace_of(app).state.run
+    for _ in range(4):
+        press(app, "ask-no")
+    assert workspace_of(app).state.run is run
+    assert app.button(key="ask-refit").label == "Refit with 4 answers"
+    press(app, "ask-no")
+    app.run()
+    after = workspace_of(app).state.run
+    assert after is not run
+    assert after is not None
+    assert workspace_of(app).state.is_current(after)
+    assert "hv-ask" in html_of(app)
