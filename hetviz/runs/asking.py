@@ -105,8 +105,9 @@ def nearest_to(
     Notes
     -----
     With features of its own, and a method that places new items, it lies where
-    ``transform`` puts it. Otherwise its place is the weighted median, axis by axis, of the items of
-    its dataset that are most alike (see `hetviz.core.median_place`); `Answer.how` says which.
+    ``transform`` puts it. Otherwise its place is the weighted median of the items of its dataset
+    that are most alike: axis by axis (see `hetviz.core.median_place`), of words the most central
+    of the items that share them; `Answer.how` says what was compared.
     Nothing is added and no other item moves. Costs O(n p) for n items of p features.
 
     Examples
