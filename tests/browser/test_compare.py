@@ -1,0 +1,102 @@
+"""The Compare page in a browser: from ticking methods to one selection on all maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import LOOKS
+from tests.browser.test_app import Picture, settled
+
+PICKED = ("Guided projection", "Cross-domain matching", "Principal components")
+EACH = "[...document.querySelectorAll('.hv-map[data-together]')].map((e) => e.__hv.map)"
+
+
+def compare(page: Page) -> None:
+    """Tick three quick methods, and compare them on one split."""
+    page.goto("/compare")
+    expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
+    settled(page)
+    boxes = page.locator('[data-testid="stCheckbox"] label')
+    for place, name in enumerate(boxes.all_inner_texts()):
+        box = boxes.nth(place)
+        ticked = box.get_attribute("data-selected") == "true"
+        if ticked != (name.strip() in PICKED):
+            box.click()
+            settled(page)
+    page.get_by_role("radio", name="1", exact=True).click()
+    settled(page)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.locator(".hv-board")).to_be_visible()
+
+
+def each(page: Page, what: str) -> list[Any]:
+    """Return a figure of each of the maps side by side."""
+    found: list[Any] = page.evaluate(f"{EACH}.map((map) => map.{what})")
+    return found
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait until a condition on all maps side by side, each called ``map``, holds."""
+    page.wait_for_function(
+        f"() => {{ const maps = {EACH}; return maps.length === 3"
+        f" && maps.every((map) => {condition}); }}"
+    )
+
+
+def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Page) -> None:
+    compare(page)
+    heading = page.get_by_role("heading", name="keeps unseen links best")
+    expect(heading).to_contain_text("Guided projection")
+    expect(page.locator(".hv-board tbody tr")).to_have_count(3)
+    until(page, "map.stats.paints > 0")
+    # Points of one item lie at one place of the page on no two maps, but the camera is the same.
+    assert len({tuple(view.values()) for view in each(page, "view.at()")}) == 1
+    box = page.locator(".st-key-compare-map-0 .hv-stage").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.keyboard.down("Shift")
+    page.mouse.move(x - 25, y - 25)
+    page.mouse.down()
+    for dx, dy in ((25, -25), (25, 25), (-25, 25)):
+        page.mouse.move(x + dx, y + dy, steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    until(page, "map.count > 0")
+    settled(page)
+    assert len(set(each(page, "count"))) == 1
+    # A click in the list replaces it, on all maps.
+    page.locator(".st-key-compare-moved button").first.click()
+    until(page, "map.count === 1")
+    page.locator(".st-key-compare-map-1 .hv-stage").focus()
+    page.keyboard.press("+")
+    until(page, "map.view.s > map.view.fitted * 1.4")
+    page.get_by_role("button", name="Use this map").first.click()
+    expect(page.get_by_role("button", name="Working map").first).to_be_disabled()
+
+
+@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
+def test_the_page_is_whole_at_every_size(page: Page, picture: Picture) -> None:
+    compare(page)
+    until(page, "map.stats.paints > 0")
+    settled(page)
+    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert wide <= 0
+    # No word of the table is cut off.
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.hv-board th, .hv-board td')]"
+        ".filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length"
+    )
+    assert cut == 0
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = {
+        f"{rule['id']}: {node['target']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    }
+    assert serious == set()
+    picture(page, "compare")
