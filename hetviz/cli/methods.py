@@ -7,12 +7,19 @@ import argparse
 import hetviz
 from hetviz.cli.arguments import DATA_HELP, Add
 from hetviz.cli.terminal import show
+from hetviz.cost import measure_seconds
+from hetviz.runs.comparison import in_seconds
 
 
 def register(add: Add) -> None:
     """Add the command."""
     methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
     methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
+    methods.add_argument(
+        "--time",
+        action="store_true",
+        help="with --suggest: estimate the seconds of a fit from fits to 200 and 400 items",
+    )
 
 
 def _methods(given: argparse.Namespace) -> int:
@@ -24,13 +31,19 @@ def _methods(given: argparse.Namespace) -> int:
         lines = [f"{card['key']:<20}{card['summary']}" for card in cards]
         show(given, cards, lines)
         return 0
+    data = hetviz.load(given.suggest)
+    if given.time:
+        for verdict in hetviz.suggest(data):
+            if verdict.suits:
+                measure_seconds(hetviz.get_method(verdict.card.key), data)
     verdicts = [
-        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons)}
-        for v in hetviz.suggest(hetviz.load(given.suggest))
+        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
+        for v in hetviz.suggest(data)
     ]
     lines = [
         f"{v['key']!s:<20}{'suits' if v['suits'] else 'does not suit'}: "
         + " ".join(map(str, v["reasons"]))  # type: ignore[call-overload]
+        + ("" if v["seconds"] is None else f" About {in_seconds(float(str(v['seconds'])))} a fit.")
         for v in verdicts
     ]
     show(given, verdicts, lines)
