@@ -36,15 +36,15 @@ def _methods(given: argparse.Namespace) -> int:
         for verdict in hetviz.suggest(data):
             if verdict.suits:
                 measure_seconds(hetviz.get_method(verdict.card.key), data)
+    found = hetviz.suggest(data)
     verdicts = [
         {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
-        for v in hetviz.suggest(data)
+        for v in found
     ]
     lines = [
-        f"{v['key']!s:<20}{'suits' if v['suits'] else 'does not suit'}: "
-        + " ".join(map(str, v["reasons"]))  # type: ignore[call-overload]
-        + ("" if v["seconds"] is None else f" About {in_seconds(float(str(v['seconds'])))} a fit.")
-        for v in verdicts
+        f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
+        + ("" if v.seconds is None else f" About {in_seconds(v.seconds)} a fit.")
+        for v in found
     ]
     show(given, verdicts, lines)
     return 0
