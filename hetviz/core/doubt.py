@@ -83,28 +83,35 @@ def near_ties(away: Floats, between: Floats) -> Floats:
     return np.asarray(tie * open_)
 
 
-def spread_out(gain: Floats, groups: Any, n: int) -> Ints:
-    """Take the best candidates, no two of which share a group.
+def spread_out(gain: Floats, items: Any, groups: Any, n: int) -> Ints:
+    """Take the best candidates, from all over the data.
 
     Parameters
     ----------
     gain : ndarray of shape (m,)
         Candidates of 0 or less are never taken.
-    groups : ndarray of shape (m, g)
-        Groups that a candidate touches, such as its rows; equal candidates come in their order.
+    items : sequence of m sequences of int
+        What a candidate names; no two that are taken share any.
+    groups : sequence of m sequences of int
+        What lies next to it, itself included. Candidates that share some come last.
     n : int
 
     Returns
     -------
-    ndarray of at most n positions, the best first.
+    ndarray of at most n positions
+        The best first, of those that share no group; then the best of the others. Equal ones come
+        in their order.
     """
+    order = [int(at) for at in np.argsort(-gain, kind="stable") if gain[at] > 0]
     taken: list[int] = []
     used: set[int] = set()
-    for at in np.argsort(-gain, kind="stable").tolist():
-        if len(taken) == n or gain[at] <= 0:
-            break
-        mine = {int(group) for group in groups[at]}
-        if used.isdisjoint(mine):
-            taken.append(at)
-            used |= mine
+    for parts in (groups, items):
+        for at in order:
+            if len(taken) == n:
+                break
+            mine = {int(part) for part in parts[at]}
+            if used.isdisjoint(mine):
+                taken.append(at)
+                used |= mine
+        used = {int(part) for at in taken for part in items[at]}
     return np.array(taken, dtype=np.int64)

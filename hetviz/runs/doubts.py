@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -52,12 +52,20 @@ class Doubts:
     """
 
     def __init__(
-        self, data: HeteroData, embedding: Embedding, seed: int, only: ArrayLike | None
+        self,
+        data: HeteroData,
+        embedding: Embedding,
+        seed: int,
+        only: ArrayLike | None,
+        skip: Collection[tuple[int, ...]] = (),
     ) -> None:
         self.data = data
         self.Y = np.vstack(list(coordinates_of(data, embedding).values()))
         self.placed: Mask = np.asarray(np.isfinite(self.Y).all(axis=1))
-        self.rng = np.random.default_rng(seed)
+        n_said = sum(map(len, data.links))
+        # with what was said and passed over, other items are drawn: those before are used up
+        self.rng = np.random.default_rng([seed, n_said, len(skip)])
+        self.skip = set(skip)
         self.part = np.repeat(
             np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()]
         )
@@ -177,12 +185,17 @@ class Doubts:
         low, high = np.minimum(left, right), np.maximum(left, right)
         fine = (low != high) & self.allowed[low] & self.allowed[high]
         fine &= ~self.implied.known(low, high)
+        passed = [low_ * self.data.n_rows + high_ for low_, high_ in self._passed(2)]
+        fine &= ~np.isin(low * self.data.n_rows + high, passed)
         # in the order of the looked at rows; the first of equals stays
         _, first = np.unique(low * self.data.n_rows + high, return_index=True)
         kept = np.zeros(len(low), dtype=bool)
         kept[first] = True
         kept &= fine
         return left[kept], right[kept]
+
+    def _passed(self, n_items: int) -> list[tuple[int, ...]]:
+        return [rows for rows in self.skip if len(rows) == n_items]
 
     def _candidates(self, within: bool) -> Iterator[tuple[Ints, Ints]]:
         """Yield looked at rows with others: likely by votes, near on the map, and drawn."""
@@ -220,7 +233,8 @@ class Doubts:
         gain = value(chance, far, self.said[a], self.said[b])
         first = np.argsort(-gain, kind="stable")[: 12 * n]
         groups = self._groups(a[first], b[first])
-        chosen = first[spread_out(gain[first], groups, n)]
+        items = self.data.object_of[np.column_stack([a, b])[first]]
+        chosen = first[spread_out(gain[first], items, groups, n)]
         low, high = np.minimum(a, b), np.maximum(a, b)
         return [
             (
@@ -290,7 +304,9 @@ class Doubts:
             & (objects[:, 1] != objects[:, 2])
         )
         gain = np.where(fine, tie / (1.0 + self.said[triples[:, 0]]), 0.0)
-        chosen = spread_out(gain, objects, n)
+        for rows in self._passed(3):
+            gain[(triples[:, 0] == rows[0]) & np.isin(triples[:, 1:], rows[1:]).all(axis=1)] = 0.0
+        chosen = spread_out(gain, objects, objects, n)
         return [(tuple(map(int, triples[c])), TIE, float(gain[c])) for c in chosen]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,7 @@ class Question:
     @property
     def key(self) -> str:
         """The question as text that outlives changes of row numbers; see `skip`."""
-        return repr((self.kind, self.items))
+        return json.dumps([list(item) for item in self.items], ensure_ascii=False)
 
     def answer(self, said: str) -> dict[str, Any]:
         """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary."""
@@ -144,14 +145,12 @@ def suggest_questions(
         raise ParameterError(
             f"suggest_questions: kinds = {list(kinds)!r}; some of {', '.join(KINDS)}."
         )
-    doubts = Doubts(data, embedding, random_state, only)
+    doubts = Doubts(data, embedding, random_state, only, _rows_of(data, skip))
     found = {
-        kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, 4 * n)]
+        kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)]
         for kind in KINDS
         if kind in kinds
     }
-    left = set(skip)
-    found = {kind: [q for q in list_ if q.key not in left] for kind, list_ in found.items()}
     return _mixed(found, n)
 
 
@@ -170,6 +169,16 @@ def still_open(
         known = implied.known(rows[:, 0], rows[:, 1]) if by_pair else implied.compared(rows)
         if question.key not in skip and not known[0]:
             out.append(question)
+    return out
+
+
+def _rows_of(data: HeteroData, keys: Collection[str]) -> list[tuple[int, ...]]:
+    """Return the global rows of questions; those that name an item that is gone are left out."""
+    out = []
+    for key in keys:
+        items = json.loads(key)
+        if all(name in data.datasets and data[name].find([id_])[0] >= 0 for name, id_ in items):
+            out.append(tuple(data.position(name, id_) for name, id_ in items))
     return out
 
 

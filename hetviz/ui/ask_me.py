@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,11 +90,9 @@ def _show(data: HeteroData, question: Question) -> None:
     st.html(f'<p class="hv-ask">{text}</p>')
     rows = question.rows
     if question.kind == "comparison":
-        faces.head(data, faces.item_at(data, rows[0]), _line(data, rows[0]))
+        _faces(data, rows[:1])
         rows = rows[1:]
-    for column, row in zip(st.columns(2, gap="small"), rows, strict=True):
-        with column:
-            faces.head(data, faces.item_at(data, row), _line(data, row))
+    _faces(data, rows)
     labels = ("The left one", "The right one") if question.kind == "comparison" else ("Yes", "No")
     for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
         column.button(
@@ -105,6 +104,23 @@ def _show(data: HeteroData, question: Question) -> None:
             args=(question, said),
         )
     look.quiet(question.why)
+
+
+def _faces(data: HeteroData, rows: Sequence[int]) -> None:
+    """Show items side by side, each in its own form, above the buttons that name them."""
+    cells = []
+    for row in rows:
+        item = faces.item_at(data, row)
+        source = faces.picture_of(data, item)
+        face = (
+            f'<img src="{look.esc(source)}" alt="">'
+            if source
+            else f'<i aria-hidden="true">{item.glyph}</i>'
+        )
+        cells.append(
+            f"<div>{face}<h2>{look.esc(item.title)}</h2><p>{look.esc(_line(data, row))}</p></div>"
+        )
+    st.html(f'<div class="hv-asked">{"".join(cells)}</div>')
 
 
 def _line(data: HeteroData, row: int) -> str:
@@ -198,9 +214,8 @@ def _answer(question: Question, said: str) -> None:
 
 def _refit() -> None:
     asking = _asking()
-    asking.pending = asking.since
     if work.refit(session.workspace().state):
-        asking.since = 0
+        asking.pending, asking.since = asking.since, 0
 
 
 def _skip(question: Question) -> None:

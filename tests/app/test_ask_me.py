@@ -20,7 +20,7 @@ def question(app: AppTest) -> str:
     """Return the names and the text of the question shown."""
     html = html_of(app)
     card = html[html.index('class="hv-ask"') :]
-    return "|".join(re.findall(r"<h2>(.*?)</h2>", card)[:2])
+    return "|".join(re.findall(r"<h2>(.*?)</h2>", card)[:3])
 
 
 def n_links(app: AppTest) -> int:

@@ -230,3 +230,14 @@ def test_stopping_is_hinted_at_only_with_a_basis() -> None:
     assert "about 2 %" in str(stopping_hint([(5, 0.0), (5, 0.01)]))
     assert "under 1 %" in str(stopping_hint([(5, 0.5), (5, 0.0), (5, 0.004)]))
     assert "about 100 %" in str(stopping_hint([(10, 0.9)]))
+
+
+def test_as_many_are_found_as_wanted_though_most_were_passed_over() -> None:
+    data, _ = groups(30)
+    embedding = flat(data, np.random.default_rng(0).normal(size=(60, 2)))
+    skip: set[str] = set()
+    for _ in range(8):
+        asked = suggest_questions(data, embedding, 10, skip=skip, kinds=("link",))
+        assert len(asked) == 10
+        assert skip.isdisjoint(question.key for question in asked)
+        skip |= {question.key for question in asked}
