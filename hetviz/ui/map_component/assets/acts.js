@@ -7,6 +7,8 @@ import { array } from "./store.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const FEW = 12;
+const PATIENCE = 1500; // ms without an answer before a wish is sent again
+const MOST_TRIES = 8;
 const MOST_RINGS = 400;
 export const WORDS = {
   t: ["together", "together"], x: ["apart", "apart"], c: ["closer", "closer"], g: ["label", "name"],
@@ -15,8 +17,9 @@ export const WORDS = {
 export class Acts {
   constructor(map) {
     Object.assign(this, { map, groups: new Map(), preview: [], carried: null, told: "" });
-    // Of two wishes in a row Streamlit may deliver only the later, so each message carries all that
-    // Python has not been heard to have got. The clock keeps numbers rising over a reload.
+    // Of two messages in a row Streamlit may deliver only the later, so each carries all wishes that
+    // Python has not been heard to have got, and is sent again until it has. Python does each number
+    // once; the clock keeps them rising over a reload.
     Object.assign(this, { wishes: [], serial: Date.now() });
   }
 
@@ -81,10 +84,21 @@ export class Acts {
   }
 
   send(wish) {
-    const { map } = this;
     this.serial += 1;
     this.wishes.push({ ...wish, n: this.serial });
+    this.deliver(MOST_TRIES);
+  }
+
+  deliver(tries) {
+    const { map } = this;
+    clearTimeout(this.again);
+    if (map.dead || !this.wishes.length) return;
+    if (!tries) {
+      this.wishes = [];
+      return;
+    }
     map.component.setTriggerValue("act", { wishes: this.wishes, rows: map.data.acts?.rows });
+    this.again = setTimeout(() => this.deliver(tries - 1), PATIENCE);
   }
 
   draw(ctx) {
