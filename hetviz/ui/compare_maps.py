@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from hetviz.core.procrustes import align
 from hetviz.data import Embedding
@@ -114,7 +115,10 @@ def _first(state: State, kept: Kept | None) -> list[str]:
 
 
 def aligned(state: State, runs: list[Run]) -> list[Run]:
-    """Return the runs with their places as drawn, turned to fit those of the first."""
+    """Return the runs with their places as drawn, turned to fit those of the first, and as wide.
+
+    The scale of best fit would draw a map the smaller, the less it agrees.
+    """
     points = []
     for run in runs:
         embedding = state.embedding(run)
@@ -123,7 +127,8 @@ def aligned(state: State, runs: list[Run]) -> list[Run]:
     reference = points[0][1]
     shown = []
     for run, (embedding, Y) in zip(runs, points, strict=True):
-        fitted = Y if Y is reference else align(Y, reference)(Y)
+        fit = align(Y, reference)
+        fitted = Y if Y is reference else replace(fit, scale=_spread(reference) / _spread(Y))(Y)
         parts = np.split(fitted, np.cumsum([len(p) for p in embedding.coordinates.values()])[:-1])
         flat = Embedding(
             dict(zip(embedding.coordinates, parts, strict=True)),
@@ -134,6 +139,12 @@ def aligned(state: State, runs: list[Run]) -> list[Run]:
         )
         shown.append(replace(run, embedding=flat))
     return shown
+
+
+def _spread(Y: NDArray[np.float64]) -> float:
+    """Return the median distance from the middle; 1 where all lie there."""
+    middle = np.nanmedian(Y, axis=0)
+    return float(np.nanmedian(np.linalg.norm(Y - middle, axis=1))) or 1.0
 
 
 def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:
