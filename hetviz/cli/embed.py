@@ -36,7 +36,7 @@ def register(add: Add) -> None:
         type=float,
         default=0.0,
         metavar="F",
-        help="share of the links to keep from the method and judge the map by (0)",
+        help="share of the links and comparisons to keep from the method and judge the map by (0)",
     )
     embed.add_argument("--out", required=True, metavar="DIR", help="folder to write into")
 

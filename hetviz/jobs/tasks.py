@@ -42,7 +42,7 @@ def make_map(
     params : mapping
     seed : int
     hold_out : float
-        Share of the links to keep from the method and judge the map by; 0 shows it all of them.
+        Share of the links, and of the comparisons, to keep from the method and judge the map by.
     progress : callable
     weights : mapping of str to float, optional
         Key of a kind of links (see `hetviz.data.links.kind_key`) to what its weights are

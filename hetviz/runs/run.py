@@ -47,7 +47,7 @@ class Run:
     only : array of int or None
         Global rows that the method saw; None for all.
     hold_out : float
-        Share of the links that the method did not see.
+        Share of the links, and of the comparisons, that the method did not see.
     """
 
     fingerprint: str
@@ -112,7 +112,7 @@ def fit_run(
     only : array of int, optional
         Global rows that the method sees; the others get no place.
     hold_out : float
-        Share of the links between those rows to keep from the method.
+        Share of the links and of the comparisons of those rows to keep from the method.
     start : Embedding, optional
         An earlier map to go on from, for methods that can; it is not part of the record.
 

@@ -108,7 +108,7 @@ def scope_of(
     only : array of int, optional
         Global rows that take part; all when absent.
     hold_out : float
-        Share of the links between those rows to keep from the method.
+        Share of the links and of the comparisons of those rows to keep from the method.
     seed : int
         Of the split.
 
@@ -121,7 +121,7 @@ def scope_of(
     rows = None if only is None else global_rows(only, data.n_rows)
     shown, held_out = data if rows is None else part_of(data, rows), None
     if hold_out:
-        shown, held_out = shown.holdout(links=hold_out, random_state=seed)
+        shown, held_out = shown.holdout(hold_out, hold_out, random_state=seed)
     kinds = set(map(kind_key, shown.links))
     factors = {key: factor for key, factor in (weights or {}).items() if key in kinds}
     seen = shown.edit().weigh(factors) if factors else shown

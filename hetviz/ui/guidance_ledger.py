@@ -84,6 +84,7 @@ def _read(state: State) -> Ledger:
         hidden = hidden_from(state.guided or data, run)
         if hidden is not None:
             links["held"] = links["key"].isin(statement_keys(hidden))
+            compared["held"] = compared["key"].isin(statement_keys(hidden))
     seen = embedding is not None
     links = _judged(links, near_links, seen)
     compared["near"] = near_compared

@@ -116,10 +116,11 @@ def no_map(state: State) -> None:
 
 
 def _hold(data: HeteroData) -> float:
-    if not data.links:
+    kinds = ["links"] * bool(data.links) + ["comparisons"] * bool(data.comparisons)
+    if not kinds:
         return 0.0
     held = st.toggle(
-        "Hold out 20 % of the links",
+        f"Hold out 20 % of the {look.listed(kinds)}",
         key="hold",
         help="The method does not see them; how many the map keeps anyway tells how far to "
         "trust it.",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz import Dataset, HeteroData, Links
+from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
 from hetviz.jobs.tasks import make_map
 from hetviz.progress import silent
@@ -59,6 +59,22 @@ def test_the_method_sees_less_and_the_map_is_judged_by_all(
     (seen,), (shown,) = scope.seen.links, scope.shown.links
     assert set(seen.weight) == {0.5}
     assert set(shown.weight) == {1.0}
+
+
+def test_comparisons_are_held_out_as_links_are(data: HeteroData) -> None:
+    compared = Comparisons([[k, k + 1, k + 2] for k in range(10)])
+    scope = scope_of(HeteroData(data.datasets, data.links, compared), hold_out=0.2, seed=3)
+    assert scope.seen.comparisons is not None
+    assert scope.held_out is not None
+    assert scope.held_out.comparisons is not None
+    assert len(scope.seen.comparisons) == 8
+    assert len(scope.held_out.comparisons) == 2
+    # The links are those of before there were comparisons.
+    alone = scope_of(data, hold_out=0.2, seed=3).held_out
+    assert alone is not None
+    assert [group.i.tolist() for group in scope.held_out.links] == [
+        group.i.tolist() for group in alone.links
+    ]
 
 
 def test_rows_left_out_have_no_place(data: HeteroData, some: list[int]) -> None:
