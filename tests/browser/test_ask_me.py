@@ -1,0 +1,22 @@
+"""Ask me in a browser, by the keyboard alone."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+
+def test_one_key_answers_skips_and_takes_back(page: Page) -> None:
+    page.goto("/guidance")
+    card = page.locator(".st-key-ask")
+    expect(card.get_by_text("Do these two go together?")).to_be_visible()
+    items = card.locator(".hv-asked")
+    first = items.inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("1 answered, 0 of them yes")).to_be_visible()
+    expect(items).not_to_have_text(first, use_inner_text=True)
+    page.keyboard.press("u")
+    expect(page.get_by_text("1 answered")).to_have_count(0)
+    expect(items).to_have_text(first, use_inner_text=True)
+    page.keyboard.press("s")
+    expect(items).not_to_have_text(first, use_inner_text=True)
+    expect(page.get_by_text("1 answered")).to_have_count(0)
