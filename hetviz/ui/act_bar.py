@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
 from hetviz.plots.text import short
-from hetviz.ui import act_commands, act_draft, act_say, faces, look, selecting
+from hetviz.ui import act_commands, act_draft, act_objections, act_say, faces, look, selecting
 from hetviz.ui.act_say import HOWS, How
 from hetviz.workspace import State
 
@@ -153,7 +153,7 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Rows]) -> None:
         )
     st.space("stretch")
     with st.container(key="primary_act", width="content"):
-        opposed = draft is not None and act_draft.objections(state, draft)
+        opposed = draft is not None and act_objections.objections(state, draft)
         st.button(
             "Add anyway" if opposed else "Add",
             key="act-add",
@@ -222,7 +222,9 @@ def _label_form(data: HeteroData, rows: Rows) -> None:
 
 def _objections(state: State) -> None:
     draft = act_draft.draft(state)
-    told = [] if draft is None else [*act_draft.objections(state, draft), act_draft.deaf(state)]
+    told = (
+        [] if draft is None else [*act_objections.objections(state, draft), act_draft.deaf(state)]
+    )
     for sentence in filter(None, told):
         st.html(f'<p class="hv-act-not" role="status">{look.esc(sentence)}</p>')
 

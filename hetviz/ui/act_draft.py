@@ -1,4 +1,4 @@
-"""The statement in the bar before it is added, what speaks against it, and the map after it."""
+"""The statement in the bar before it is added, and the map after it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from hetviz.base import Capability
-from hetviz.data.statements import set_names, statement_keys, statement_rows
+from hetviz.data.statements import set_names, statement_rows
 from hetviz.errors import HetvizError
-from hetviz.plots.text import short
 from hetviz.ui import act_commands, act_say, session, work
 from hetviz.ui.act_commands import Draft
-from hetviz.ui.faces import item_at
-from hetviz.workspace import AddComparisons, AddLinks, Command, State, SwitchSet
-from hetviz.workspace.guidance_commands import AddPairs
-from hetviz.workspace.guiding import stated
+from hetviz.workspace import State, SwitchSet
 
 REFIT = "refit-after-each"
 # In the session: that the map should be made again, and which rows find their places anew.
 _WANTED = "refit-wanted"
-_MOST_OBJECTIONS = 2
 
 
 def draft(state: State) -> Draft | None:
@@ -43,37 +38,6 @@ def draft(state: State) -> Draft | None:
             return None
 
     return session.cached(key, data, drafted)
-
-
-def objections(state: State, made: Draft) -> list[str]:
-    """Say what was said before that this contradicts, in plain sentences."""
-    data = state.data
-    if data is None:
-        return []
-    key = ("objections", id(data), id(made))
-    return session.cached(key, (data, made), lambda: _objections(state, made.commands))
-
-
-def _objections(state: State, commands: tuple[Command, ...]) -> list[str]:
-    data, found = state.opened(), []
-    for command in commands:
-        if not isinstance(command, AddLinks | AddPairs | AddComparisons):
-            continue
-        after = stated(data, command)
-        row_of = {key: row for row, key in enumerate(statement_keys(after.data))}
-        ends = statement_rows(after.data)
-        told = [
-            [short(item_at(data, int(row)).title, 24) for row in ends[row_of[old]] if row >= 0]
-            for _, old in after.opposite
-        ]
-        if told and isinstance(command, AddComparisons):
-            found.append(f"{len(told):,} of these say the opposite of what was said before.")
-        elif told:
-            named = "; ".join(" and ".join(pair[:2]) for pair in told[:_MOST_OBJECTIONS])
-            more = f" and {len(told) - _MOST_OBJECTIONS:,} more" if len(told) > 2 else ""
-            word = "apart" if act_say.saying().weight > 0 else "together"
-            found.append(f"Before, these were said to be {word}: {named}{more}.")
-    return found
 
 
 def add() -> None:

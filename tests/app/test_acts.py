@@ -15,6 +15,7 @@ from hetviz.plots.text import short
 from hetviz.ui import act_commands, work
 from hetviz.ui.act_say import Saying
 from hetviz.ui.map_selection import pack_rows
+from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, html_of, workspace_of
 
 DATA = hetviz.load("emoji")
@@ -184,3 +185,19 @@ def test_comparisons_use_every_item_of_a_group_alike() -> None:
     few = act_commands.closer(DATA, groups, Saying("closer", most=8))
     assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
+
+
+def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    first, second, third = DATA["emoji"].ids[[200, 500, 800]]
+    workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
+    grouped(app, A=[200], B=[800])
+    assert "by way of" not in html_of(app)
+    app.session_state["saying"] = Saying("apart", -1.0)
+    app.run()
+    assert "by way of" in html_of(app)
+    assert app.button(key="act-add").label == "Add anyway"
+    press(app, "act-add")
+    report = hetviz.guidance_report(workspace.state.data)
+    assert any(len(conflict.keys) == 3 for conflict in report.conflicts)
