@@ -61,9 +61,9 @@ with left:
     if state.run is not None and form != "label":
         one, other = st.columns(2, gap="large")
         with one:
-            guidance_curves.measured(state, data, form)
+            read = guidance_curves.measured(state, data, form)
         with other:
-            guidance_curves.broken(state, data, ledger, form)
+            guidance_curves.broken(state, data, ledger, form, read)
 with right:
     ask_me.card(state)
     guidance_conflicts.show(state.guided or data, ledger)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def price(
     near: float = 0.05,
     most: int = 500,
     k: int = 10,
+    keys: Collection[str] | None = None,
     random_state: int = 0,
 ) -> pd.DataFrame:
     """Say of each statement that a map breaks what keeping it would break.
@@ -49,6 +51,8 @@ def price(
         How many statements to look at, the worst first.
     k : int
         Neighbours in the data that moving an item may lose.
+    keys : collection of str, optional
+        Only these statements, as far as the map breaks them; all when absent.
     random_state : int
         Seeds the pairs that stand for all where there are many.
 
@@ -94,7 +98,10 @@ def price(
         if isinstance(value, bool) or value < 1:
             raise ParameterError(f"price: {name} = {value!r}; a whole number from 1.")
     scene = _Scene(data, embedding, near, k, random_state)
-    broken = scene.broken()[:most]
+    broken = scene.broken()
+    if keys is not None:
+        broken = broken[np.isin(scene.said.keys[broken], list(keys))]
+    broken = broken[:most]
     table = pd.DataFrame([scene.row(at) for at in broken.tolist()], columns=list(COLUMNS))
     return table.astype({"rank": np.int64, "of": np.int64}) if len(table) else table
 

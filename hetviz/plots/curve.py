@@ -31,7 +31,7 @@ class _Sort:
     own x.
     """
 
-    look_at: float
+    look_at: float  # in the curve's own x
     real: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     chance: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     ticks: tuple[float, ...]
@@ -86,8 +86,18 @@ def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
     return float(np.interp(share, np.asarray(curve[0]), np.asarray(curve[1])))
 
 
+def usual_place(sort: str) -> float:
+    """Return where curves of a sort are read off, unless another place is asked for."""
+    return _SORTS[sort].look_at
+
+
 def curve_figure(
-    curves: Mapping[str, Curve], theme: Theme = "light", sort: str = "links"
+    curves: Mapping[str, Curve],
+    theme: Theme = "light",
+    sort: str = "links",
+    at: float | None = None,
+    *,
+    clicked: bool = False,
 ) -> go.Figure:
     """Draw satisfaction curves.
 
@@ -99,6 +109,10 @@ def curve_figure(
     theme : {"light", "dark"}
     sort : {"links", "apart", "comparisons"}
         Of what; see `hetviz.metrics.curves`.
+    at : float, optional
+        Where the curves are read off; `usual_place` when absent.
+    clicked : bool
+        Whether the curves are there to be clicked: points on them, unseen, can be.
 
     Returns
     -------
@@ -108,15 +122,21 @@ def curve_figure(
     """
     token = tokens(theme)
     of = _SORTS[sort]
+    at = usual_place(sort) if at is None else at
     x = np.geomspace(_TICKS[0], 1.0, 121)
     real = of.real(x)
+    drawn_at = float(10.0 ** np.interp(at, real, np.log10(x)))
     figure = go.Figure()
 
     def line(y: object, colour: str, width: float, dash: str, hover: str | None) -> None:
         figure.add_scatter(
             x=x,
             y=y,
-            mode="lines",
+            # Lines alone cannot be clicked.
+            mode="lines+markers" if clicked and hover else "lines",
+            marker={"size": 12, "opacity": 0.0, "color": token.accent},
+            selected={"marker": {"opacity": 0.0}},
+            unselected={"marker": {"opacity": 0.0}},
             line={"color": colour, "width": width, "dash": dash},
             customdata=real,
             hovertemplate=hover,
@@ -128,15 +148,15 @@ def curve_figure(
         y = np.interp(real, np.asarray(curve[0]), np.asarray(curve[1]))
         hover = f"{_NAMES[key]}: {of.hover}<extra></extra>"
         line(y, token.accent, 2.5 if key == "given" else 2, _DASH[key], hover)
-    heights = {key: kept_at(curve, of.look_at) for key, curve in curves.items()}
+    heights = {key: kept_at(curve, at) for key, curve in curves.items()}
     figure.add_scatter(
-        x=[of.look_at] * len(heights),
+        x=[drawn_at] * len(heights),
         y=list(heights.values()),
         mode="markers",
         marker={"size": 7, "color": token.bg, "line": {"color": token.accent, "width": 2}},
         hoverinfo="skip",
     )
-    places = _label_places(curves, of)
+    places = _label_places(curves, of, heights, drawn_at)
     for key in curves:
         x_text, y_text, side = places[key]
         figure.add_annotation(
@@ -195,7 +215,9 @@ def curve_figure(
     return figure
 
 
-def _label_places(curves: Mapping[str, Curve], of: _Sort) -> dict[str, tuple[float, float, str]]:
+def _label_places(
+    curves: Mapping[str, Curve], of: _Sort, heights: Mapping[str, float], drawn_at: float
+) -> dict[str, tuple[float, float, str]]:
     """Return where the labels go: beside where their curves are read off, off all lines."""
     grid = np.geomspace(_TICKS[0], 1.0, 121)
     across = np.log10(grid)
@@ -204,7 +226,7 @@ def _label_places(curves: Mapping[str, Curve], of: _Sort) -> dict[str, tuple[flo
         np.interp(of.real(grid), np.asarray(curve[0]), np.asarray(curve[1]))
         for curve in curves.values()
     ]
-    at = float(np.log10(of.look_at))
+    at = float(np.log10(drawn_at))
     taken = [(of.chance_at[0] - _CHANCE_WIDTH, of.chance_at[1])]
     places = {}
 
@@ -223,8 +245,10 @@ def _label_places(curves: Mapping[str, Curve], of: _Sort) -> dict[str, tuple[flo
     sides = [(-0.09, "right"), (0.1, "left")]
     if at + _LABEL_WIDTH > 0.0:
         sides = sides[:1]
-    for key in sorted(curves, key=lambda key: -kept_at(curves[key], of.look_at)):
-        height = kept_at(curves[key], of.look_at)
+    elif at - _LABEL_WIDTH < float(np.log10(_TICKS[0])):
+        sides = sides[1:]
+    for key in sorted(curves, key=lambda key: -heights[key]):
+        height = heights[key]
         free = [
             (at + shift, float(y), side)
             for shift, side in sides

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import Colouring, curve_alt, curve_figure
-from hetviz.plots.curve import LOOK_AT, kept_at
+from hetviz.plots.curve import kept_at, usual_place
 from hetviz.ui import map_layers, session
 from hetviz.workspace import Run, State
 
@@ -51,12 +52,22 @@ def figures(state: State, run: Run) -> Mapping[str, Any]:
     )
 
 
-def choose_curve(figures: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """Let the user choose among a map's curves; return the curves and what sort they are of.
+def curves_of(figures: Mapping[str, Any], form: str | None = None) -> Mapping[str, Any]:
+    """Return a map's curves by kind; `form` leaves only those of "link" or "comparison"."""
+    kinds: Mapping[str, Any] = figures.get("kinds") or {"links": figures["curves"]}
+    if form is None:
+        return kinds
+    return {k: v for k, v in kinds.items() if (k == "comparisons") == (form == "comparison")}
+
+
+def choose_curve(
+    figures: Mapping[str, Any], form: str | None = None
+) -> tuple[Mapping[str, Any], str]:
+    """Let the user choose among a map's curves; return the curves and the kind of statements.
 
     Nothing is asked where there is only one.
     """
-    kinds: Mapping[str, Any] = figures.get("kinds") or {"links": figures["curves"]}
+    kinds = curves_of(figures, form)
     blocks = [kind for kind in kinds if "|" in kind]
     sorts = [kind for kind in _KINDS if kind in kinds]
     # A single block is all links.
@@ -71,48 +82,75 @@ def choose_curve(figures: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         key="curve-of",
         label_visibility="collapsed",
     )
-    return offered[kind], kind if kind in _KINDS else "links"
+    return offered[kind], kind
 
 
-def show_curve(curves: Mapping[str, Any], sort: str = "links") -> None:
-    """Show satisfaction curves of one sort."""
+def sort_of(kind: str) -> str:
+    """Return how the curves of a kind are drawn and read."""
+    return kind if kind in _KINDS else "links"
+
+
+def show_curve(
+    curves: Mapping[str, Any],
+    kind: str = "links",
+    at: float | None = None,
+    clicked: Callable[[str], None] | None = None,
+) -> None:
+    """Show satisfaction curves of one kind, read off at a place.
+
+    A click on them calls `clicked` with the key of the chart, whose state holds the point.
+    """
+    sort = sort_of(kind)
+    figure = curve_figure(curves, session.theme(), sort, at, clicked=clicked is not None)
+    # A chart that keeps its key keeps its point too, and a second click there would take it back.
+    key = f"curve-{kind}-{at}"
+    config = {"displayModeBar": False}
+    alt = curve_alt(curves, sort)
+    if clicked is None:
+        st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt)
+        return
     st.plotly_chart(
-        curve_figure(curves, session.theme(), sort),
-        key="curve",
+        figure,
+        key=key,
         theme=None,
-        config={"displayModeBar": False},
-        alt=curve_alt(curves, sort),
+        config=config,
+        alt=alt,
+        on_select=partial(clicked, key),
+        selection_mode="points",
     )
 
 
-def curve_words(curves: Mapping[str, Any], sort: str = "links") -> str:
+def curve_words(curves: Mapping[str, Any], kind: str = "links", at: float | None = None) -> str:
     """Say in one sentence what the curves show where they are read off."""
-    if sort != "links":
-        return _other_words(curves, sort)
-    kept = {key: f"{kept_at(curve):.0%}".replace("%", " %") for key, curve in curves.items()}
-    held = f" and {kept['held_out']} of those held out" if "held_out" in kept else ""
-    first = kept.get("given", "")
-    share = f"{LOOK_AT:.0%}".replace("%", " %")
-    if not first:
-        return f"The nearest {share} of all pairs hold {kept['held_out']} of the held-out links."
-    return f"The nearest {share} of all pairs hold {first} of the links{held}; by chance {share}."
-
-
-def _other_words(curves: Mapping[str, Any], sort: str) -> str:
-    at = 1.0 if sort == "comparisons" else LOOK_AT
-    kept = {key: f"{100 * kept_at(curve, at):.0f} %" for key, curve in curves.items()}
+    sort = sort_of(kind)
+    at = usual_place(sort) if at is None else at
+    kept = {key: f"{kept_at(curve, at):.0%}".replace("%", " %") for key, curve in curves.items()}
+    held = f" and {kept['held_out']} of those held out" if len(kept) > 1 else ""
     said = kept.get("given") or f"{kept['held_out']} (held out)"
-    held = f", and {kept['held_out']} of those held out" if len(kept) > 1 else ""
-    if sort == "comparisons":
+    share = percent(at)
+    if sort == "links":
         return (
-            f"The map agrees with {said} of the comparisons{held}; by chance 50 %. Farther left "
-            "count only those whose near pair is so much shorter."
+            f"The nearest {share} of all pairs hold {said} of the links{held}; by chance {share}."
         )
-    share = f"{100 * LOOK_AT:.0f} %"
+    if sort == "apart":
+        return (
+            f"Not among the nearest {share} of all pairs: {said} of those said to be apart{held}; "
+            f"by chance {percent(1.0 - at)}."
+        )
+    if at < 1.0:
+        return (
+            f"In {said} of the comparisons{held} the near pair is at most {share} as long as the "
+            "far pair."
+        )
     return (
-        f"Not among the nearest {share} of all pairs: {said} of those said to be apart{held}; by "
-        f"chance {100 - 100 * LOOK_AT:.0f} %."
+        f"The map agrees with {said} of the comparisons{held}; by chance 50 %. Farther left "
+        "count only those whose near pair is so much shorter."
     )
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, as exact as a person sets it."""
+    return f"{100 * share:.3g} %"
 
 
 def _data(state: State) -> HeteroData:

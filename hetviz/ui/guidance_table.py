@@ -15,6 +15,7 @@ from hetviz.data.statements import COMPARED as COMPARED_SET
 from hetviz.ui import faces, guidance_bulk, guidance_editor, guidance_say, look, session
 from hetviz.ui.guidance_ledger import (
     BROKEN,
+    COMPARED,
     KEPT,
     NO_PLACE,
     Ledger,
@@ -30,7 +31,7 @@ PAGE = 200
 _SEEN = 6
 _ALL, _HELD, _OFF = "all of them", "held out", "switched off"
 _FATES = {"the broken ones": BROKEN, "the kept ones": KEPT, "those without a place": NO_PLACE}
-_ALL_SETS = "in all sets"
+_ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
 _WORDS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
 _TEXTS = ("kind", "note", "who", "when", "set", "fate")
 
@@ -60,6 +61,7 @@ def _asked(data: HeteroData, ledger: Ledger, form: str) -> pd.DataFrame:
             label_visibility="collapsed",
             width=170,
         )
+    between = _between(said, form)
     text = st.text_input(
         "Find",
         key=f"find-{form}",
@@ -76,9 +78,39 @@ def _asked(data: HeteroData, ledger: Ledger, form: str) -> pd.DataFrame:
         rows = rows[rows["fate"] == _FATES[which]]
     if part != _ALL_SETS:
         rows = rows[rows["set"] == part]
+    if between is not None:
+        rows = rows[_joins(rows, form) == between]
     if text.strip():
         rows = rows[naming(data, rows, text)]
-    return _ordered(form, (which, part, text, st.session_state["sid"]), rows)
+    return _ordered(form, (which, part, between, text, st.session_state["sid"]), rows)
+
+
+def _between(said: pd.DataFrame, form: str) -> str | None:
+    """Ask for the datasets that statements join, where there are several choices."""
+    pairs = sorted(set(_joins(said, form)))
+    if len(pairs) < 2:
+        return None
+    found: str | None = st.selectbox(
+        "Datasets",
+        [None, *pairs],
+        format_func=lambda pair: pair or _ALL_PAIRS,
+        key=f"which-pair-{form}",
+        label_visibility="collapsed",
+        width=190,
+    )
+    return found
+
+
+def _joins(rows: pd.DataFrame, form: str) -> NDArray[np.object_]:
+    """Return the datasets that each statement joins, in words; which stands first is no matter."""
+    ends = ("source", "target") if form == "link" else [f"{end}_dataset" for end in COMPARED]
+    columns = [rows[end].astype(str) for end in ends]
+    known = {}
+    for names in set(zip(*columns, strict=True)):
+        # A comparison of three items leaves one place empty.
+        several = sorted(set(names) - {""})
+        known[names] = " – ".join(several) if len(several) > 1 else f"within {several[0]}"
+    return np.array([known[names] for names in zip(*columns, strict=True)], dtype=object)
 
 
 def _page(data: HeteroData, form: str, rows: pd.DataFrame, total: int) -> None:
@@ -97,7 +129,9 @@ def _page(data: HeteroData, form: str, rows: pd.DataFrame, total: int) -> None:
         look.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
         guidance_bulk.offer(form, rows)
         if pages > 1:
-            number = st.pagination(pages, key=f"page-{form}-{pages}")
+            # As wide as its pages: beside others it would show fewer.
+            width = 40 * (min(pages, 7) + 2)
+            number = st.pagination(pages, key=f"page-{form}-{pages}", width=width)
     part = rows.iloc[(number - 1) * PAGE : number * PAGE]
     with place:
         _table(data, form, part, bool((rows["role"] == "relation").any()))

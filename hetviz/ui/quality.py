@@ -21,9 +21,9 @@ def show(state: State, run: Run) -> None:
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
         look.section("What the map keeps", look.count(links, "link"))
-        curves, sort = charts.choose_curve(figures)
-        charts.show_curve(curves, sort)
-        look.quiet(charts.curve_words(curves, sort))
+        curves, kind = charts.choose_curve(figures)
+        charts.show_curve(curves, kind)
+        look.quiet(charts.curve_words(curves, kind))
         st.page_link(PAGES / "guidance.py", label="What it breaks, and what that would cost")
     else:
         look.section("How well it does")

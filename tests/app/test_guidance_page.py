@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data.statements import statements
 from hetviz.ui import guidance_editor
+from hetviz.ui.guidance_curves import ReadOff, lost_at
 from hetviz.workspace import EditStatements, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
@@ -44,6 +47,35 @@ def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit)
     assert f"hold {share} of the links" in page
 
 
+def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
+    visit: Visit,
+) -> None:
+    app = visit("guidance")
+    count = re.compile(r"<[^>]*>Links not met[^<]*</[^>]*>\s*<[^>]*>([\d,]+) of 4,111")
+    lost = []
+    for share in (1.0, 5.0, 25.0):
+        app.number_input(key="look-at-links").set_value(share).run()
+        assert not app.exception
+        page = html_of(app)
+        found = count.search(page)
+        assert found is not None
+        lost.append(int(found[1].replace(",", "")))
+        assert f"The nearest {share:.3g} % of all pairs hold" in page
+    assert lost[0] > lost[1] > lost[2] > 0
+    app.number_input(key="look-at-links").set_value(100.0).run()
+    assert "The map keeps all of them: 4,111." in html_of(app)
+
+
+def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
+    rows = pd.DataFrame({"near": [0.97, 0.90, 0.97, 0.90], "weight": [1.0, 1.0, -1.0, -1.0]})
+    assert lost_at(rows, ReadOff("links", 0.05)).tolist() == [False, True, True, False]
+    assert lost_at(rows, ReadOff("links", 0.2)).tolist() == [False, False, True, True]
+    # Near pairs half, equally and twice as long as the far ones.
+    rows = pd.DataFrame({"near": [2 / 3, 0.5, 1 / 3], "weight": 1.0})
+    assert lost_at(rows, ReadOff("comparisons", 1.0)).tolist() == [False, True, True]
+    assert lost_at(rows, ReadOff("comparisons", 0.4)).tolist() == [True, True, True]
+
+
 def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
     app = visit("guidance")
     app.selectbox(key="which-link").set_value("the kept ones").run()
@@ -52,6 +84,11 @@ def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
     assert (table(app)["weight"] < 0).all()
     app.selectbox(key="which-link").set_value("all of them").run()
     app.selectbox(key="which-set-link").set_value("in all sets").run()
+    pair = app.selectbox(key="which-pair-link")
+    assert pair.options == ["of all datasets", "emoji – keywords", "within keywords"]
+    pair.set_value("within keywords").run()
+    assert len(table(app)) == 192
+    app.selectbox(key="which-pair-link").set_value(None).run()
     app.text_input(key="find-link").set_value("BLACK cat").run()
     assert set(table(app)["p"]) == {"black cat"}
 

@@ -125,6 +125,21 @@ def test_a_broken_statement_leads_to_its_items_on_the_map(page: Page) -> None:
     assert told(page, "count") == 2
 
 
+def test_a_click_on_the_curve_shows_what_is_not_kept_there(page: Page) -> None:
+    opened(page)
+    plot = page.locator(".stPlotlyChart .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    spot = box["x"] + 0.8 * box["width"], box["y"] + 0.4 * box["height"]
+    page.mouse.move(*spot)
+    page.mouse.click(*spot)
+    share = page.get_by_label("Nearest pairs, in %", exact=True)
+    expect(share).not_to_have_value("5")
+    settled(page)
+    expect(page.get_by_text(f"Links not met at {share.input_value()} %")).to_be_visible()
+
+
 def test_no_serious_barrier_on_the_guidance_page(page: Page) -> None:
     opened(page)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]

@@ -43,6 +43,16 @@ def test_a_free_move_says_so() -> None:
     assert "nothing else" in str(row["sentence"])
 
 
+def test_only_the_statements_asked_for_are_priced_and_only_if_broken() -> None:
+    data, embedding = line([Links("x", "x", [0, 0, 0], [3, 1, 5])])
+    every = hetviz.price(data, embedding, near=0.2, k=2)
+    asked = hetviz.price(
+        data, embedding, near=0.2, k=2, keys=[every["key"][1], "link|x|a|x|b|link"]
+    )
+    assert len(every) == 2
+    assert asked.to_dict("records") == every.iloc[1:].to_dict("records")
+
+
 def test_what_is_said_apart_is_held_by_common_links() -> None:
     data, embedding = line([Links("x", "x", [0, 0, 1], [1, 2, 2], [-1, 1, 1])])
     # 5 of 15 pairs are near, so a-c and b-c hold
