@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from hetviz.data import HeteroData
 from hetviz.plots.colour import spoken
 from hetviz.plots.predicted import (
     doubt_alt,
@@ -17,7 +19,15 @@ from hetviz.plots.predicted import (
     weights_alt,
     weights_figure,
 )
-from hetviz.ui import charts, look, predict_label_form, predict_label_list, session, work
+from hetviz.ui import (
+    charts,
+    look,
+    map_parts,
+    predict_label_form,
+    predict_label_list,
+    session,
+    work,
+)
 from hetviz.ui.predict_label_list import Labelled
 from hetviz.workspace import Kept, State
 
@@ -137,7 +147,7 @@ def _map(state: State, kept: Kept, items: list[Labelled]) -> None:
             [item.row for item in items],
             [item.label for item in items],
             doubt,
-            content["classes"],
+            _coloured(data, content),
             session.theme(),
             300,
         ),
@@ -150,6 +160,14 @@ def _map(state: State, kept: Kept, items: list[Labelled]) -> None:
         config={"displayModeBar": False},
         alt=doubt_alt(len(items), content["label"]),
     )
+
+
+def _coloured(data: HeteroData, content: Mapping[str, Any]) -> list[str]:
+    """Return the classes in the order of their colours on the Map page."""
+    classes = [str(one) for one in content["classes"]]
+    key = json.dumps([content["dataset"], content["label"]])
+    first = [one for one in map_parts.colours_of(data, key).categories if one in classes]
+    return [*first, *(one for one in classes if one not in first)]
 
 
 def _errors(content: Mapping[str, Any]) -> None:
