@@ -50,6 +50,8 @@ class GradientBoostingConsensus(BasePredictor):
         Weight of consensus between sources, and of likeness of linked items.
     consensus : {"soft", "paper"}
         See `hetviz.core.gbc.pull`.
+    sharpness : float
+        How much surer than their mean sources are made; see `hetviz.core.gbc_fit.GbcSettings`.
     connectivity : {"paper", "exact"}
         See `hetviz.core.gbc.connectivity`.
     weights : {"holdout", "training", "equal"}
@@ -138,7 +140,7 @@ class GradientBoostingConsensus(BasePredictor):
             also=("cv", "early"),
         ),
         "lam0": Real(
-            0.1,
+            0.3,
             "Agreement of sources",
             "How much sources must agree on items without a label.",
             low=0.0,
@@ -173,6 +175,14 @@ class GradientBoostingConsensus(BasePredictor):
                 "soft": "probabilities",
                 "paper": "the mean taken for a label, as in the thesis",
             },
+            advanced=True,
+        ),
+        "sharpness": Real(
+            2.0,
+            "Sharpness of agreement",
+            "How much surer than their mean sources are made, for classes; 1: as sure as it.",
+            low=1.0,
+            high=10.0,
             advanced=True,
         ),
         "connectivity": Choice(
@@ -215,10 +225,11 @@ class GradientBoostingConsensus(BasePredictor):
         label: str | None = None,
         task: str = "auto",
         n_rounds: int | str = 100,
-        lam0: float | str = 0.1,
+        lam0: float | str = 0.3,
         lam1: float | str = 0.1,
         weights: str = "holdout",
         consensus: str = "soft",
+        sharpness: float = 2.0,
         connectivity: str = "paper",
         normalize: bool = True,
         learning_rate: float = 0.1,
@@ -235,6 +246,7 @@ class GradientBoostingConsensus(BasePredictor):
         self.lam1 = lam1
         self.weights = weights
         self.consensus = consensus
+        self.sharpness = sharpness
         self.connectivity = connectivity
         self.normalize = normalize
         self.learning_rate = learning_rate
@@ -266,7 +278,8 @@ class GradientBoostingConsensus(BasePredictor):
         }
         left = [name for name in data.datasets if name not in problem.entity.object_of]
         if left:
-            note(f"{', '.join(left)} is left off: it shows other items than the label is of.")
+            which = "is left off: it shows" if len(left) == 1 else "are left off: they show"
+            note(f"{', '.join(left)} {which} other items than the label is of.")
         return self._result(problem, coordinates, left)
 
     def train(
@@ -282,13 +295,14 @@ class GradientBoostingConsensus(BasePredictor):
         open_ += ["early"] if self.n_rounds == "early" else []
         settings = GbcSettings(
             100 if isinstance(self.n_rounds, str) else self.n_rounds,
-            0.1 if isinstance(self.lam0, str) else self.lam0,
+            0.3 if isinstance(self.lam0, str) else self.lam0,
             0.1 if isinstance(self.lam1, str) else self.lam1,
             self.consensus,
             self.connectivity,
             self.weights,
             self.normalize,
-            TreeSettings(
+            self.sharpness,
+            trees=TreeSettings(
                 self.learning_rate, self.n_leaves, self.min_leaf, random_state=self.random_state
             ),
         )

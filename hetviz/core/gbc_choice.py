@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.core import gbc
-from hetviz.core.gbc_fit import GbcSettings, GbcSource, fit_gbc, folds_of
+from hetviz.core.gbc_fit import GbcSettings, fit_gbc
+from hetviz.core.gbc_held_out import GbcSource, folds_of
 from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ def chosen(
         Values of what is not open; `n_rounds` counts as 100 while it is.
     open_ : sequence of {"lam0", "lam1", "n_rounds", "early"}
         "n_rounds" is chosen by cross-validation, "early" by one fifth of the labels: training
-        stops when 20 rounds did not help them.
+        stops when 20 rounds did not help them, once sources have heard each other for as many.
     progress : callable
 
     Notes
@@ -116,7 +117,9 @@ def _curve(
 
     def watch(_: int, E: Floats) -> bool:
         losses.append(float(gbc.label_loss(task, E[hidden], Y[hidden]).mean()))
-        return patience is not None and len(losses) - int(np.argmin(losses)) > patience
+        if patience is None or len(losses) <= settings.n_alone + patience:
+            return False
+        return len(losses) - int(np.argmin(losses)) > patience
 
     fit_gbc(sources, graphs, seen, task, settings, progress, watch)
     return np.array(losses)

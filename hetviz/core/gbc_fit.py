@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,33 +11,12 @@ from numpy.typing import NDArray
 
 from hetviz.core import gbc
 from hetviz.core.boosted import Boosted, TreeSettings, boosted
-from hetviz.progress import Progress, silent
+from hetviz.core.gbc_held_out import GbcSource, held_out_losses
+from hetviz.progress import Part, Progress, silent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-# Links carry what labels say only once there is something to carry.
-_GRAPHS_AFTER = 1.0 / 3.0
-_WEIGHT_FOLDS = 3
-_WEIGHT_ROUNDS = 25
-_CLIP = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class GbcSource:
-    """What one source records.
-
-    Attributes
-    ----------
-    X : ndarray or csr of shape (n_i, d)
-        NaN where a cell is missing.
-    rows : ndarray of int, shape (n_i,)
-        The row of the whole that each row describes, each at most once.
-    """
-
-    X: Any
-    rows: Ints
 
 
 @dataclass(frozen=True)
@@ -51,6 +30,9 @@ class GbcSettings:
         Weight of consensus between sources, and of likeness of linked rows.
     consensus : {"soft", "paper"}
         See `hetviz.core.gbc.pull`.
+    sharpness : float
+        For classes, with "soft": sources are pulled to prior + sharpness (E - prior). The mean E of
+        log-odds is as timid as the sources that cannot tell a row; independent ones would add up.
     connectivity : {"paper", "exact"}
         See `hetviz.core.gbc.connectivity`.
     weights : {"holdout", "training", "equal"}
@@ -59,17 +41,27 @@ class GbcSettings:
     normalize : bool
         Multiply both lambdas by the number of labelled by that of unlabelled rows where these are
         more: else they outvote the labels in every leaf, and learning stalls.
+    alone : int
+        Rounds, at most half of all, in which each source learns from labels alone. Others and links
+        tell something only after that, and trees of the labelled rows take half the time.
     trees : TreeSettings
     """
 
     n_rounds: int = 100
-    lam0: float = 0.1
+    lam0: float = 0.3
     lam1: float = 0.1
     consensus: str = "soft"
     connectivity: str = "paper"
     weights: str = "holdout"
     normalize: bool = True
+    sharpness: float = 2.0
+    alone: int = 50
     trees: TreeSettings = field(default_factory=TreeSettings)
+
+    @property
+    def n_alone(self) -> int:
+        """Rounds before the first that couples."""
+        return min(self.alone, self.n_rounds // 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +72,8 @@ class Gbc:
     ----------
     prior : ndarray of shape (K,)
         Margin of a row that no source records.
+    boosters : list of list of Boosted
+        Of each source: what labels alone taught it, then what it learned beside the others.
     margins : list of ndarray of shape (n_i, K)
         Of each source.
     weights, graph_weights : ndarray of shape (rounds, p), (rounds, q)
@@ -91,7 +85,7 @@ class Gbc:
     """
 
     prior: Floats
-    boosters: list[Boosted | None]
+    boosters: list[list[Boosted]]
     margins: list[Floats]
     weights: Floats
     graph_weights: Floats
@@ -100,9 +94,10 @@ class Gbc:
 
     def margin(self, source: int, X: Any) -> Floats:
         """Return the margins (n_new, K) of other rows by one source."""
-        booster = self.boosters[source]
-        here = np.zeros((X.shape[0], len(self.prior)))
-        return self.prior + (here if booster is None else booster.predict(X))
+        f = np.tile(self.prior, (X.shape[0], 1))
+        for booster in self.boosters[source]:
+            f = f + booster.predict(X)
+        return f
 
     def fuse(self, margins: Sequence[Floats], rows: Sequence[Ints], n: int) -> Floats:
         """Return the consensus (n, K) of margins by source; the prior where there is none."""
@@ -140,8 +135,9 @@ def fit_gbc(
 
     Notes
     -----
-    Sources in turn see the newest margins of the others. Rows that nothing pulls are predicted,
-    not learned from. Cost: O(sum n_i d_i K) and one sparse product for each round.
+    Each source first learns from labels alone; then sources in turn see the newest margins of the
+    others, and links. Rows that nothing pulls are predicted, not learned
+    from. Cost: O(sum n_i d_i K) and one sparse product for each round.
     """
     state = _Training.start(sources, graphs, Y, task, settings, progress)
     history: list[float] = []
@@ -166,15 +162,6 @@ def fit_gbc(
     )
 
 
-def prior_of(task: str, Y: Floats) -> Floats:
-    """Return the constant that fits known labels best: their mean, or the logarithm of the odds."""
-    mean = np.nanmean(Y, axis=0)
-    if task == gbc.NUMBER:
-        return np.asarray(mean)
-    p = np.clip((mean + 1.0) / 2.0, _CLIP, 1.0 - _CLIP)
-    return np.asarray(np.log(p / (1.0 - p)))
-
-
 @dataclass(eq=False)
 class _Training:
     """Where training stands."""
@@ -188,9 +175,11 @@ class _Training:
     labelled: list[Mask]
     consenting: list[Mask]
     joined: list[Mask]
-    learn: list[Ints]
+    coupled: list[Ints]
     means: list[list[Any]]
-    boosters: list[Boosted | None]
+    boosters: list[list[Boosted]]
+    learn: list[Ints]
+    base: list[Floats]
     f: list[Floats]
     w: Floats
     v: Floats
@@ -206,9 +195,9 @@ class _Training:
         settings: GbcSettings,
         progress: Progress,
     ) -> _Training:
-        n, K = Y.shape
+        n = len(Y)
         p, q = len(sources), len(graphs)
-        prior = prior_of(task, Y)
+        prior = gbc.prior_of(task, Y)
         known = np.asarray(np.isfinite(Y).all(axis=1))
         count = np.bincount(np.concatenate([s.rows for s in sources]), minlength=n)
         labelled = [known[s.rows] for s in sources]
@@ -220,20 +209,18 @@ class _Training:
             for each, t in zip(means, labelled, strict=True)
         ]
         joined = [has & ~t for has, t in zip(linked, labelled, strict=True)]
-        learn = []
+        coupled = []
         for t, u, s, has in zip(labelled, consenting, joined, linked, strict=True):
             on = t | (u & (settings.lam0 > 0)) | (s & (settings.lam1 > 0))
             if settings.lam1 > 0 and settings.connectivity == "exact":
                 on |= has
-            learn.append(np.flatnonzero(on))
-        boosters = [
-            boosted(s.X, rows, K, settings.trees) if len(rows) else None
-            for s, rows in zip(sources, learn, strict=True)
-        ]
+            coupled.append(np.flatnonzero(on))
         f = [np.tile(prior, (len(s.rows), 1)) for s in sources]
         held = None
         if settings.weights == "holdout" and p > 1:
-            held = held_out_losses(sources, Y, task, settings, progress)
+            held = held_out_losses(
+                sources, Y, task, settings.n_rounds, settings.trees, Part(progress, 0.0, 0.2)
+            )
         w, v = np.full(p, 1.0 / p), np.full(q, 1.0 / max(q, 1))
         return cls(
             sources,
@@ -245,29 +232,50 @@ class _Training:
             labelled,
             consenting,
             joined,
-            learn,
+            coupled,
             means,
-            boosters,
+            [[] for _ in sources],
+            [np.flatnonzero(t) for t in labelled],
+            f,
             f,
             w,
             v,
             held,
         )
 
+    @property
+    def is_coupled(self) -> bool:
+        """Whether any row is pulled to others, or to what it is linked with."""
+        return any(
+            len(rows) > int(t.sum()) for rows, t in zip(self.coupled, self.labelled, strict=True)
+        )
+
     def round(self, number: int) -> None:
         """Give every source one step of trees."""
-        graphs_too = number >= _GRAPHS_AFTER * self.settings.n_rounds
-        for i, booster in enumerate(self.boosters):
-            if booster is None:
+        begins = number == self.settings.n_alone and self.is_coupled
+        if begins or number == 0:
+            self._grow(self.coupled if begins else self.learn)
+        together = number >= self.settings.n_alone and self.is_coupled
+        for i, rows in enumerate(self.learn):
+            if not len(rows):
                 continue
-            _, slope, curvature = self._terms(i, graphs_too)
-            rows = self.learn[i]
+            E = self._consensus() if together else None
+            _, slope, curvature = self._terms(i, E)
+            booster = self.boosters[i][-1]
             booster.step(slope[rows], curvature[rows])
-            self.f[i] = self.prior + booster.scores
+            self.f[i] = self.base[i] + booster.scores
+
+    def _grow(self, learn: list[Ints]) -> None:
+        """Go on from the margins reached, with new trees of other rows."""
+        self.learn, self.base = learn, list(self.f)
+        for source, rows, mine in zip(self.sources, learn, self.boosters, strict=True):
+            if len(rows):
+                mine.append(boosted(source.X, rows, self.Y.shape[1], self.settings.trees))
 
     def objective(self) -> float:
         """Return the objective as it stands."""
-        return sum(float(w) * self._terms(i, True)[0] for i, w in enumerate(self.w))
+        E = self._consensus()
+        return sum(float(w) * self._terms(i, E)[0] for i, w in enumerate(self.w))
 
     def weigh(self, number: int) -> None:
         """Set the weights of sources and graphs for the next round."""
@@ -297,22 +305,26 @@ class _Training:
         y = self.Y[self.sources[i].rows[t]]
         return float(gbc.label_loss(self.task, self.f[i][t], y).mean()) if t.any() else np.nan
 
-    def _terms(self, i: int, graphs_too: bool) -> tuple[float, Floats, Floats]:
-        """Return value, slope and curvature of what concerns source i, without its weight."""
+    def _terms(self, i: int, E: Floats | None) -> tuple[float, Floats, Floats]:
+        """Return value, slope and curvature of what concerns source i, without its weight.
+
+        Without a consensus E, of the labels alone.
+        """
         f, rows, t, u = self.f[i], self.sources[i].rows, self.labelled[i], self.consenting[i]
         slope, curvature = np.zeros_like(f), np.zeros_like(f)
         y = self.Y[rows[t]]
         value = float(gbc.label_loss(self.task, f[t], y).sum())
         slope[t], curvature[t] = gbc.label_slopes(self.task, f[t], y)
+        if E is None:
+            return value, slope, curvature
         lam0 = self._scaled(self.settings.lam0, i, u)
         if lam0 > 0:
-            E = self._consensus()[rows[u]]
-            found = gbc.pull(self.task, f[u], E, self.settings.consensus)
+            found = gbc.pull(self.task, f[u], self._aim(E[rows[u]]), self.settings.consensus)
             value += lam0 * float(found.value.sum())
             slope[u] += lam0 * found.slope
             curvature[u] += lam0 * found.curvature
         lam1 = self._scaled(self.settings.lam1, i, self.joined[i])
-        if lam1 > 0 and graphs_too:
+        if lam1 > 0:
             S, has = gbc.neighbour_mean(self.means[i], self.v)
             v, g, h = gbc.connectivity(
                 self.task,
@@ -325,6 +337,12 @@ class _Training:
             value, slope, curvature = value + lam1 * v, slope + lam1 * g, curvature + lam1 * h
         return value, slope, curvature
 
+    def _aim(self, E: Floats) -> Floats:
+        """Return what sources are pulled to, from their consensus."""
+        if self.task == gbc.NUMBER or self.settings.consensus == "paper":
+            return E
+        return np.asarray(self.prior + self.settings.sharpness * (E - self.prior))
+
     def _scaled(self, lam: float, i: int, active: Mask) -> float:
         """Return lambda, times labelled by unlabelled rows where there are more of the latter."""
         if not active.any():
@@ -333,56 +351,3 @@ class _Training:
             return lam
         # a source without labels of its own has only the others to learn from
         return lam * min(int(self.labelled[i].sum()) / int(active.sum()) or 1.0, 1.0)
-
-
-def held_out_losses(
-    sources: Sequence[GbcSource], Y: Floats, task: str, settings: GbcSettings, progress: Progress
-) -> Floats:
-    """Return the mean loss of each source alone on labels that it did not see, by round.
-
-    Returns
-    -------
-    ndarray of shape (rounds, p)
-        Of at most 25 rounds, since weights hardly change after; NaN where a source records too few
-        labels to judge by.
-    """
-    rounds = min(settings.n_rounds, _WEIGHT_ROUNDS)
-    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    fold = folds_of(Y, known, _WEIGHT_FOLDS, settings.trees.random_state)
-    total, count = np.zeros((rounds, len(sources))), np.zeros(len(sources))
-    alone = replace(settings, n_rounds=rounds, lam0=0.0, lam1=0.0, weights="equal")
-    for number in range(_WEIGHT_FOLDS):
-        hidden = np.zeros(len(Y), dtype=bool)
-        hidden[known[fold == number]] = True
-        seen = np.where(hidden[:, None], np.nan, Y)
-        if not np.isfinite(seen).any():
-            continue
-        for i, source in enumerate(sources):
-            progress(0.2 * (number * len(sources) + i) / (_WEIGHT_FOLDS * len(sources)), "Weighing")
-            out = hidden[source.rows]
-            if not out.any() or not (np.isfinite(seen[source.rows, 0])).any():
-                continue
-            part = GbcSource(source.X, np.arange(len(source.rows)))
-            y, mine = Y[source.rows[out]], seen[source.rows]
-
-            def keep(t: int, E: Floats, i: int = i, out: Mask = out, y: Floats = y) -> bool:
-                total[t, i] += float(gbc.label_loss(task, E[out], y).mean(axis=1).sum())
-                return False
-
-            fit_gbc([part], [], mine, task, alone, watch=keep)
-            count[i] += int(out.sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, total / count, np.nan)
-
-
-def folds_of(Y: Floats, known: Ints, n_folds: int, random_state: int) -> Ints:
-    """Return a fold for each known row, classes spread evenly over the folds."""
-    rng = np.random.default_rng(random_state)
-    mixed = rng.permutation(len(known))
-    _, group = np.unique(np.sign(Y[known]), axis=0, return_inverse=True)
-    if len(np.unique(Y[known])) > 2:
-        group = np.zeros(len(known), dtype=np.int64)
-    order = mixed[np.argsort(group.ravel()[mixed], kind="stable")]
-    fold = np.empty(len(known), dtype=np.int64)
-    fold[order] = np.arange(len(known)) % n_folds
-    return fold

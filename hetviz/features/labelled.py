@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.core.gbc import CLASSES, NUMBER
-from hetviz.core.gbc_fit import GbcSource
+from hetviz.core.gbc_held_out import GbcSource
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, NotApplicableError, ParameterError, Problem
 from hetviz.features.columns import Column, infer

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.core import gbc
-from hetviz.core.gbc_fit import GbcSettings, GbcSource, fit_gbc
+from hetviz.core.gbc_fit import GbcSettings, fit_gbc
+from hetviz.core.gbc_held_out import GbcSource
 from hetviz.core.gbc_output import probabilities
 from hetviz.features.labelled import LabelProblem
 from hetviz.progress import Part, Progress

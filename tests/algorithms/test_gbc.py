@@ -191,15 +191,10 @@ def test_too_few_labels_one_class_and_too_much_work_are_refused() -> None:
             fitted(HeteroData(data.datasets, [], None, [Labels("items", "side", values)]))
     named = HeteroData(data.datasets, [], None, [Labels("items", "side", many)])
     assert len(fitted(named, n_rounds=1, lam1=0.0).classes_) == 41
+    wide = Dataset("wide", [str(k) for k in range(9000)], np.ones((9000, 200)))
+    long = HeteroData([wide], [], None, [Labels("wide", "side", ["left", "right"] * 4500)])
     with pytest.raises(NotApplicableError, match=r"about [\d,]+ hours"):
-        fitted(data, n_rounds=5000, **{"lam0": "cv", "lam1": "cv"}).fit(
-            HeteroData(
-                [Dataset("wide", [str(k) for k in range(9000)], np.ones((9000, 200)))],
-                [],
-                None,
-                [Labels("wide", "side", ["left", "right"] * 4500)],
-            )
-        )
+        GradientBoostingConsensus(n_rounds=5000, lam0="cv", lam1="cv").fit(long)
 
 
 def test_lightgbm_is_loaded_by_a_fit_only() -> None:

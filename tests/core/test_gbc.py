@@ -13,8 +13,10 @@ import scipy.sparse as sp
 from hetviz.core import boosted as trees
 from hetviz.core import gbc
 from hetviz.core.boosted import TreeSettings, boosted
+from hetviz.core.gbc import prior_of
 from hetviz.core.gbc_choice import LAM0, LAM1, chosen
-from hetviz.core.gbc_fit import GbcSettings, GbcSource, fit_gbc, prior_of
+from hetviz.core.gbc_fit import GbcSettings, fit_gbc
+from hetviz.core.gbc_held_out import GbcSource
 from hetviz.core.gbc_output import MarginAxes, probabilities, spread
 from hetviz.core.gradcheck import gradient_error
 from hetviz.progress import silent
@@ -236,7 +238,7 @@ def test_other_rows_with_the_same_features_get_the_same(
 
 def test_the_objective_falls_for_numbers_with_fixed_weights() -> None:
     sources, Y, _ = made(task=gbc.NUMBER)
-    settings = GbcSettings(n_rounds=30, lam0=1.0, lam1=0.0, weights="equal")
+    settings = GbcSettings(n_rounds=30, lam0=1.0, lam1=0.0, weights="equal", alone=0)
     assert (np.diff(fit_gbc(sources, [], Y, gbc.NUMBER, settings).history) < 0).all()
 
 
