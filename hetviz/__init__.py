@@ -44,6 +44,7 @@ __all__ = [
     "suggest",
     "suggest_questions",
     "sweep",
+    "trust",
 ]
 
 _WHERE = {
@@ -57,7 +58,7 @@ _WHERE = {
     "features.grouping": ("links_between",),
     "features.label_links": ("links_from_labels",),
     "io": ("load", "samples", "save"),
-    "metrics": ("evaluate", "guidance_curve", "guidance_report"),
+    "metrics": ("evaluate", "guidance_curve", "guidance_report", "trust"),
     "metrics.merging": ("merge_guidance",),
     "metrics.pricing": ("price",),
     "registry": ("get_method", "methods", "suggest"),
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from hetviz.features.grouping import links_between
     from hetviz.features.label_links import links_from_labels
     from hetviz.io import load, samples, save
-    from hetviz.metrics import evaluate, guidance_curve, guidance_report
+    from hetviz.metrics import evaluate, guidance_curve, guidance_report, trust
     from hetviz.metrics.merging import merge_guidance
     from hetviz.metrics.pricing import price
     from hetviz.registry import get_method, methods, suggest
