@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hetviz import Dataset, HeteroData, Labels, Links
+from hetviz.algorithms import gbc as module
 from hetviz.algorithms.gbc import GradientBoostingConsensus
 from hetviz.core.gbc import CLASSES, NUMBER
 from hetviz.core.gbc_choice import LAM0
@@ -181,7 +182,9 @@ def test_what_cannot_be_learned_is_refused(
         fitted(two_views(40), **params)
 
 
-def test_too_few_labels_one_class_and_too_much_work_are_refused() -> None:
+def test_too_few_labels_one_class_and_too_much_work_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = two_views(40)
     one = [value if value == "left" else None for value in data.labels[0].values]
     few = [*data.labels[0].values[:3], *[None] * 38]
@@ -191,10 +194,9 @@ def test_too_few_labels_one_class_and_too_much_work_are_refused() -> None:
             fitted(HeteroData(data.datasets, [], None, [Labels("items", "side", values)]))
     named = HeteroData(data.datasets, [], None, [Labels("items", "side", many)])
     assert len(fitted(named, n_rounds=1, lam1=0.0).classes_) == 41
-    wide = Dataset("wide", [str(k) for k in range(9000)], np.ones((9000, 200)))
-    long = HeteroData([wide], [], None, [Labels("wide", "side", ["left", "right"] * 4500)])
-    with pytest.raises(NotApplicableError, match=r"about [\d,]+ hours"):
-        GradientBoostingConsensus(n_rounds=5000, lam0="cv", lam1="cv").fit(long)
+    monkeypatch.setattr(module, "_MOST_HOURS", 1e-9)
+    with pytest.raises(NotApplicableError, match=r"about [\d,]+ hours.*rounds and 2 classes"):
+        fitted(data, lam0="cv", lam1="cv")
 
 
 def test_lightgbm_is_loaded_by_a_fit_only() -> None:
