@@ -240,11 +240,13 @@ def _label_places(
         near = sum(
             100 for x_0, y_0 in taken if abs(x_0 - left) < _LABEL_WIDTH and abs(y_0 - y) < 0.17
         )
-        return crossed + near, abs(y + _LABEL_HEIGHT / 2 - height)
+        away = abs(y + _LABEL_HEIGHT / 2 - height) + 0.3 * max(at - x, 0.0)
+        return crossed + near, away
 
     sides = [(-0.09, "right"), (0.1, "left")]
     if at + _LABEL_WIDTH > 0.0:
-        sides = sides[:1]
+        # Between curves that end near each other is no room: their labels stand farther left.
+        sides = [(shift, "right") for shift in (-0.09, -0.5, -0.9, -1.3)]
     elif at - _LABEL_WIDTH < float(np.log10(_TICKS[0])):
         sides = sides[1:]
     for key in sorted(curves, key=lambda key: -heights[key]):

@@ -97,6 +97,9 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: Read
         f"{what}{'' if usual else f' at {charts.percent(read.at)}'}",
         f"{len(lost):,} of {len(rows):,}",
     )
+    if rows.empty:
+        look.quiet("Nothing of this is between items that have a place on this map.")
+        return
     if lost.empty:
         look.quiet(f"The map keeps all of them: {len(rows):,}.")
         return

@@ -38,10 +38,15 @@ def headline(state: State, data: HeteroData, ledger: Ledger) -> None:
     if "held_out" in curves:
         line.append(f"Of links it was not shown it keeps {_share(kept_at(curves['held_out']))}.")
     if "comparison_accuracy" in scores:
-        line.append(
-            f"It agrees with {_share(scores['comparison_accuracy'])} of the comparisons; "
-            "by chance 50 %."
-        )
+        share = _share(scores["comparison_accuracy"])
+        if "given" in curves:
+            line.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
+        else:
+            found = f"{found}: the map agrees with {share} of the comparisons"
+            line.append("By chance it would agree with 50 %.")
+    if "comparison_accuracy_held_out" in scores:
+        share = _share(scores["comparison_accuracy_held_out"])
+        line.append(f"Of comparisons it was not shown it agrees with {share}.")
     look.headline(found, " ".join(line))
 
 

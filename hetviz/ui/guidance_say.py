@@ -59,7 +59,7 @@ def lines(
             said, way = st.columns([8, 1], gap="small", vertical_alignment="center")
             aside = asides.get(str(row["key"]), "")
             told = f"<small>{look.esc(aside)}</small>" if aside else ""
-            said.html(f'<p class="hv-say">{sentence(data, row)}{told}</p>')
+            said.html(f'<p class="hv-statement">{sentence(data, row)}{told}</p>')
             with way:
                 st.button(
                     "Show",

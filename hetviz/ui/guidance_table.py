@@ -130,7 +130,7 @@ def _page(data: HeteroData, form: str, rows: pd.DataFrame, total: int) -> None:
         guidance_bulk.offer(form, rows)
         if pages > 1:
             # As wide as its pages: beside others it would show fewer.
-            width = 40 * (min(pages, 7) + 2)
+            width = 60 * (min(pages, 5) + 2)
             number = st.pagination(pages, key=f"page-{form}-{pages}", width=width)
     part = rows.iloc[(number - 1) * PAGE : number * PAGE]
     with place:
@@ -198,7 +198,9 @@ def _frame(data: HeteroData, form: str, rows: pd.DataFrame) -> pd.DataFrame:
     out = pd.DataFrame(index=pd.Index(rows["key"].to_numpy(), name="key"))
     for end in _shown_ends(form, rows):
         at = rows[end].to_numpy()
-        out[f"{end}-face"] = _faces(data, at)
+        shown = _faces(data, at)
+        if shown is not None:
+            out[f"{end}-face"] = shown
         out[end] = names[at]
     out["weight"] = rows["weight"].to_numpy(dtype=np.float64)
     out["score"] = rows["score"].to_numpy(dtype=np.float64)
@@ -215,10 +217,12 @@ def _shown_ends(form: str, rows: pd.DataFrame) -> tuple[str, ...]:
     return ("a", "b", "d") if (rows["a"] == rows["c"]).all() else ("a", "b", "c", "d")
 
 
-def _faces(data: HeteroData, rows: NDArray[np.int64]) -> list[str | None]:
+def _faces(data: HeteroData, rows: NDArray[np.int64]) -> list[str] | None:
+    """Return the addresses of pictures, empty where an item has none; None if none has one."""
     if all(part.media is None for part in data.datasets.values()):
-        return [None] * len(rows)
-    return [faces.picture_of(data, faces.item_at(data, int(row))) for row in rows]
+        return None
+    found = [faces.picture_of(data, faces.item_at(data, int(row))) or "" for row in rows]
+    return found if any(found) else None
 
 
 def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame) -> dict[str, Any]:
@@ -232,7 +236,7 @@ def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame)
     }[form]
     columns: dict[str, Any] = {}
     for end, words in zip(ends, said, strict=True):
-        if frame[f"{end}-face"].notna().any():
+        if f"{end}-face" in frame:
             columns[f"{end}-face"] = st.column_config.ImageColumn("", width=44)
         first, last = (faces.item_at(data, int(k)) for k in (rows[end].min(), rows[end].max()))
         alone = form == "link" and first.dataset is last.dataset
