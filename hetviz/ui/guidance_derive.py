@@ -134,7 +134,9 @@ def _preview(data: HeteroData, shown: Links | Comparisons) -> None:
             {"form": "comparison", **dict(zip("abcd", pair, strict=True))}
             for pair in shown.pairs[:_PREVIEWED]
         ]
-    st.html("".join(f'<p class="hv-statement">{guidance_say.sentence(data, row)}</p>' for row in rows))
+    st.html(
+        "".join(f'<p class="hv-statement">{guidance_say.sentence(data, row)}</p>' for row in rows)
+    )
     more = len(shown) - len(rows)
     if more > 0:
         look.quiet(f"… and {more:,} more. They make one set, which can be switched off.")
