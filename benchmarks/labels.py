@@ -109,10 +109,19 @@ def one_split(
     return errors | {"best alone": min(alone)} | dict(svm(problem, seen, hidden)), ratio
 
 
-def terms(name: str, data: HeteroData, seeds: int, base: GbcSettings) -> Iterator[dict[str, Any]]:
-    """Yield errors with and without each coupling term; lambdas also by cross-validation."""
-    for missing in (0.0, 0.3):
-        for share in (0.1, 0.3):
+def terms(
+    name: str,
+    data: HeteroData,
+    seeds: int,
+    base: GbcSettings,
+    *,
+    gaps: Sequence[float] = (0.0, 0.3),
+    shares: Sequence[float] = (0.1, 0.3),
+    n_cv: int = 2,
+) -> Iterator[dict[str, Any]]:
+    """Yield errors with and without each coupling term; in `n_cv` seeds also by cross-validation."""
+    for missing in gaps:
+        for share in shares:
             errors: dict[str, list[float]] = {}
             for seed in range(seeds):
                 graphed = with_neighbours(without_rows(data, missing, seed))
@@ -132,7 +141,7 @@ def terms(name: str, data: HeteroData, seeds: int, base: GbcSettings) -> Iterato
                 keep(errors, "thesis, 0.1", wrong(problem, fit(problem, seen, paper).joint, hidden))
                 exact = replace(base, connectivity="exact")
                 keep(errors, "both, exact", wrong(problem, fit(problem, seen, exact).joint, hidden))
-                if seed < 2:
+                if seed < n_cv:
                     graphs = list(problem.graphs.values())
                     Y, few = problem.targets(seen), replace(base, n_rounds=min(50, base.n_rounds))
                     by_cv = chosen(

@@ -49,7 +49,7 @@ class GradientBoostingConsensus(BasePredictor):
     lam0, lam1 : float or "cv"
         Weight of consensus between sources, and of likeness of linked items.
     consensus : {"soft", "paper"}
-        See `hetviz.core.gbc.pull`.
+        See `hetviz.core.gbc.Pull`.
     sharpness : float
         How much surer than their mean sources are made; see `hetviz.core.gbc_fit.GbcSettings`.
     connectivity : {"paper", "exact"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,21 +29,77 @@ _CLIP = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Pull:
-    """A coupling term by row and column, and its derivatives.
+    """The term that pulls margins f to a target t, by row and column; derivatives as asked for.
 
     Attributes
     ----------
-    value, slope, curvature : ndarray of shape (n, K)
-        By the margin f.
-    target_slope, target_curvature : ndarray of shape (n, K)
-        By the target t that f is pulled to.
+    task : {"number", "classes"}
+    f, t : ndarray of shape (n, K)
+    how : {"soft", "paper"}
+        For classes. ``"soft"`` is the divergence of sigmoid(f) from sigmoid(t), which is least at
+        f = t. ``"paper"`` inserts t as the label of the logistic loss, which pushes f beyond t.
     """
 
-    value: Floats
-    slope: Floats
-    curvature: Floats
-    target_slope: Floats
-    target_curvature: Floats
+    task: str
+    f: Floats
+    t: Floats
+    how: str = "soft"
+
+    @property
+    def value(self) -> Floats:
+        """The term itself."""
+        f, t = self.f, self.t
+        if self.task == NUMBER:
+            return np.asarray((f - t) ** 2)
+        if self.how == "paper":
+            return np.logaddexp(0.0, -f * t)
+        return np.asarray(np.logaddexp(0.0, f) - np.logaddexp(0.0, t) + self._q * (t - f))
+
+    @property
+    def slope(self) -> Floats:
+        """By f."""
+        if self.task == NUMBER:
+            return 2.0 * (self.f - self.t)
+        return -self.t * self._wrong if self.how == "paper" else self._p - self._q
+
+    @property
+    def curvature(self) -> Floats:
+        """By f, twice."""
+        if self.task == NUMBER:
+            return np.full_like(self.f, 2.0)
+        if self.how == "paper":
+            return self.t**2 * self._wrong * (1.0 - self._wrong)
+        return self._p * (1.0 - self._p)
+
+    @property
+    def target_slope(self) -> Floats:
+        """By t."""
+        if self.task == NUMBER:
+            return 2.0 * (self.t - self.f)
+        if self.how == "paper":
+            return -self.f * self._wrong
+        return self._q * (1.0 - self._q) * (self.t - self.f)
+
+    @property
+    def target_curvature(self) -> Floats:
+        """By t, twice; for "soft" what is surely not negative of it."""
+        if self.task == NUMBER:
+            return np.full_like(self.f, 2.0)
+        if self.how == "paper":
+            return self.f**2 * self._wrong * (1.0 - self._wrong)
+        return self._q * (1.0 - self._q)
+
+    @cached_property
+    def _p(self) -> Floats:
+        return np.asarray(expit(self.f))
+
+    @cached_property
+    def _q(self) -> Floats:
+        return np.asarray(expit(self.t))
+
+    @cached_property
+    def _wrong(self) -> Floats:
+        return np.asarray(expit(-self.f * self.t))
 
 
 def prior_of(task: str, Y: Floats) -> Floats:
@@ -67,44 +124,29 @@ def label_slopes(task: str, f: Floats, y: Floats) -> tuple[Floats, Floats]:
     return -y * wrong, wrong * (1.0 - wrong)
 
 
-def pull(task: str, f: Floats, t: Floats, how: str = "soft") -> Pull:
-    """Return the term that pulls margins f to a target t.
-
-    Parameters
-    ----------
-    task : {"number", "classes"}
-    f, t : ndarray of shape (n, K)
-    how : {"soft", "paper"}
-        For classes. ``"soft"`` is the divergence of sigmoid(f) from sigmoid(t), which is least at
-        f = t. ``"paper"`` inserts t as the label of the logistic loss, which pushes f beyond t.
-    """
-    if task == NUMBER:
-        two = np.full_like(f, 2.0)
-        return Pull((f - t) ** 2, 2.0 * (f - t), two, 2.0 * (t - f), two)
-    if how == "paper":
-        by_f, by_t = expit(-t * f), f * t
-        curved = by_f * (1.0 - by_f)
-        return Pull(np.logaddexp(0.0, -by_t), -t * by_f, t**2 * curved, -f * by_f, f**2 * curved)
-    p, q = expit(f), expit(t)
-    value = np.logaddexp(0.0, f) - np.logaddexp(0.0, t) + q * (t - f)
-    return Pull(value, p - q, p * (1.0 - p), q * (1.0 - q) * (t - f), q * (1.0 - q))
+def voices(rows: Sequence[Ints], weights: Floats, n: int) -> list[Floats]:
+    """Return what part of the consensus each source has in its rows: of sum 1 over sources."""
+    weight, count = np.zeros(n), np.zeros(n)
+    for here, w in zip(rows, weights, strict=True):
+        weight[here] += w
+        count[here] += 1
+    # a row that only sources of weight 0 record still has their plain mean
+    return [
+        np.where(
+            weight[here] > 0, w / np.where(weight[here] > 0, weight[here], 1.0), 1 / count[here]
+        )
+        for here, w in zip(rows, weights, strict=True)
+    ]
 
 
 def consensus(margins: Sequence[Floats], rows: Sequence[Ints], weights: Floats, n: int) -> Floats:
     """Return E (n, K): the weighted mean over the sources that record each row, else NaN."""
-    total = np.zeros((n, margins[0].shape[1]))
-    weight = np.zeros(n)
-    plain, count = np.zeros_like(total), np.zeros(n)
-    for f, here, w in zip(margins, rows, weights, strict=True):
-        total[here] += w * f
-        weight[here] += w
-        plain[here] += f
-        count[here] += 1
-    # a row that only sources of weight 0 record still has their plain mean
-    silent = weight <= 0
-    total[silent], weight[silent] = plain[silent], count[silent]
-    with np.errstate(invalid="ignore"):
-        return np.asarray(total / weight[:, None])
+    E = np.full((n, margins[0].shape[1]), np.nan)
+    for here in rows:
+        E[here] = 0.0
+    for f, here, voice in zip(margins, rows, voices(rows, weights, n), strict=True):
+        E[here] += voice[:, None] * f
+    return E
 
 
 def within_source(A: Any, rows: Ints) -> Any:
@@ -147,7 +189,7 @@ def connectivity(
     Parameters
     ----------
     task, how
-        See `pull`.
+        See `Pull`.
     f : ndarray of shape (n_i, K)
     S : csr_array of shape (n_i, n_i)
     active : ndarray of bool, shape (n_i,)
@@ -155,7 +197,7 @@ def connectivity(
     gradient : {"paper", "exact"}
         The paper takes the neighbours as fixed; ``"exact"`` counts that they are pulled too.
     """
-    found = pull(task, f, S @ f, how)
+    found = Pull(task, f, S @ f, how)
     on = active[:, None].astype(np.float64)
     slope, curvature = on * found.slope, on * found.curvature
     if gradient == "exact":
@@ -229,7 +271,7 @@ def graph_losses(
             both = (i >= 0) & (j >= 0)
             if both.any():
                 left, right = f[i[both]], f[j[both]]
-                apart = pull(task, left, right).value + pull(task, right, left).value
+                apart = Pull(task, left, right).value + Pull(task, right, left).value
                 total += w * float(apart.sum()) / 2.0
                 mass += w * int(both.sum())
         if mass > 0:

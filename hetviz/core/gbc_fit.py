@@ -29,7 +29,7 @@ class GbcSettings:
     lam0, lam1 : float
         Weight of consensus between sources, and of likeness of linked rows.
     consensus : {"soft", "paper"}
-        See `hetviz.core.gbc.pull`.
+        See `hetviz.core.gbc.Pull`.
     sharpness : float
         For classes, with "soft": sources are pulled to prior + sharpness (E - prior). The mean E of
         log-odds is as timid as the sources that cannot tell a row; independent ones would add up.
@@ -79,7 +79,7 @@ class Gbc:
     weights, graph_weights : ndarray of shape (rounds, p), (rounds, q)
         After each round.
     history : list of float
-        Objective after each round, with the weights of that round.
+        Objective after each round, with the weights of that round; of the labels alone at first.
     joint : ndarray of shape (n, K)
         The consensus; the prior where no source records a row.
     """
@@ -184,6 +184,7 @@ class _Training:
     w: Floats
     v: Floats
     held: Floats | None
+    E: Floats | None = None
 
     @classmethod
     def start(
@@ -256,14 +257,19 @@ class _Training:
         if begins or number == 0:
             self._grow(self.coupled if begins else self.learn)
         together = number >= self.settings.n_alone and self.is_coupled
-        for i, rows in enumerate(self.learn):
-            if not len(rows):
+        self.E, voices = None, []
+        if together:
+            rows = [source.rows for source in self.sources]
+            self.E, voices = self._consensus(), gbc.voices(rows, self.w, len(self.Y))
+        for i, learn in enumerate(self.learn):
+            if not len(learn):
                 continue
-            E = self._consensus() if together else None
-            _, slope, curvature = self._terms(i, E)
+            slope, curvature = self._slopes(i)
             booster = self.boosters[i][-1]
-            booster.step(slope[rows], curvature[rows])
-            self.f[i] = self.base[i] + booster.scores
+            booster.step(slope[learn], curvature[learn])
+            before, self.f[i] = self.f[i], self.base[i] + booster.scores
+            if self.E is not None:
+                self.E[self.sources[i].rows] += voices[i][:, None] * (self.f[i] - before)
 
     def _grow(self, learn: list[Ints]) -> None:
         """Go on from the margins reached, with new trees of other rows."""
@@ -274,8 +280,7 @@ class _Training:
 
     def objective(self) -> float:
         """Return the objective as it stands."""
-        E = self._consensus()
-        return sum(float(w) * self._terms(i, E)[0] for i, w in enumerate(self.w))
+        return sum(float(w) * self._value(i) for i, w in enumerate(self.w))
 
     def weigh(self, number: int) -> None:
         """Set the weights of sources and graphs for the next round."""
@@ -305,37 +310,48 @@ class _Training:
         y = self.Y[self.sources[i].rows[t]]
         return float(gbc.label_loss(self.task, self.f[i][t], y).mean()) if t.any() else np.nan
 
-    def _terms(self, i: int, E: Floats | None) -> tuple[float, Floats, Floats]:
-        """Return value, slope and curvature of what concerns source i, without its weight.
-
-        Without a consensus E, of the labels alone.
-        """
-        f, rows, t, u = self.f[i], self.sources[i].rows, self.labelled[i], self.consenting[i]
-        slope, curvature = np.zeros_like(f), np.zeros_like(f)
-        y = self.Y[rows[t]]
-        value = float(gbc.label_loss(self.task, f[t], y).sum())
-        slope[t], curvature[t] = gbc.label_slopes(self.task, f[t], y)
-        if E is None:
-            return value, slope, curvature
-        lam0 = self._scaled(self.settings.lam0, i, u)
-        if lam0 > 0:
-            found = gbc.pull(self.task, f[u], self._aim(E[rows[u]]), self.settings.consensus)
+    def _value(self, i: int) -> float:
+        """Return what source i adds to the objective, without its weight."""
+        t = self.labelled[i]
+        y = self.Y[self.sources[i].rows[t]]
+        value = float(gbc.label_loss(self.task, self.f[i][t], y).sum())
+        lam0, found = self._to_others(i)
+        if found is not None:
             value += lam0 * float(found.value.sum())
+        lam1, linked = self._to_neighbours(i)
+        return value if linked is None else value + lam1 * linked[0]
+
+    def _slopes(self, i: int) -> tuple[Floats, Floats]:
+        """Return slope and curvature of that, (n_i, K)."""
+        f, t, u = self.f[i], self.labelled[i], self.consenting[i]
+        slope, curvature = np.zeros_like(f), np.zeros_like(f)
+        slope[t], curvature[t] = gbc.label_slopes(self.task, f[t], self.Y[self.sources[i].rows[t]])
+        lam0, found = self._to_others(i)
+        if found is not None:
             slope[u] += lam0 * found.slope
             curvature[u] += lam0 * found.curvature
+        lam1, linked = self._to_neighbours(i)
+        if linked is not None:
+            slope, curvature = slope + lam1 * linked[1], curvature + lam1 * linked[2]
+        return slope, curvature
+
+    def _to_others(self, i: int) -> tuple[float, gbc.Pull | None]:
+        u = self.consenting[i]
+        lam0 = self._scaled(self.settings.lam0, i, u)
+        if self.E is None or lam0 <= 0:
+            return 0.0, None
+        aim = self._aim(self.E[self.sources[i].rows[u]])
+        return lam0, gbc.Pull(self.task, self.f[i][u], aim, self.settings.consensus)
+
+    def _to_neighbours(self, i: int) -> tuple[float, tuple[float, Floats, Floats] | None]:
         lam1 = self._scaled(self.settings.lam1, i, self.joined[i])
-        if lam1 > 0:
-            S, has = gbc.neighbour_mean(self.means[i], self.v)
-            v, g, h = gbc.connectivity(
-                self.task,
-                f,
-                S,
-                self.joined[i] & has,
-                self.settings.consensus,
-                self.settings.connectivity,
-            )
-            value, slope, curvature = value + lam1 * v, slope + lam1 * g, curvature + lam1 * h
-        return value, slope, curvature
+        if self.E is None or lam1 <= 0:
+            return 0.0, None
+        S, has = gbc.neighbour_mean(self.means[i], self.v)
+        how = self.settings
+        return lam1, gbc.connectivity(
+            self.task, self.f[i], S, self.joined[i] & has, how.consensus, how.connectivity
+        )
 
     def _aim(self, E: Floats) -> Floats:
         """Return what sources are pulled to, from their consensus."""

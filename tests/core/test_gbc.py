@@ -87,19 +87,19 @@ def test_slopes_are_derivatives(task: str, how: str) -> None:
     g, h = gbc.label_slopes(task, f, y)
     assert gradient_error(lambda x: float(gbc.label_loss(task, x, y).sum()), g, f) < 1e-8
     assert gradient_error(lambda x: float(gbc.label_slopes(task, x, y)[0].sum()), h, f) < 1e-8
-    found = gbc.pull(task, f, t, how)
-    value: Callable[..., float] = lambda a, b: float(gbc.pull(task, a, b, how).value.sum())  # noqa: E731
+    found = gbc.Pull(task, f, t, how)
+    value: Callable[..., float] = lambda a, b: float(gbc.Pull(task, a, b, how).value.sum())  # noqa: E731
     assert gradient_error(lambda x: value(x, t), found.slope, f) < 1e-8
     assert gradient_error(lambda x: value(f, x), found.target_slope, t) < 1e-8
-    slope: Callable[..., float] = lambda a: float(gbc.pull(task, a, t, how).slope.sum())  # noqa: E731
+    slope: Callable[..., float] = lambda a: float(gbc.Pull(task, a, t, how).slope.sum())  # noqa: E731
     assert gradient_error(slope, found.curvature, f) < 1e-8
 
 
 def test_soft_consensus_rests_where_all_agree_and_the_papers_does_not() -> None:
     f = np.array([[1.0], [-2.0]])
-    np.testing.assert_allclose(gbc.pull(gbc.CLASSES, f, f, "soft").slope, 0.0, atol=1e-15)
-    np.testing.assert_allclose(gbc.pull(gbc.CLASSES, f, f, "soft").value, 0.0, atol=1e-15)
-    paper = gbc.pull(gbc.CLASSES, np.ones((1, 1)), np.ones((1, 1)), "paper")
+    np.testing.assert_allclose(gbc.Pull(gbc.CLASSES, f, f, "soft").slope, 0.0, atol=1e-15)
+    np.testing.assert_allclose(gbc.Pull(gbc.CLASSES, f, f, "soft").value, 0.0, atol=1e-15)
+    paper = gbc.Pull(gbc.CLASSES, np.ones((1, 1)), np.ones((1, 1)), "paper")
     np.testing.assert_allclose(paper.slope, -0.2689414213699951)
 
 
@@ -117,7 +117,7 @@ def test_consensus_slope_is_exact_for_numbers_although_the_mean_moves_too() -> N
         )
 
     E = gbc.consensus(f, rows, w, 8)
-    slope = w[0] * gbc.pull(gbc.NUMBER, f[0], E[rows[0]]).slope
+    slope = w[0] * gbc.Pull(gbc.NUMBER, f[0], E[rows[0]]).slope
     assert gradient_error(value, slope, f[0]) < 1e-9
     assert np.isnan(gbc.consensus(f, rows, w, 9)[8]).all()
 
