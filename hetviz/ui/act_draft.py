@@ -59,10 +59,9 @@ def label(rows: NDArray[np.int64], column: str, value: str) -> None:
         want(state)
 
 
-def switch(name: str, key: str) -> None:
-    """Switch a set of statements on or off, as a control in the session says."""
+def switch(name: str, on: bool) -> None:
+    """Switch a set of statements on or off."""
     state = session.workspace().state
-    on = bool(st.session_state[key])
     if session.do(SwitchSet(name, on)):
         rows = np.empty(0, dtype=np.int64)
         if not on and state.data is not None:

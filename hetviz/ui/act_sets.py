@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
 
 import streamlit as st
 
 from hetviz.data.statements import set_names
-from hetviz.ui import act_draft, look, session
+from hetviz.ui import act_draft, look, session, set_switches
 from hetviz.workspace import State
 
-_SCROLLS_FROM = 9
-_HEIGHT = 380
+_HEIGHT, _WIDTH = 380, 340
 
 
 def popover(state: State) -> None:
@@ -24,23 +22,13 @@ def popover(state: State) -> None:
         ("sets", id(data)), data, lambda: Counter(str(name) for name in set_names(data))
     )
     with st.popover("Guidance", key="sets"):
-        height: int | Literal["content"] = _HEIGHT if len(sizes) >= _SCROLLS_FROM else "content"
-        with st.container(width=340, height=height, border=False, gap="xsmall", key="set-list"):
-            if sizes:
-                look.quiet("Switch a set off, and the map goes without it.")
-            else:
-                look.quiet("Nothing has been said yet. Make groups on the map and relate them.")
-            # The newest is what one would try first.
-            for place, (name, size) in reversed(list(enumerate(sizes.items()))):
-                on = name not in state.off
-                key = f"set-{place}-{name}-{on}"
-                st.toggle(
-                    look.plain(f"{name} ({size:,})"),
-                    value=on,
-                    key=key,
-                    on_change=act_draft.switch,
-                    args=(name, key),
-                )
+        if sizes:
+            look.quiet("Switch a set off, and the map goes without it.")
+        else:
+            look.quiet("Nothing has been said yet. Make groups on the map and relate them.")
+        # The newest is what one would try first.
+        newest = [(name, size, name not in state.off) for name, size in reversed(sizes.items())]
+        set_switches.show(newest, act_draft.switch, "set-list", _HEIGHT, _WIDTH)
         st.toggle(
             "Refit after each change",
             value=act_draft.refits(),

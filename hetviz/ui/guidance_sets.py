@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import streamlit as st
 
-from hetviz.ui import look, session
+from hetviz.ui import look, session, set_switches
 from hetviz.ui.guidance_ledger import Ledger
 from hetviz.workspace import RenameSet, SwitchSet
 
-_SCROLLS_FROM = 8
+_HEIGHT = 260
 
 
 def show(ledger: Ledger) -> None:
@@ -21,18 +19,8 @@ def show(ledger: Ledger) -> None:
     off = int((~sets["on"]).sum())
     look.section("What counts", f"{look.count(off, 'set')} off" if off else "")
     look.quiet("What one action said is a set. Switch one off and refit to see what it does.")
-    height: int | Literal["content"] = 260 if len(sets) >= _SCROLLS_FROM else "content"
-    with st.container(height=height, border=False, gap="xsmall", key="sets"):
-        for name, number, on in sets.itertuples(index=False):
-            # A key for each state: undo has to move the switch too.
-            key = f"set-{name}-{bool(on)}"
-            st.toggle(
-                f"{look.plain(name)} ({number:,})",
-                value=bool(on),
-                key=key,
-                on_change=_switch,
-                args=(str(name), not on),
-            )
+    rows = [(str(name), int(number), bool(on)) for name, number, on in sets.to_numpy()]
+    set_switches.show(rows, _switch, "sets", _HEIGHT)
     with st.popover("Rename a set", type="tertiary", key="rename-set"):
         old = st.selectbox("Set", list(sets["set"]), key="rename-set-which")
         new = st.text_input("New name", max_chars=150, key=f"rename-set-to-{old}")

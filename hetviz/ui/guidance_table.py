@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
 from hetviz.data.statements import COMPARED as COMPARED_SET
+from hetviz.plots.curve import LOOK_AT
 from hetviz.ui import faces, guidance_bulk, guidance_editor, guidance_say, look, session
 from hetviz.ui.guidance_ledger import (
     BROKEN,
@@ -90,15 +91,14 @@ def _between(said: pd.DataFrame, form: str) -> str | None:
     pairs = sorted(set(_joins(said, form)))
     if len(pairs) < 2:
         return None
-    found: str | None = st.selectbox(
+    found = st.selectbox(
         "Datasets",
-        [None, *pairs],
-        format_func=lambda pair: pair or _ALL_PAIRS,
+        [_ALL_PAIRS, *pairs],
         key=f"which-pair-{form}",
         label_visibility="collapsed",
         width=190,
     )
-    return found
+    return None if found == _ALL_PAIRS else found
 
 
 def _joins(rows: pd.DataFrame, form: str) -> NDArray[np.object_]:
@@ -168,8 +168,18 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
             else "The far distance as a share of both: above 50 % the map agrees."
         ),
     )
-    columns["fate"] = text("Kept?", width=70)
-    columns["note"] = text("Note", max_chars=500, width=110)
+    columns["fate"] = text(
+        "Kept?",
+        width=70,
+        help=(
+            f"Together is kept among the nearest {100 * LOOK_AT:.0f} % of all pairs of the two "
+            "datasets, apart outside them. The panel of an item looks from its own place instead, "
+            "so its count may differ."
+            if form == "link"
+            else "Whether the pair said to be nearer is nearer on the map."
+        ),
+    )
+    columns["note"] = text("Note", max_chars=500, width=110 if form == "link" else 80)
     own_sets = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
     for column, label, some in (
         ("set", "Set", own_sets),
@@ -241,7 +251,7 @@ def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame)
         first, last = (faces.item_at(data, int(k)) for k in (rows[end].min(), rows[end].max()))
         alone = form == "link" and first.dataset is last.dataset
         label = f"{first.glyph} {first.dataset.name}" if alone else words
-        columns[end] = st.column_config.TextColumn(label, width=140 if form == "link" else 120)
+        columns[end] = st.column_config.TextColumn(label, width=140 if form == "link" else 104)
     return columns
 
 

@@ -57,7 +57,9 @@ def sentences(found: Trust, row: int) -> tuple[list[str], list[str]] | None:
     if count("said") > 0:
         broken, said = round(count("violated")), round(count("said"))
         if broken:
-            wrong.append(f"The map breaks {broken:,} of {look.count(said, 'thing')} said about it.")
+            wrong.append(
+                f"Seen from its place, the map breaks {broken:,} of {look.count(said, 'thing')} said about it."
+            )
         else:
             kept = "the one thing" if said == 1 else f"all {said:,} things"
             right.append(f"The map keeps {kept} said about it.")

@@ -97,7 +97,7 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     assert wrong == [
         "10 of its 10 nearest here are not near in the data.",
         "10 of its 10 nearest in the data are far here.",
-        "The map breaks 1 of 1 thing said about it.",
+        "Seen from its place, the map breaks 1 of 1 thing said about it.",
     ]
     assert right == []
     wrong, right = item_trust.sentences(found, 0)
