@@ -58,7 +58,8 @@ def sentences(found: Trust, row: int) -> tuple[list[str], list[str]] | None:
         broken, said = round(count("violated")), round(count("said"))
         if broken:
             wrong.append(
-                f"Seen from its place, the map breaks {broken:,} of {look.count(said, 'thing')} said about it."
+                f"Seen from its place, the map breaks {broken:,} of "
+                f"{look.count(said, 'thing')} said about it."
             )
         else:
             kept = "the one thing" if said == 1 else f"all {said:,} things"
