@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import dataset_card, joining, look, recent, session, upload
+from hetviz.ui import dataset_card, joining, look, recent, renewing, session, upload
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -10,6 +10,8 @@ waiting = upload.staged()
 
 if waiting is not None:
     upload.account(waiting)
+elif renewing.waits(state):
+    renewing.account(state)
 elif state.data is None:
     look.headline("No data yet", "Drop files here, or open a sample on the Start page.")
     upload.drop_zone("Your own files", fresh=True)

@@ -12,7 +12,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.io import DatasetInfo
 from hetviz.io.loaded import ColumnInfo
 from hetviz.plots.palette import shape_of
-from hetviz.ui import joining, look, pictures, session, upload
+from hetviz.ui import joining, look, pictures, renewing, session, upload
 from hetviz.workspace import DropDataset, RenameDataset, State
 
 _PREVIEW = 6
@@ -120,6 +120,7 @@ def _line(dataset: Dataset) -> str:
 
 def _actions(data: HeteroData, name: str, place: int) -> None:
     joining.same_things(data, name, place)
+    renewing.offer(name, place)
     with st.popover("Rename", type="tertiary", key=f"rename-{place}"):
         key = f"new-name-{place}-{name}"
         st.text_input("New name", value=name, max_chars=200, key=key)

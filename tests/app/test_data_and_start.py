@@ -15,6 +15,7 @@ from hetviz.ui.places import CSS
 from hetviz.workspace import RenameDataset, SetTitle
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
+from tests.app.test_pages import PLANTS, upload
 
 
 def project_of(app: AppTest, key: str) -> dict[str, Any]:
@@ -142,3 +143,39 @@ def test_the_map_and_the_pages_share_no_class() -> None:
     assert all(named)
     for first, second in combinations(named, 2):
         assert first & second == set()
+
+
+def hand_in(app: AppTest, name: str, text: str) -> AppTest:
+    given = "newer-uploads" in app.session_state
+    number = app.session_state["newer-uploads"] if given else 0
+    app.file_uploader(key=f"newer-upload-0-{number}").set_value(
+        (name, text.encode(), "text/csv")
+    ).run()
+    assert not app.exception
+    return app
+
+
+def test_a_newer_version_is_told_first_and_then_takes_the_place_of_the_old(visit: Visit) -> None:
+    app = go(press(upload(visit(), plants_csv=PLANTS), "go-on"), "data")
+    lines = PLANTS.strip().splitlines()
+    before = list(workspace_of(app).state.opened()["plants"].ids)
+    new = "new" + lines[-1][lines[-1].index(",") :]
+    app = hand_in(app, "plants-2.csv", "\n".join([*lines[:-1], new]) + "\n")
+    text = html_of(app)
+    assert "Items of plants: 1 new, 1 gone, 0 changed." in text
+    assert list(workspace_of(app).state.opened()["plants"].ids) == before
+    press(app, "leave-newer")
+    app = hand_in(app, "plants-2.csv", "\n".join([*lines[:-1], new]) + "\n")
+    press(app, "replace-dataset")
+    assert list(workspace_of(app).state.opened()["plants"].ids) == [*before[:-1], "new"]
+    press(app, "undo")
+    assert list(workspace_of(app).state.opened()["plants"].ids) == before
+
+
+def test_a_file_that_cannot_take_the_place_says_why_and_changes_nothing(visit: Visit) -> None:
+    app = go(press(upload(visit(), plants_csv=PLANTS), "go-on"), "data")
+    before = workspace_of(app).state.opened().fingerprint()
+    app = hand_in(app, "other.csv", "id,colour\nq,red\nr,blue\n")
+    assert "cannot take the place of plants" in html_of(app)
+    press(app, "leave-newer")
+    assert workspace_of(app).state.opened().fingerprint() == before
