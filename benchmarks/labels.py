@@ -119,7 +119,7 @@ def terms(
     shares: Sequence[float] = (0.1, 0.3),
     n_cv: int = 2,
 ) -> Iterator[dict[str, Any]]:
-    """Yield errors with and without each coupling term; in `n_cv` seeds also by cross-validation."""
+    """Yield errors with and without each coupling term; for `n_cv` seeds also cross-validated."""
     for missing in gaps:
         for share in shares:
             errors: dict[str, list[float]] = {}

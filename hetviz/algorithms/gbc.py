@@ -108,8 +108,8 @@ class GradientBoostingConsensus(BasePredictor):
             "own that must agree where the label is unknown, and draws how sure they are."
         ),
         caveats=(
-            "Where sources lack items it is far better than trees on joined features; a plain vote "
-            "of the sources was about as good where it was measured.",
+            "Where sources lack items it was far better than trees on joined features, and better "
+            "than a plain vote of the sources; with one source it is trees on its features.",
             "Linked items are pulled to the same label, which hurts where links say little of it.",
             "Distances on its map are differences in what is predicted, not in the features.",
         ),

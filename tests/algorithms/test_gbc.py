@@ -15,7 +15,7 @@ from hetviz.algorithms import gbc as module
 from hetviz.algorithms.gbc import GradientBoostingConsensus
 from hetviz.core.gbc import CLASSES, NUMBER
 from hetviz.core.gbc_choice import LAM0
-from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
 from hetviz.features.labelled import label_column, label_problem
 
@@ -161,6 +161,17 @@ def test_labels_of_other_views_count_and_digits_are_classes() -> None:
     Y = problem.targets()
     np.testing.assert_array_equal(Y[0], [1, -1, -1])
     assert np.isnan(Y[5]).all()
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [(("x",), "x is left off: it shows"), (("x", "y"), "x, y are left off: they show")],
+)
+def test_datasets_of_other_items_are_told(others: tuple[str, ...], words: str) -> None:
+    data = two_views(60)
+    rest = [Dataset(name, ["p", "q"], np.eye(2), entity=f"other {name}") for name in others]
+    with pytest.warns(DataWarning, match=words):
+        fitted(HeteroData([*data.datasets.values(), *rest], data.links, None, data.labels))
 
 
 @pytest.mark.parametrize(

@@ -294,6 +294,71 @@ def test_consensus_brings_sources_together_and_a_source_without_labels_learns() 
     assert taught.weights[-1][1] == pytest.approx(1 / 3)
 
 
+def test_sources_learn_alone_before_they_are_coupled() -> None:
+    sources, Y, _ = made(missing=0.2)
+    settings = replace(FAST, weights="equal", alone=4)
+    seen: list[list[np.ndarray]] = []
+    for lam0 in (0.0, 1.0):
+        mine: list[np.ndarray] = []
+        fit_gbc(
+            sources,
+            [],
+            Y,
+            gbc.CLASSES,
+            replace(settings, lam0=lam0),
+            watch=lambda _, E, mine=mine: bool(mine.append(E)),  # type: ignore[func-returns-value]
+        )
+        seen.append(mine)
+    same = [np.array_equal(a, b) for a, b in zip(*seen, strict=True)]
+    assert same == [True] * 4 + [False] * 8
+    assert [replace(settings, n_rounds=n).n_alone for n in (1, 4, 100)] == [0, 2, 4]
+
+
+def test_voices_add_up_to_one_even_where_no_source_has_weight() -> None:
+    rows = [np.array([0, 1, 2]), np.array([1, 3]), np.array([2, 3])]
+    total = np.zeros(5)
+    voices = gbc.voices(rows, np.array([0.7, 0.0, 0.0]), 5)
+    for here, voice in zip(rows, voices, strict=True):
+        total[here] += voice
+    np.testing.assert_allclose(total, [1, 1, 1, 1, 0])
+    np.testing.assert_allclose(voices[1], [0.0, 0.5])
+
+
+def test_a_sharp_consensus_makes_classes_surer_and_leaves_numbers_alone() -> None:
+    sure = []
+    for task in (gbc.CLASSES, gbc.NUMBER):
+        sources, Y, _ = made(n=300, task=task)
+        hidden = np.isnan(Y[:, 0])
+        settings = replace(FAST, n_rounds=30)
+        fits = [
+            fit_gbc(sources, [], Y, task, replace(settings, sharpness=s)).joint[hidden]
+            for s in (1.0, 2.0)
+        ]
+        sure.append([float(np.abs(joint).mean()) for joint in fits])
+    assert sure[0][1] > 1.1 * sure[0][0]
+    assert sure[1][1] == sure[1][0]
+
+
+def test_consensus_beats_the_vote_where_sources_lack_rows() -> None:
+    errors = np.zeros((3, 2))
+    for seed in range(len(errors)):
+        rng = np.random.default_rng(seed)
+        code = rng.integers(0, 3, 400)
+        sources = []
+        for _ in range(4):
+            rows = np.flatnonzero(rng.random(400) > 0.3)
+            X = rng.normal(size=(3, 5))[code[rows]] + rng.normal(size=(len(rows), 5))
+            sources.append(GbcSource(X, rows))
+        Y = np.where(code[:, None] == np.arange(3), 1.0, -1.0)
+        hidden = rng.random(400) > 0.15
+        Y[hidden] = np.nan
+        for place, lam0 in enumerate((0.3, 0.0)):
+            settings = GbcSettings(n_rounds=40, lam0=lam0, lam1=0.0)
+            joint = fit_gbc(sources, [], Y, gbc.CLASSES, settings).joint[hidden]
+            errors[seed, place] = (joint.argmax(axis=1) != code[hidden]).mean()
+    assert errors[:, 0].mean() < 0.95 * errors[:, 1].mean(), errors
+
+
 def test_links_carry_a_label_along() -> None:
     rng = np.random.default_rng(0)
     n = 200
