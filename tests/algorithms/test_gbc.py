@@ -212,8 +212,11 @@ def test_too_few_labels_one_class_and_too_much_work_are_refused(
 
 def test_lightgbm_is_loaded_by_a_fit_only() -> None:
     program = (
-        "import sys, hetviz; hetviz.methods(); assert 'lightgbm' not in sys.modules;"
-        "hetviz.embed(hetviz.load('digit-views'), 'gbc', n_rounds=1, lam1=0.0, weights='equal');"
+        "import sys, hetviz; hetviz.methods(); assert 'lightgbm' not in sys.modules\n"
+        "X, y = [[k, 0] for k in range(40)], ['a', 'b'] * 20\n"
+        "one = hetviz.Dataset('one', [str(k) for k in range(40)], X)\n"
+        "data = hetviz.HeteroData([one], [], None, [hetviz.Labels('one', 'kind', y)])\n"
+        "hetviz.embed(data, 'gbc', n_rounds=1)\n"
         "assert 'lightgbm' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=200)
