@@ -121,19 +121,17 @@ def _line(dataset: Dataset) -> str:
 def _actions(data: HeteroData, name: str, place: int) -> None:
     joining.same_things(data, name, place)
     renewing.offer(name, place)
-    with st.popover("Rename", type="tertiary", key=f"rename-{place}"):
+    with st.popover("Edit", type="tertiary", key=f"edit-{place}"):
         key = f"new-name-{place}-{name}"
         st.text_input("New name", value=name, max_chars=200, key=key)
         st.button("Rename", key=f"do-rename-{place}", on_click=_rename, args=(name, key))
-    with st.popover(
-        "Remove", type="tertiary", key=f"remove-{place}", disabled=len(data.datasets) == 1
-    ):
-        linked = sum(len(g) for g in data.links if name in (g.source, g.target))
-        st.html(
-            f"<p>{look.esc(name)} goes, with {look.count(linked, 'link')}. "
-            "Undo brings all of it back.</p>"
-        )
-        st.button("Remove", key=f"do-remove-{place}", on_click=_drop, args=(name,))
+        if len(data.datasets) > 1:
+            linked = sum(len(g) for g in data.links if name in (g.source, g.target))
+            look.quiet(
+                f"Removed, {name} goes with {look.count(linked, 'link')}. Undo brings all of it "
+                "back."
+            )
+            st.button("Remove", key=f"do-remove-{place}", on_click=_drop, args=(name,))
 
 
 def _drop(name: str) -> None:
