@@ -8,14 +8,21 @@ from hetviz.ui import frame, look, session
 from hetviz.ui.places import ICON, PAGES
 
 st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
-session.session_id()
+
+
+def _to_start() -> None:
+    st.switch_page(PAGES / "start.py")
+
+
 page = st.navigation(
     [
+        # The first page has no name in its address; who types one finds it all the same.
+        st.Page(_to_start, title="To the start", url_path="start", visibility="hidden"),
         st.Page(
             PAGES / "start.py",
             title="Start",
             icon=":material/home:",
-            url_path="start",
+            url_path="home",
             default=True,
         ),
         st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
@@ -38,6 +45,7 @@ page = st.navigation(
     ],
     position="top",
 )
+session.session_id(takes_up=page.url_path != "")
 look.style()
 target = st.session_state.get("go-to")
 if target is not None:

@@ -16,20 +16,32 @@ from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
 from hetviz.workspace.sessions import is_id, new_id
 
 _KEEP = 24
+# Written by recent.js, in the browser.
+_COOKIE = "hetviz-last"
 
 T = TypeVar("T")
 
 
-def session_id() -> str:
-    """Return this visitor's session id and write it into the address."""
+def session_id(takes_up: bool = False) -> str:
+    """Return this visitor's session id and write it into the address.
+
+    An address without one is of a new project, or with `takes_up` of the one that this browser had
+    last.
+    """
     given = st.query_params.get("s")
-    kept = st.session_state.get("sid")
+    kept = st.session_state.get("sid") or (_last() if takes_up else None)
     sid = str(given if is_id(given) else kept if is_id(kept) else new_id())
     # Links of the navigation drop it, so it is written back on every run.
     if given != sid:
         st.query_params["s"] = sid
     st.session_state["sid"] = sid
     return sid
+
+
+def _last() -> str | None:
+    """Return the project that this browser had last, if it is still there."""
+    last = st.context.cookies.get(_COOKIE)
+    return None if last is None or SESSIONS.find(last) is None else last
 
 
 def workspace() -> Workspace:

@@ -140,6 +140,21 @@ def test_a_click_on_the_curve_shows_what_is_not_kept_there(page: Page) -> None:
     expect(page.get_by_text(f"Links not met at {share.input_value()} %")).to_be_visible()
 
 
+def test_an_address_typed_without_a_project_is_of_the_last_one(page: Page) -> None:
+    opened(page)
+    page.get_by_role("button", name="Leave out that “closed” and “open” are apart").click()
+    expect(page.get_by_role("heading", name="4,129 links")).to_be_visible()
+    settled(page)
+    page.wait_for_function("document.cookie.includes('hetviz-last=')")
+    page.goto("/guidance")
+    expect(page.get_by_role("heading", name="4,129 links")).to_be_visible()
+    settled(page)
+    page.goto("/start")
+    expect(page.get_by_text("Your own data")).to_be_visible()
+    settled(page)
+    assert "/start" not in page.url
+
+
 def test_no_serious_barrier_on_the_guidance_page(page: Page) -> None:
     opened(page)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]

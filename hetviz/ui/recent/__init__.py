@@ -1,6 +1,8 @@
 """The visitor's own list of projects: the browser keeps it, the server never learns of it.
 
-Whoever knows a project's address can open it, so the server must not be able to list them.
+Only the project open last is named to the server, in a cookie: for an address such as /map that was
+typed without one. Whoever knows a project's address can open it, so the server must not be able to
+list them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 // The visitor's projects, kept by this browser alone (localStorage) and never sent anywhere.
 const STORE = "hetviz-projects";
+const LAST = "hetviz-last";
 const MOST = 40;
 const ID = /^[A-Za-z0-9_-]{22}$/;
 
@@ -25,6 +26,9 @@ function write(projects) {
 function remember(here) {
   const others = read().filter((one) => one.id !== here.id);
   write([{ id: here.id, title: here.title, seen: Date.now() }, ...others]);
+  // For an address typed without a project, such as /map: the server reads the id from this.
+  const secure = window.location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${LAST}=${here.id}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
 }
 
 function day(seen) {
