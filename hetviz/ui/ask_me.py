@@ -93,7 +93,7 @@ def _show(data: HeteroData, question: Question) -> None:
         _faces(data, rows[:1])
         rows = rows[1:]
     _faces(data, rows)
-    labels = ("The left one", "The right one") if question.kind == "comparison" else ("Yes", "No")
+    labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
     for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
         column.button(
             label,
