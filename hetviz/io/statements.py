@@ -196,7 +196,9 @@ def _all_or_none(
     if lacking.all():
         return None
     if lacking.any():
-        what = f"{lacking.sum():,} rows have no {column}; they count as {default:g}"
+        one = lacking.sum() == 1
+        said = "1 row has" if one else f"{lacking.sum():,} rows have"
+        what = f"{said} no {column}; {'it counts' if one else 'they count'} as {default:g}"
         lookup.note(f"no-{column}", what)
     return np.where(lacking, default, values)
 

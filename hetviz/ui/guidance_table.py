@@ -179,6 +179,8 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
             else "Whether the pair said to be nearer is nearer on the map."
         ),
     )
+    # Before what may need a table wider than the window.
+    columns |= _buttons(form, frame)
     columns["note"] = text("Note", max_chars=500, width=110 if form == "link" else 80)
     own_sets = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
     for column, label, some in (
@@ -188,7 +190,6 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
     ):
         if some.any():
             columns[column] = text(label, width=90)
-    columns |= _buttons(form, frame)
     editable = {"weight", "score", "kind", "note"} & set(columns)
     guidance_editor.table(
         name,
