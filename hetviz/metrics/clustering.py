@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,7 @@ def groups_of_map(measured: Measured) -> Groups | None:
     Ten starts, fitted to 20,000 rows at most. None without places.
     """
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
     placed = np.flatnonzero(measured.placed)
@@ -61,7 +63,9 @@ def groups_of_map(measured: Measured) -> Groups | None:
     Y = measured.stacked[chosen]
     k = min(DEFAULT_GROUPS if known is None else len(known[1]), len(np.unique(Y, axis=0)))
     # Its threads wait for each other in a loop: where the cores are shared, ten times slower.
-    with threadpool_limits(1):
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Points that differ by rounding alone leave a group empty, which is as good.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)
     groups = Groups(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
     return Groups(groups.of(measured.stacked), groups.centres)

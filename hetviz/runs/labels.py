@@ -84,7 +84,8 @@ def predict_labels(
     --------
     >>> import hetviz
     >>> data = hetviz.load("world")
-    >>> found = hetviz.predict_labels(data, "countries", "region", repeats=1, n_rounds=20)
+    >>> mine = data.edit().drop("languages").edit().drop("films")
+    >>> found = hetviz.predict_labels(mine, "countries", "region", repeats=1, n_rounds=20)
     >>> int((~found.table["known"]).sum())
     0
     >>> found.held_out["model"].tolist()
