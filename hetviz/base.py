@@ -8,7 +8,7 @@ seeding, suitability, shapes, finiteness, new rows and their links) happens here
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Self
@@ -20,7 +20,6 @@ from sklearn.base import BaseEstimator
 from hetviz import params as parameters
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.new_rows import NewLink, NewRows, new_rows
-from hetviz.data.views import identity_links
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -30,8 +29,11 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
+from hetviz.needs import Need, unmet
 from hetviz.params import Param
 from hetviz.progress import Progress, silent
+
+__all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "note"]
 
 
 class Capability(StrEnum):
@@ -51,22 +53,6 @@ class Capability(StrEnum):
     OUT_OF_SAMPLE = "new items"
     ITERATIVE = "partial layouts"
     WARM_START = "going on from an earlier map"
-
-
-class Need(StrEnum):
-    """What data must have before a method applies."""
-
-    FEATURES = "features"
-    SOME_FEATURES = "some features"
-    FEATURES_OR_LINKS = "features or links"
-    JOINED_DATASETS = "joined datasets"
-    POSITIVE_LINKS = "positive links"
-    LINKED_DATASETS = "positive links between datasets"
-    SEVERAL_SOURCES = "several descriptions of the same items"
-    TWO_WITH_FEATURES = "two datasets with features"
-    DESCRIBED = "features, or links within a dataset"
-    COMPARISONS = "comparisons"
-    LABELS = "labels"
 
 
 @dataclass(frozen=True)
@@ -107,7 +93,7 @@ class MethodCard:
 
     def reasons_against(self, data: HeteroData) -> list[str]:
         """Return why the method does not suit these data, one sentence each; empty if it does."""
-        return [reason for need in self.needs if (reason := _UNMET[need](data)) is not None]
+        return [reason for need in self.needs if (reason := unmet(need, data)) is not None]
 
 
 @dataclass(frozen=True)
@@ -338,106 +324,3 @@ def _check_square(data: HeteroData) -> None:
                 )
     if problems:
         raise DataError(problems)
-
-
-def _no_features(data: HeteroData) -> str | None:
-    bare = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
-    if bare:
-        return f"It needs features in every dataset; {', '.join(bare)} has none."
-    return None
-
-
-def _no_features_at_all(data: HeteroData) -> str | None:
-    if all(dataset.is_featureless for dataset in data.datasets.values()):
-        return "It needs features in at least one dataset; none has any."
-    return None
-
-
-def _no_features_or_links(data: HeteroData) -> str | None:
-    if _no_features_at_all(data) is None:
-        return None
-    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
-        return None
-    return "It needs features in some dataset, or links that say what belongs together."
-
-
-def _not_joined(data: HeteroData) -> str | None:
-    if len(data.datasets) == 1 or any(not group.within for group in data.links):
-        return None
-    return None if identity_links(data) else "Nothing joins the datasets: link some of their items."
-
-
-def _no_positive_links(data: HeteroData) -> str | None:
-    if any((group.weight > 0).any() for group in data.links) or identity_links(data):
-        return None
-    if any((group.weight < 0).any() for group in data.links):
-        return (
-            "All guidance says apart, which leaves every direction equally good; "
-            "say of some pairs that they belong together."
-        )
-    return "It needs links that say what belongs together; there are none."
-
-
-def _not_linked(data: HeteroData) -> str | None:
-    if len(data.datasets) == 1:
-        return "It relates datasets to each other; there is only one."
-    if any((group.weight > 0).any() for group in data.links if not group.within):
-        return None
-    if identity_links(data):
-        return None
-    return "It needs links that say which items of different datasets belong together."
-
-
-def _one_source(data: HeteroData) -> str | None:
-    for entity in data.entities:
-        names = data.views(entity)
-        graphs = {
-            group.kind
-            for group in data.links
-            if group.source in names and group.target in names and (group.weight > 0).any()
-        }
-        if sum(not data[name].is_featureless for name in names) + len(graphs) > 1:
-            return None
-    return (
-        "It combines several descriptions of the same items, such as two sets of features with "
-        "the same ids, or features and links within one dataset; here each item has only one."
-    )
-
-
-def _fewer_than_two_featured(data: HeteroData) -> str | None:
-    featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
-    if len(featured) > 1:
-        return None
-    return f"It compares two datasets by their features; {len(featured) or 'none'} has any."
-
-
-def _undescribed(data: HeteroData) -> str | None:
-    within = any(group.within and (group.weight > 0).any() for group in data.links)
-    return None if within else _no_features_at_all(data)
-
-
-def _no_comparisons(data: HeteroData) -> str | None:
-    if data.comparisons is not None and len(data.comparisons):
-        return None
-    return 'It needs comparisons, such as "a is nearer to b than to c"; there are none.'
-
-
-def _no_labels(data: HeteroData) -> str | None:
-    if any(bool(column.known.any()) for column in data.labels):
-        return None
-    return "It needs a label that is known of some items; there is none."
-
-
-_UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
-    Need.FEATURES: _no_features,
-    Need.SOME_FEATURES: _no_features_at_all,
-    Need.FEATURES_OR_LINKS: _no_features_or_links,
-    Need.JOINED_DATASETS: _not_joined,
-    Need.POSITIVE_LINKS: _no_positive_links,
-    Need.LINKED_DATASETS: _not_linked,
-    Need.SEVERAL_SOURCES: _one_source,
-    Need.TWO_WITH_FEATURES: _fewer_than_two_featured,
-    Need.DESCRIBED: _undescribed,
-    Need.COMPARISONS: _no_comparisons,
-    Need.LABELS: _no_labels,
-}

@@ -24,6 +24,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "features",
         "io",
         "metrics",
+        "needs",
         "base",
         "predictor",
         "algorithms",

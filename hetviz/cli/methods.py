@@ -8,7 +8,7 @@ import hetviz
 from hetviz.cli.arguments import DATA_HELP, Add
 from hetviz.cli.terminal import show
 from hetviz.cost import measure_seconds
-from hetviz.runs.comparison import in_seconds
+from hetviz.runs.advice import in_seconds
 
 
 def register(add: Add) -> None:

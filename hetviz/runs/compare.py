@@ -23,7 +23,8 @@ from hetviz.metrics.measured import Measured
 from hetviz.metrics.summary import scores_of
 from hetviz.progress import Progress, silent
 from hetviz.registry import get_method, suggest
-from hetviz.runs.comparison import LOOK_AT, Candidate, Comparison, Curve, Fitted
+from hetviz.runs.advice import LOOK_AT
+from hetviz.runs.comparison import Candidate, Comparison, Curve, Fitted
 from hetviz.runs.placing import placing_scores
 from hetviz.runs.run import fit_run
 

@@ -13,7 +13,7 @@ from hetviz.metrics import guidance_curve
 from hetviz.metrics.rows import coordinates_of
 from hetviz.progress import Progress
 from hetviz.registry import get_method
-from hetviz.runs.comparison import LOOK_AT
+from hetviz.runs.advice import LOOK_AT
 from hetviz.runs.run import fit_run
 
 

@@ -7,7 +7,8 @@ import math
 import streamlit as st
 
 from hetviz.plots.overlaid import overlaid_alt, overlaid_figure
-from hetviz.runs.comparison import MEASURES, Comparison, in_seconds, per_hundred
+from hetviz.runs.advice import MEASURES, in_seconds, per_hundred
+from hetviz.runs.comparison import Comparison
 from hetviz.ui import look, session, work
 from hetviz.ui.compare_found import comparison_of, deciding, is_current, run_of, short_title
 from hetviz.workspace import ChooseRun, Kept, State

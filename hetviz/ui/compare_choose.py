@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz.cost import known_seconds
 from hetviz.data import HeteroData
-from hetviz.runs.comparison import in_seconds
+from hetviz.runs.advice import in_seconds
 from hetviz.ui import look, maker, session, work
 from hetviz.workspace import State
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hetviz.runs.comparison import MEASURES, Comparison
+from hetviz.runs.advice import MEASURES
+from hetviz.runs.comparison import Comparison
 from hetviz.ui import session
 from hetviz.workspace import Kept, Run, State
 

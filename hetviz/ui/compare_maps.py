@@ -16,7 +16,7 @@ from hetviz.errors import HetvizError
 from hetviz.plots.colour import spoken
 from hetviz.plots.drawn import drawn
 from hetviz.plots.palette import shape_of, tokens
-from hetviz.runs.comparison import LOOK_AT, per_hundred
+from hetviz.runs.advice import LOOK_AT, per_hundred
 from hetviz.ui import (
     charts,
     compare_board,

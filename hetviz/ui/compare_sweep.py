@@ -12,7 +12,8 @@ from hetviz import params as parameters
 from hetviz.data import Embedding, HeteroData
 from hetviz.params import Choice, Flag, Param, PerDataset
 from hetviz.plots import still_map
-from hetviz.runs.comparison import MEASURES, Comparison, per_hundred
+from hetviz.runs.advice import MEASURES, per_hundred
+from hetviz.runs.comparison import Comparison
 from hetviz.runs.sweep import sweep_values, value_words
 from hetviz.ui import charts, look, maker, session, work
 from hetviz.ui.compare_found import SWEEP, comparison_of, is_current, kept_of

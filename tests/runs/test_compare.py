@@ -14,7 +14,8 @@ from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.runs import compare as engine
-from hetviz.runs.comparison import MEASURES, Candidate, Comparison, Fitted, in_seconds, per_hundred
+from hetviz.runs.advice import MEASURES, in_seconds, per_hundred
+from hetviz.runs.comparison import Candidate, Comparison, Fitted
 from hetviz.runs.run import fit_run
 from hetviz.runs.sweep import sweep_values
 
