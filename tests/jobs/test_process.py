@@ -457,7 +457,9 @@ def test_the_worker_outlives_the_thread_that_asked_for_it(runner: ProcessRunner)
 
 
 SERVER = """
-    import sys, time
+    import signal, sys, time
+    # A shell starts what runs in its background deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from hetviz.jobs import ProcessRunner, Task
     runner = ProcessRunner()
     task = Task("tests.jobs.chores:{name}", {{"started": sys.argv[1]}})
