@@ -49,7 +49,8 @@ def new_map(state: State, place: DeltaGenerator) -> None:
 
 def below(state: State, said: list[str]) -> None:
     """Say below the map where its colours come from, and what is not on it."""
-    look.quiet(" ".join([*gallery.borrowed_words(state), *said]))
+    with st.container(key="below"):
+        look.quiet(" ".join([*gallery.borrowed_words(state), *said]))
 
 
 def _colour(key: str) -> None:

@@ -14,8 +14,8 @@ from hetviz.ui import act_hands, charts, look, map_component, map_data, native_m
 from hetviz.workspace import SetView, State
 
 _WORK, _LOOK = "map", "live"
-_WORK_HEIGHT = "max(340px, calc(100vh - 290px))"
-_WORK_HEIGHT_BELOW_FILTERS = "max(320px, calc(100vh - 336px))"
+_WORK_HEIGHT = "max(360px, calc(100vh - 267px))"
+_WORK_HEIGHT_BELOW_FILTERS = "max(340px, calc(100vh - 313px))"
 _LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
 
 
