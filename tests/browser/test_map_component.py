@@ -473,9 +473,16 @@ def test_without_the_fast_path_the_public_way_is_taken(show: Open) -> None:
     until(page, "m.view.zoomed && !m.flight && !m.plot.busy")
     seen = ask(page, "m.plot.div._fullLayout.xaxis.range")
     np.testing.assert_allclose(seen, ask(page, "m.view.range.x"), rtol=1e-6)
+    was = ask(page, "m.geometry[0]")
+    page.evaluate("""() => {
+        const { update } = window.Plotly;
+        window.updates = 0;
+        window.Plotly.update = (...given) => { window.updates += 1; return update(...given) };
+    }""")
     press(page, "layout")
-    until(page, "!m.motion && !m.plot.busy && s.draws > 0")
-    assert ask(page, "Math.abs(m.plot.div.data[0].x[0] - m.geometry[0]) < 1e-5")
+    until(page, f"Math.abs(m.geometry[0] - {was}) > 1e-6 && !m.motion && !m.plot.busy")
+    until(page, "Math.abs(m.plot.div.data[0].x[0] - m.geometry[0]) < 1e-5")
+    assert page.evaluate("window.updates") > 0
 
 
 def test_no_serious_barrier(show: Open) -> None:
