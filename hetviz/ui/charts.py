@@ -101,7 +101,13 @@ def show_curve(
     A click on them calls `clicked` with the key of the chart, whose state holds the point.
     """
     sort = sort_of(kind)
-    figure = curve_figure(curves, session.theme(), sort, at, clicked=clicked is not None)
+    theme, clickable = session.theme(), clicked is not None
+    # To draw it takes half of what a run of the Map page takes.
+    figure = session.cached(
+        ("curve", id(curves), theme, sort, at, clickable),
+        curves,
+        lambda: curve_figure(curves, theme, sort, at, clicked=clickable),
+    )
     # A chart that keeps its key keeps its point too, and a second click there would take it back.
     key = f"curve-{kind}-{at}"
     config = {"displayModeBar": False}
