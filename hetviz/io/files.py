@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import stat
 import zipfile
-import zlib
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -14,16 +13,6 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 
 MANIFEST = "hetviz.toml"
-_READ_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    OSError,
-    ValueError,
-    KeyError,
-)
 
 
 class Files(Protocol):
@@ -97,7 +86,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
             infos = self._zip.infolist()
-        except _READ_ERRORS as error:
+        except gate.UNZIP_ERRORS as error:
             raise gate.refusal(
                 "bad-zip", name, "the zip is damaged", remedy="Make it again."
             ) from error
@@ -123,7 +112,7 @@ class Archive:
         try:
             with self._zip.open(info) as stream:
                 content = stream.read(limit + 1)
-        except _READ_ERRORS as error:
+        except gate.UNZIP_ERRORS as error:
             raise gate.refusal(
                 "bad-zip", f"{self.name}, {name}", "the member is damaged"
             ) from error

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import ast
 import io
+import json
+import re
 import struct
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +29,57 @@ MAX_RATIO = 100
 MAX_ROWS = 2_000_000
 MAX_COLUMNS = 20_000
 MAX_CELLS = 200_000_000
+MAX_SQUARE = 8_000
 MAX_PICTURE_PIXELS = 20_000_000
 MAX_MANIFEST_BYTES = 10 * MB
 
 PICTURES = ("png", "jpeg", "webp")
+UNZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    struct.error,
+)
+
+KINDS = {
+    "text": "text",
+    "json": "JSON",
+    "jsonl": "JSON lines",
+    "parquet": "a Parquet file",
+    "xlsx": "an Excel workbook",
+    "npy": "an NPY matrix",
+    "npz": "an NPZ archive of matrices",
+    "graphml": "a GraphML graph",
+    "hdf5": "an HDF5 file",
+    "png": "a PNG picture",
+    "jpeg": "a JPEG picture",
+    "webp": "a WEBP picture",
+    "zip": "a zip archive",
+}
 
 _ZIP = b"PK\x03\x04"
 _EMPTY_ZIP = b"PK\x05\x06"
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"\x89HDF\r\n\x1a\n", "hdf5"),
+    (b"\x93NUMPY", "npy"),
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+)
 _OTHERS: tuple[tuple[bytes, str, str], ...] = (
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Save it as CSV."),
-    (b"PAR1", "a Parquet file", "Save it as CSV."),
-    (b"\x89HDF", "an HDF5 file", "Save the table as CSV, or the matrix as .npy."),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Save it as XLSX or CSV."),
     (b"\x1f\x8b", "a gzip archive", "Unpack it first, or use zip."),
     (b"BZh", "a bzip2 archive", "Unpack it first, or use zip."),
     (b"\xfd7zXZ", "an xz archive", "Unpack it first, or use zip."),
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it first, or use zip."),
     (b"Rar!", "a RAR archive", "Unpack it first, or use zip."),
+    (b"ARROW1", "an Arrow or Feather file", "Save it as Parquet."),
     (b"%PDF", "a PDF document", "Save the table in it as CSV."),
     (b"GIF8", "a GIF picture", "Save it as PNG, JPEG or WEBP."),
     (b"BM", "a BMP picture", "Save it as PNG, JPEG or WEBP."),
@@ -48,7 +87,8 @@ _OTHERS: tuple[tuple[bytes, str, str], ...] = (
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
 )
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
-_MARKUP = (b"<?xml", b"<!doctype", b"<html", b"<svg", b"<graphml")
+_MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml")
+_JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
 def refusal(code: str, where: str, what: str, value: Any = "", remedy: str = "") -> DataError:
@@ -87,7 +127,7 @@ def check_size(where: str, size: int, limit: int = MAX_FILE_BYTES) -> None:
 
 
 def kind_of(name: str, content: bytes) -> str:
-    """Say what the bytes are: "text", "npy", "zip", "png", "jpeg" or "webp".
+    """Say what the bytes are: a key of `KINDS`.
 
     Raises
     ------
@@ -97,14 +137,14 @@ def kind_of(name: str, content: bytes) -> str:
     check_size(name, len(content))
     if not content:
         raise refusal("empty-file", name, "the file is empty", remedy="Check how it was saved.")
-    known = _magic(content)
-    if known == "zip":
-        _refuse_office(name, content)
+    known = _magic(name, content)
     if known is not None:
         return known
     for magic, what, remedy in _OTHERS:
         if content.startswith(magic) and not _is_plain_text(content):
             raise refusal("unknown-format", name, f"this is {what}", remedy=remedy)
+    if content[257:262] == b"ustar":
+        raise refusal("unknown-format", name, "this is a tar archive", remedy="Use a zip instead.")
     if content.startswith(_PICKLES):
         raise refusal(
             "pickle",
@@ -112,26 +152,40 @@ def kind_of(name: str, content: bytes) -> str:
             "this is a Python pickle, which can run code when opened",
             remedy="Save the table as CSV, or the matrix with numpy.save.",
         )
-    head = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    head = content[:4000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.lower().startswith(_MARKUP):
-        raise refusal("unknown-format", name, "this is XML or HTML", remedy="Save it as CSV.")
-    if head.startswith((b'{"', b"[{", b"{\n", b"{\r\n", b"[\n")) and head[:1] != b'"':
-        raise refusal("unknown-format", name, "this is JSON", remedy="Save it as CSV.")
-    return "text"
+        if b"<graphml" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
+            return "graphml"
+        raise refusal(
+            "unknown-format",
+            name,
+            "this is XML or HTML",
+            remedy="Save a table as CSV, and a graph as GraphML.",
+        )
+    return _written(content)
 
 
-def _magic(content: bytes) -> str | None:
+def _magic(name: str, content: bytes) -> str | None:
     if content.startswith((_ZIP, _EMPTY_ZIP)):
-        return "zip"
-    if content.startswith(b"\x93NUMPY"):
-        return "npy"
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        return "webp"
-    return None
+        return _packed(name, content)
+    for magic, kind in _MAGIC:
+        if content.startswith(magic) and not (kind == "parquet" and _is_plain_text(content)):
+            return kind
+    return "webp" if content.startswith(b"RIFF") and content[8:12] == b"WEBP" else None
+
+
+def _written(content: bytes) -> str:
+    """Tell JSON and lines of JSON from other text."""
+    if _JSON_START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is None:
+        return "text"
+    start, _, rest = content[:MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
+    if not rest.lstrip()[:1] or rest.lstrip()[:1] not in b"{[":
+        return "json"
+    try:
+        json.loads(start)
+    except (ValueError, RecursionError):
+        return "json"
+    return "jsonl"
 
 
 def _is_plain_text(content: bytes) -> bool:
@@ -139,17 +193,52 @@ def _is_plain_text(content: bytes) -> bool:
     return all(byte >= 32 or byte in (9, 10, 13) for byte in content[:512])
 
 
-def _refuse_office(name: str, content: bytes) -> None:
-    if b"[Content_Types].xml" in content[:4000] or b"xl/workbook.xml" in content:
+def _packed(name: str, content: bytes) -> str:
+    """Say which kind of zip this is, by the names of its members."""
+    members = member_names(name, content)
+    if "xl/workbook.xml" in members:
+        return "xlsx"
+    if "[Content_Types].xml" in members:
         raise refusal(
-            "unknown-format", name, "this is an Excel or Office file", remedy="Save it as CSV."
+            "unknown-format",
+            name,
+            "this is an Office file without a workbook that can be read",
+            remedy="Save the table as XLSX or CSV.",
         )
-    if b"mimetypeapplication/vnd.oasis" in content[:200]:
-        raise refusal("unknown-format", name, "this is a spreadsheet", remedy="Save it as CSV.")
-    if name.lower().endswith(".npz"):
+    if "mimetype" in members and "content.xml" in members:
         raise refusal(
-            "unknown-format", name, "this is an NPZ archive", remedy="Save each matrix as .npy."
+            "unknown-format",
+            name,
+            "this is an OpenDocument file",
+            remedy="Save the table as XLSX or CSV.",
         )
+    if members and all(member.endswith(".npy") for member in members):
+        return "npz"
+    return "zip"
+
+
+def member_names(name: str, content: bytes) -> list[str]:
+    """Return the names of the members of a zip, none of which is opened; [] if it is damaged.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are too many.
+    """
+    # Counted first: each entry of the directory becomes an object of half a kilobyte.
+    count = content.count(b"PK\x01\x02")
+    if count > MAX_MEMBERS:
+        raise refusal(
+            "too-many",
+            name,
+            f"{count:,} files in the archive; {MAX_MEMBERS:,} are allowed",
+            remedy="Give fewer files.",
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return archive.namelist()
+    except UNZIP_ERRORS:
+        return []
 
 
 def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:

@@ -6,7 +6,9 @@ Cells are never interpreted here, so ids survive as they are written: ``007``, `
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -34,6 +36,16 @@ class Choices:
         Columns that are never features; columns that are labels.
     source, target : str, optional
         Datasets that links without dataset columns join.
+    sheet : str, optional
+        Of a workbook; all that hold a table when absent.
+    skip : int, optional
+        Rows above the names of the columns.
+    matrix : {"features", "kernel", "distance"}, optional
+        What a square matrix holds.
+    rows_of : str, optional
+        The file whose rows those of a matrix without ids are, in the same order.
+    part : str, optional
+        Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
     """
 
     encoding: str | None = None
@@ -48,6 +60,11 @@ class Choices:
     labels: tuple[str, ...] | None = None
     source: str | None = None
     target: str | None = None
+    sheet: str | None = None
+    skip: int | None = None
+    matrix: str | None = None
+    rows_of: str | None = None
+    part: str | None = None
 
 
 SAVED = Choices("utf-8", ",", ".", True)
@@ -69,6 +86,8 @@ class TableRead:
     header : bool
     problems : tuple of Problem
         Errors about rows that were left out, and notes.
+    facts : mapping of str to str
+        What was detected, in words for the user.
     """
 
     name: str
@@ -79,6 +98,7 @@ class TableRead:
     decimal: str
     header: bool
     problems: tuple[Problem, ...] = field(default=())
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def errors(self) -> list[Problem]:
@@ -117,7 +137,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         raise gate.refusal(
             "not-a-table",
             name,
-            f"a table is needed, and this is {kind.upper()}",
+            f"a table of text is needed, and this is {gate.KINDS[kind]}",
             remedy="Save a spreadsheet as CSV; upload a zip by itself.",
         )
     if choices.separator is not None and choices.separator not in detect.SEPARATORS:

@@ -93,10 +93,45 @@ def test_the_folder_that_wraps_a_zip_is_seen_through():
     assert archive.read("x.csv") == b"b"
 
 
-@pytest.mark.parametrize("name", ["xl/workbook.xml", "[Content_Types].xml"])
-def test_an_excel_file_is_told_apart_from_a_zip(name):
-    with pytest.raises(DataError, match="Save it as CSV"):
-        gate.kind_of("book.csv", packed([(name, b"x" * 100)]))
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (packed([("xl/workbook.xml", b""), ("[Content_Types].xml", b"")]), "xlsx"),
+        (packed([("a/xl/workbook.xml", b""), ("b.csv", b"")]), "zip"),
+        (packed([("a.npy", b""), ("b.npy", b"")]), "npz"),
+        (packed([("a.csv", b"")]), "zip"),
+        (b"PAR1\x15\0", "parquet"),
+        (b"PAR1,id\n1,a\n", "text"),
+        (b"\x89HDF\r\n\x1a\n", "hdf5"),
+        (b"\xef\xbb\xbf<?xml version='1.0'?>\n<graphml>", "graphml"),
+        (b'{"id": 1}', "json"),
+        (b'[{"id": 1},\n {"id": 2}]', "json"),
+        (b'{\n"id": [1]}', "json"),
+        (b'{"id": 1}\n\n{"id": 2}\n', "jsonl"),
+        (b"[1,2\n", "text"),
+        (b"{a},b\n", "text"),
+    ],
+)
+def test_the_content_says_what_a_file_is(content, kind):
+    assert gate.kind_of("x.csv", content) == kind
+    assert kind in gate.KINDS
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        packed([("word/document.xml", b""), ("[Content_Types].xml", b"")]),
+        packed([("mimetype", b""), ("content.xml", b"")]),
+        b"<html><graphml>",
+        b"ARROW1\0\0",
+        b"\0" * 257 + b"ustar",
+    ],
+)
+def test_other_formats_are_refused_by_name(content):
+    with pytest.raises(DataError) as caught:
+        gate.kind_of("x.csv", content)
+    assert codes(caught) == {"unknown-format"}
+    assert caught.value.problems[0].remedy
 
 
 def test_matrices_are_read_and_lies_refused():
