@@ -13,8 +13,6 @@ from hetviz.errors import Problem
 from hetviz.io.files import Files
 from hetviz.io.tables import Choices, TableRead
 
-_NONE: Mapping[str, str] = MappingProxyType({})
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -67,7 +65,7 @@ class Piece:
     media_column: str | None = None
     text_columns: tuple[str, ...] = ()
     entity: str | None = None
-    facts: Mapping[str, str] = field(default=_NONE)
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()
 
     @property
