@@ -72,6 +72,11 @@ class Archive:
     content : bytes
         The zip.
 
+    Attributes
+    ----------
+    n_passed_over : int
+        Members that a Mac adds for itself, which are not among the names.
+
     Raises
     ------
     hetviz.errors.DataError
@@ -81,7 +86,7 @@ class Archive:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
-        if gate.kind_of(name, content) != "zip":
+        if gate.kind_of(name, content) not in ("zip", "npz"):
             raise gate.refusal("not-a-zip", name, "this is not a zip archive")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -92,7 +97,9 @@ class Archive:
             ) from error
         self._left = gate.MAX_UNPACKED_BYTES
         members = [info for info in infos if not info.is_dir()]
+        there = len(members)
         members = [info for info in members if not info.filename.startswith("__MACOSX/")]
+        self.n_passed_over = there - len(members)
         _check_members(name, members, len(content))
         self._prefix = _common_folder([info.filename for info in members])
         self._members = {info.filename[len(self._prefix) :]: info for info in members}
