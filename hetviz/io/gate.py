@@ -86,6 +86,11 @@ _OTHERS: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "Give a table as CSV."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
 )
+_MAX_NPY_HEADER = 10_000
+_HEADER_ERRORS = (
+    ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError,
+    struct.error,
+)  # fmt: skip
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 _MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml")
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
@@ -270,8 +275,11 @@ def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
 def vector(name: str, content: bytes) -> NDArray[Any]:
     """Read an NPY array of numbers of any shape, without pickles and within the budget."""
     try:
-        shape, itemsize, offset = _npy_header(content)
-    except (ValueError, SyntaxError, TypeError, KeyError, struct.error, MemoryError) as error:
+        shape, kind, _, offset = npy_header(content)
+        if kind.kind not in "fiub":
+            raise ValueError
+        itemsize = kind.itemsize
+    except ValueError as error:
         raise refusal(
             "bad-npy",
             name,
@@ -296,23 +304,31 @@ def vector(name: str, content: bytes) -> NDArray[Any]:
         raise refusal("bad-npy", name, "the NPY file cannot be read") from error
 
 
-def _npy_header(content: bytes) -> tuple[tuple[int, ...], int, int]:
-    """Return shape, bytes a number, and where the numbers begin."""
-    major = content[6]
-    if major == 1:
-        (length,), start = struct.unpack_from("<H", content, 8), 10
-    else:
-        (length,), start = struct.unpack_from("<I", content, 8), 12
-    if length > 10_000:
-        raise ValueError
-    header = ast.literal_eval(content[start : start + length].decode("latin-1").strip())
-    kind = np.dtype(header["descr"])
-    shape = tuple(header["shape"])
-    if kind.hasobject or kind.names or kind.kind not in "fiub":
+def npy_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
+    """Return shape, kind of value, whether it is by column, and where the values begin.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are no header of plain numbers or text.
+    """
+    try:
+        if content[6] == 1:
+            (length,), start = struct.unpack_from("<H", content, 8), 10
+        else:
+            (length,), start = struct.unpack_from("<I", content, 8), 12
+        if length > _MAX_NPY_HEADER:
+            raise ValueError
+        header = ast.literal_eval(content[start : start + length].decode("latin-1").strip())
+        kind, shape = np.dtype(header["descr"]), tuple(header["shape"])
+        by_column = bool(header["fortran_order"])
+    except _HEADER_ERRORS as error:
+        raise ValueError from error
+    if kind.hasobject or kind.names or kind.subdtype or kind.kind not in "fiubUS":
         raise ValueError
     if not all(type(side) is int and side >= 0 for side in shape):
         raise ValueError
-    return shape, kind.itemsize, start + length
+    return shape, kind, by_column, start + length
 
 
 def picture(name: str, content: bytes) -> bytes:
