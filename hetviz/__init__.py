@@ -22,12 +22,16 @@ __all__ = [
     "comparisons_from_hierarchy",
     "comparisons_from_label",
     "comparisons_from_rating",
+    "dataset_from_list",
     "embed",
     "evaluate",
     "get_method",
     "guidance_curve",
     "guidance_report",
     "links_between",
+    "links_by_key",
+    "links_by_list",
+    "links_by_nearness",
     "links_from_labels",
     "load",
     "merge_guidance",
@@ -36,6 +40,8 @@ __all__ = [
     "predict_labels",
     "predict_links",
     "price",
+    "propose_joins",
+    "recognise_views",
     "run_recipe",
     "samples",
     "save",
@@ -49,6 +55,10 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
+    "data.listing": ("dataset_from_list", "links_by_list"),
+    "data.matching": ("links_by_key",),
+    "data.nearness_links": ("links_by_nearness",),
+    "data.proposals": ("propose_joins", "recognise_views"),
     "features.comparing": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -79,6 +89,10 @@ if TYPE_CHECKING:
         Links,
         statements,
     )
+    from hetviz.data.listing import dataset_from_list, links_by_list
+    from hetviz.data.matching import links_by_key
+    from hetviz.data.nearness_links import links_by_nearness
+    from hetviz.data.proposals import propose_joins, recognise_views
     from hetviz.features.comparing import (
         comparison_table,
         comparisons_from_hierarchy,

@@ -38,6 +38,7 @@ from hetviz.workspace.guidance_commands import (
     SetLabels,
     SwitchSet,
 )
+from hetviz.workspace.joining_commands import LinkByList, LinkByNearness
 from hetviz.workspace.sessions import SESSIONS, Sessions
 from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
@@ -63,6 +64,8 @@ __all__ = [
     "KeepFindings",
     "Kept",
     "LinkByKey",
+    "LinkByList",
+    "LinkByNearness",
     "OpenBundle",
     "OpenSample",
     "Pending",

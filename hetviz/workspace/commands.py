@@ -160,6 +160,8 @@ class LinkByKey(Command):
         Columns of their tables; empty for the ids.
     kind : str
         What to call the links.
+    loose : bool
+        Whether upper and lower case, blanks and Unicode forms do not count.
     """
 
     op: ClassVar[str] = "link-by-key"
@@ -169,6 +171,7 @@ class LinkByKey(Command):
     target: str
     target_column: str
     kind: str
+    loose: bool = False
 
 
 @dataclass(frozen=True)

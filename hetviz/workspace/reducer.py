@@ -14,6 +14,7 @@ from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.content import read_files, read_sample, read_zip
 from hetviz.workspace.guidance_commands import GuidanceCommand
 from hetviz.workspace.guiding import guide
+from hetviz.workspace.joining_commands import JoiningCommand
 from hetviz.workspace.packing import unpack_coordinates, unpack_json, unpack_rows
 from hetviz.workspace.state import OUTCOMES, SHIPPED, Kept, Pending, Run, State, View
 
@@ -46,6 +47,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
     """
     if isinstance(command, GuidanceCommand):
         return guide(state, command, (stamp or Stamp()).when, blobs)
+    if isinstance(command, JoiningCommand):
+        return joining.join(state, command)
     match command:
         case c.OpenSample():
             return _opened(state, read_sample(command.name), f"sample:{command.name}")

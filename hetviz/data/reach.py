@@ -1,0 +1,134 @@
+"""Whom links reach: items in no link, and items that hold very many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetviz.data.heterodata import HeteroData
+from hetviz.data.links import Links
+from hetviz.data.views import identity_links
+
+_HUBS = 3
+_HUB_SHARE = 0.2
+_HUB_LINKS = 20
+
+
+@dataclass(frozen=True)
+class Hub:
+    """An item with many links.
+
+    Attributes
+    ----------
+    dataset, id, title : str
+    links : int
+    share : float
+        Of the weight of all links, 0 to 1.
+    """
+
+    dataset: str
+    id: str
+    title: str
+    links: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far links reach.
+
+    Attributes
+    ----------
+    linked, items : mapping of str to int
+        By dataset: items with a link, and all.
+    hubs : tuple of Hub
+        The three items with the most links, the first first.
+    n_links : int
+    """
+
+    linked: dict[str, int]
+    items: dict[str, int]
+    hubs: tuple[Hub, ...]
+    n_links: int
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss, each with what to do."""
+        found = []
+        for name, n in self.items.items():
+            free = n - self.linked[name]
+            if free and free >= n / 5:
+                found.append(
+                    f"{free:,} of {n:,} {name} are in no link: only their own features place them. "
+                    "Link them in another way too, or leave them out."
+                )
+        if self.hubs and self.hubs[0].links >= _HUB_LINKS and self.hubs[0].share >= _HUB_SHARE:
+            hub = self.hubs[0]
+            found.append(
+                f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
+                f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
+                "Weigh these links less when you make the map, or leave those of it out."
+            )
+        return tuple(found)
+
+
+def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
+    """Say how far links reach.
+
+    Parameters
+    ----------
+    data : HeteroData
+    links : iterable of Links, optional
+        All of the data unless given, and that two views show one item counts as a link then.
+
+    Returns
+    -------
+    Reach
+        Of the datasets that the links name, or of all.
+
+    Notes
+    -----
+    O(rows + links).
+    """
+    known = list(data.links) if links is None else list(links)
+    tied = identity_links(data) if links is None else []
+    names = [
+        name
+        for name in data.datasets
+        if links is None or any(name in (group.source, group.target) for group in known)
+    ]
+    counts = np.zeros(data.n_rows, dtype=np.int64)
+    held = np.zeros(data.n_rows)
+    reached = np.zeros(data.n_rows, dtype=bool)
+    for group in [*known, *tied]:
+        for name, rows in ((group.source, group.i), (group.target, group.j)):
+            reached[data.offsets[name].start + rows] = True
+    for group in known:
+        for name, rows in ((group.source, group.i), (group.target, group.j)):
+            np.add.at(counts, data.offsets[name].start + rows, 1)
+            np.add.at(held, data.offsets[name].start + rows, np.abs(group.weight))
+    total = sum(map(len, known))
+    weight = sum(float(np.abs(group.weight).sum()) for group in known)
+    hubs = []
+    for row in np.lexsort((np.arange(len(counts)), -counts))[:_HUBS]:
+        if not counts[row]:
+            break
+        name = next(name for name, span in data.offsets.items() if span.start <= row < span.stop)
+        dataset, at = data[name], int(row) - data.offsets[name].start
+        hubs.append(
+            Hub(
+                name,
+                str(dataset.ids[at]),
+                str(dataset.titles[at]),
+                int(counts[row]),
+                float(held[row]) / weight if weight else 0.0,
+            )
+        )
+    return Reach(
+        {name: int(reached[data.offsets[name]].sum()) for name in names},
+        {name: len(data[name]) for name in names},
+        tuple(hubs),
+        total,
+    )
