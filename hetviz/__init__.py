@@ -34,6 +34,7 @@ __all__ = [
     "links_by_nearness",
     "links_from_labels",
     "load",
+    "load_model",
     "merge_guidance",
     "methods",
     "nearest_to",
@@ -45,6 +46,7 @@ __all__ = [
     "run_recipe",
     "samples",
     "save",
+    "save_model",
     "statements",
     "stopping_hint",
     "suggest",
@@ -59,6 +61,7 @@ _WHERE = {
     "data.matching": ("links_by_key",),
     "data.nearness_links": ("links_by_nearness",),
     "data.proposals": ("propose_joins", "recognise_views"),
+    "exports.model": ("load_model", "save_model"),
     "features.comparing": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -93,6 +96,7 @@ if TYPE_CHECKING:
     from hetviz.data.matching import links_by_key
     from hetviz.data.nearness_links import links_by_nearness
     from hetviz.data.proposals import propose_joins, recognise_views
+    from hetviz.exports.model import load_model, save_model
     from hetviz.features.comparing import (
         comparison_table,
         comparisons_from_hierarchy,

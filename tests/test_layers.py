@@ -34,6 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "jobs",
         "workspace",
         "plots",
+        "exports",
         "hetviz",
         "ui",
         "pages app cli",

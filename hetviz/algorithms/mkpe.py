@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -310,9 +311,9 @@ class MKPE(BaseEmbedder):
         if self.variant == "coordinates":
             return Domain(len(rows), scale=scale)
         if self.inputs == "features" and dataset.X is not None:
-            inputs = _Inputs.of_features(dataset)
+            inputs: _Inputs = _Features.fit(dataset)
         elif dataset.name in self._like:
-            inputs = _Inputs.of_likeness(self._like[dataset.name], self.random_state)
+            inputs = _Likeness.fit(self._like[dataset.name], self.random_state)
         else:
             return Domain(len(rows), scale=scale)
         self._inputs[dataset.name] = inputs
@@ -458,29 +459,47 @@ class MKPE(BaseEmbedder):
         return ends, np.vstack([np.empty((0, self.n_components)), *starts])
 
 
-class _Inputs:
+class _Inputs(Protocol):
     """What a place is computed from."""
 
-    def __init__(self, of: Callable[[Dataset], Floats]) -> None:
-        self.of = of
+    def of(self, rows: Dataset) -> Floats: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Features:
+    """Features, centred and of mean squared length 1."""
+
+    centre: Floats
+    size: float
 
     @classmethod
-    def of_features(cls, dataset: Dataset) -> _Inputs:
-        """Features, centred and of mean squared length 1."""
+    def fit(cls, dataset: Dataset) -> _Features:
         X = _dense(dataset.X)
         centre = X.mean(axis=0)
-        size = float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0
-        return cls(lambda rows: (_dense(rows.X) - centre) / size)
+        return cls(centre, float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0)
+
+    def of(self, rows: Dataset) -> Floats:
+        return (_dense(rows.X) - self.centre) / self.size
+
+
+@dataclass(frozen=True, eq=False)
+class _Likeness:
+    """Likeness with all items, or with some of very many."""
+
+    like: Similarity
+    columns: Ints
 
     @classmethod
-    def of_likeness(cls, like: Similarity, random_state: int) -> _Inputs:
-        """Likeness with all items, or with some of very many."""
+    def fit(cls, like: Similarity, random_state: int) -> _Likeness:
         n = len(like.dataset)
         columns = np.arange(n)
         if n > EVERY_PAIR:
             rng = np.random.default_rng(random_state)
             columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
-        return cls(lambda rows: like.to_fitted(rows)[:, columns])
+        return cls(like, columns)
+
+    def of(self, rows: Dataset) -> Floats:
+        return self.like.to_fitted(rows)[:, self.columns]
 
 
 def _beyond(s: Floats) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -126,17 +126,18 @@ class _LightGbm:
         if len(self._others):
             self._booster.add_valid(others, "others")
         self.scores = np.zeros((X.shape[0], n_outputs))
-        self._error = lightgbm.basic.LightGBMError
         self._flat = len(learn) < 2 * settings.min_leaf
 
     def step(self, slope: Floats, curvature: Floats) -> None:
         if self._flat:
             return
+        from lightgbm.basic import LightGBMError
+
         g = slope[:, 0] if self._k == 1 else slope
         h = np.maximum(curvature, LEAST_CURVATURE)
         try:
             self._booster.update(fobj=lambda *_: (g, h[:, 0] if self._k == 1 else h))
-        except self._error as error:
+        except LightGBMError as error:
             if "num_features" not in str(error):
                 raise
             # no feature differs enough for a single split, which LightGBM takes for a fault
@@ -160,6 +161,22 @@ class _LightGbm:
             return np.zeros((X.shape[0], self._k))
         found = self._booster.predict(_floats(X), raw_score=True)
         return np.asarray(found, dtype=np.float64).reshape(X.shape[0], self._k)
+
+    def saved(self) -> dict[str, Any]:
+        """Return what `restored` needs: the trees in LightGBM's own text form."""
+        trees = "" if self._flat else self._booster.model_to_string()
+        return {"k": self._k, "scores": self.scores, "trees": trees}
+
+    @classmethod
+    def restored(cls, saved: Mapping[str, Any]) -> _LightGbm:
+        """Return trees that predict as the saved ones; they cannot grow further."""
+        import lightgbm
+
+        found = cls.__new__(cls)
+        found._k, found.scores, found._flat = saved["k"], saved["scores"], not saved["trees"]
+        if saved["trees"]:
+            found._booster = lightgbm.Booster(model_str=saved["trees"])
+        return found
 
 
 class _PlainTrees:

@@ -22,6 +22,8 @@ from hetviz.core.kernels import (
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
 
+OfNew = Callable[[Dataset], Any]
+
 N_LANDMARKS = 1_000
 
 KINDS = {
@@ -50,7 +52,7 @@ class Basis:
     kind: str
     features: Any
     nominal: int | None
-    _new: Callable[[Dataset], Any] | None
+    _new: OfNew | None
 
     def of_new(self, rows: Dataset) -> Any:
         """Return the features of new rows, shape (n_new, r); None for featureless ones."""
@@ -120,7 +122,7 @@ def fit_basis(
     if kind == "linear":
         if dataset.X is None:
             raise _lacking(dataset, kind, "features")
-        return Basis(kind, dataset.X, None, lambda rows: rows.X)
+        return Basis(kind, dataset.X, None, AsGiven())
     if kind == "rbf":
         return _gaussian(dataset, random_state, penalty, weights)
     return _precomputed(dataset, penalty, weights)
@@ -146,23 +148,18 @@ def _gaussian(
     else:
         where = f"dataset {dataset.name!r}"
         fitted = kernel_map(kernel(X, X), penalty=penalty, weights=weights, where=where)
-    landmarks = X[fitted.landmarks]
-    features = fitted(kernel(X, landmarks))
-    return Basis("rbf", features, len(dataset), lambda rows: fitted(kernel(rows.X, landmarks)))
+    of_new = _Gaussian(fitted, kernel, X[fitted.landmarks])
+    return Basis("rbf", of_new(dataset), len(dataset), of_new)
 
 
 def _from_distances(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
     D = _distances(dataset)
     away = D[np.triu_indices(len(D), 1)]
     width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
-
-    def kernel(distances: NDArray[Any]) -> NDArray[np.float64]:
-        return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
-
     where = f"dataset {dataset.name!r}, distance"
-    K = symmetric_kernel(kernel(D))
+    K = symmetric_kernel(_gaussian_of(D, width))
     fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
-    return _mapped("rbf", fitted, kernel(D), lambda rows: kernel(_distances(rows)))
+    return _mapped("rbf", fitted, _gaussian_of(D, width), _GaussianOfDistances(fitted, width))
 
 
 def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
@@ -170,26 +167,79 @@ def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | 
     if dataset.kernel is not None:
         K = symmetric_kernel(dataset.kernel, where)
         fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
-        return _mapped("precomputed", fitted, K, lambda rows: rows.kernel)
+        return _mapped("precomputed", fitted, K, _KernelAsGiven(fitted))
     if dataset.distance is None:
         raise _lacking(dataset, "precomputed", "a kernel or distances")
     half = -0.5 * _distances(dataset) ** 2
     K = symmetric_kernel(center_kernel(half), f"dataset {dataset.name!r}, distance")
     where = f"dataset {dataset.name!r}, distance"
     fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
-    return _mapped(
-        "precomputed",
-        fitted,
-        K,
-        lambda rows: center_kernel(half, None, -0.5 * _distances(rows) ** 2),
-    )
+    return _mapped("precomputed", fitted, K, _Scaled(fitted, half))
 
 
-def _mapped(
-    kind: str, fitted: KernelMap, K: NDArray[Any], of_new: Callable[[Dataset], Any]
-) -> Basis:
-    features = fitted(K[:, fitted.landmarks])
-    return Basis(kind, features, len(K), lambda rows: fitted(of_new(rows)[:, fitted.landmarks]))
+def _mapped(kind: str, fitted: KernelMap, K: NDArray[Any], of_new: OfNew) -> Basis:
+    return Basis(kind, fitted(K[:, fitted.landmarks]), len(K), of_new)
+
+
+# Features of new rows. Plain classes rather than closures, so that a fitted model can be saved.
+
+
+@dataclass(frozen=True, eq=False)
+class AsGiven:
+    """The features as they come."""
+
+    def __call__(self, rows: Dataset) -> Any:
+        return rows.X
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaussian:
+    """A Gaussian kernel of the features with those of some fitted rows."""
+
+    fitted: KernelMap
+    kernel: RbfKernel
+    landmarks: Any
+
+    def __call__(self, rows: Dataset) -> Any:
+        return self.fitted(self.kernel(rows.X, self.landmarks))
+
+
+@dataclass(frozen=True, eq=False)
+class _GaussianOfDistances:
+    """A Gaussian kernel of the distances that came with the rows."""
+
+    fitted: KernelMap
+    width: float
+
+    def __call__(self, rows: Dataset) -> Any:
+        K = _gaussian_of(_distances(rows), self.width)
+        return self.fitted(K[:, self.fitted.landmarks])
+
+
+@dataclass(frozen=True, eq=False)
+class _KernelAsGiven:
+    """The kernel that came with the rows."""
+
+    fitted: KernelMap
+
+    def __call__(self, rows: Dataset) -> Any:
+        return self.fitted(np.asarray(rows.kernel)[:, self.fitted.landmarks])
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """Inner products by classical scaling of the distances that came with the rows."""
+
+    fitted: KernelMap
+    half: NDArray[np.float64]
+
+    def __call__(self, rows: Dataset) -> Any:
+        K = center_kernel(self.half, None, -0.5 * _distances(rows) ** 2)
+        return self.fitted(K[:, self.fitted.landmarks])
+
+
+def _gaussian_of(distances: NDArray[Any], width: float) -> NDArray[np.float64]:
+    return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
 
 
 def _distances(dataset: Dataset) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,8 @@ class Part:
     features : ndarray of shape (n_objects, s)
         Of the objects compared; 0, the mean, for those that the view lacks.
     back : callable
-        Turns a map A of these features, (s, k), into one of the view's own, (r, k).
+        Turns a map A of these features, (s, k), into one of the view's own, (r, k). Of use while
+        fitting only, so no saved model has it.
     dual : ndarray of shape (n_objects, s) or None
         Of a kernel: column weights on the objects that give each feature.
     diagonal : ndarray of shape (n_objects,)
@@ -83,7 +84,7 @@ class Part:
     """
 
     features: Floats
-    back: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats] = field(metadata={"saved": False})
     dual: Floats | None
     diagonal: Floats
 
@@ -119,7 +120,7 @@ def view_of(dataset: Dataset, kind: str, weight: float, at: Ints, random_state: 
         basis.features,
         at,
         names,
-        lambda rows: basis.of_new(rows.dataset),
+        OfBasis(basis),
         weight,
     )
 
@@ -237,7 +238,25 @@ def _basis(dataset: Dataset, kind: str, random_state: int) -> Basis:
     if kind != "cosine":
         return fit_basis(dataset, kind, random_state)
     features = fit_basis(dataset, "linear").features
-    return Basis("linear", _unit_rows(features), None, lambda rows: _unit_rows(rows.X))
+    return Basis("linear", _unit_rows(features), None, _OfLengthOne())
+
+
+@dataclass(frozen=True, eq=False)
+class OfBasis:
+    """Raw features of new rows by a basis."""
+
+    basis: Basis
+
+    def __call__(self, rows: NewRows) -> Any:
+        return self.basis.of_new(rows.dataset)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfLengthOne:
+    """The features, each row scaled to length 1."""
+
+    def __call__(self, rows: Dataset) -> Any:
+        return _unit_rows(rows.X)
 
 
 def _unit_rows(X: Any) -> Any:

@@ -14,7 +14,7 @@ from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.features.basis import fit_basis
 from hetviz.features.compared import View, scaled_view, view_of
-from hetviz.features.projection import guidance_of, project
+from hetviz.features.projection import Projection, guidance_of, project
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -106,6 +106,16 @@ def by_entity(
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class _OfProjection:
+    """Places of new rows on the axes of a guided projection."""
+
+    projection: Projection
+
+    def __call__(self, rows: NewRows) -> Any:
+        return self.projection.place({rows.dataset.name: rows})[rows.dataset.name]
+
+
 def joined(data: HeteroData, random_state: int = 0) -> Problem:
     """Return one problem of all datasets, by features that their links make comparable.
 
@@ -131,11 +141,8 @@ def joined(data: HeteroData, random_state: int = 0) -> Problem:
     places = np.vstack(list(projection.coordinates.values()))
     placed = np.flatnonzero(np.isfinite(places).all(axis=1))
 
-    def of_new(rows: NewRows) -> Any:
-        return projection.place({rows.dataset.name: rows})[rows.dataset.name]
-
     labels = [f"axis {axis + 1}" for axis in range(places.shape[1])]
-    view = scaled_view(JOINED, "linear", places[placed], placed, labels, of_new)
+    view = scaled_view(JOINED, "linear", places[placed], placed, labels, _OfProjection(projection))
     everything = np.arange(0 if data.comparisons is None else len(data.comparisons))
     own = np.arange(data.n_rows)
     return _problem(data, JOINED, numbers, (view,), everything, own)

@@ -1,0 +1,26 @@
+"""Files as they are written: whole, and refused in plain words where they cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hetviz.io import gate
+
+
+def write(path: str | Path, content: bytes) -> Path:
+    """Write a file, its folder as well where there is none.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except OSError as error:
+        raise gate.refusal(
+            "not-written", str(path), f"cannot be written: {error.strerror}"
+        ) from None
+    return target

@@ -1,0 +1,169 @@
+"""Fitted models saved and read back, for every method that places new items."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.base import BaseEmbedder, Capability
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import DataError, HetvizError
+from hetviz.exports.model import model_bytes
+from hetviz.io.saving import zipped
+from hetviz.predictor import BasePredictor
+from hetviz.registry import get_method, methods
+from tests.algorithms.test_contract import DATA
+
+KEYS = [card.key for card in methods()]
+PLACES_NEW = [card.key for card in methods() if Capability.OUT_OF_SAMPLE in card.capabilities]
+
+
+@pytest.fixture(autouse=True)
+def _notes_are_expected() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)
+        yield
+
+
+@cache
+def fitted(key: str) -> BaseEmbedder:
+    return get_method(key)().fit(DATA)
+
+
+def new_rows() -> HeteroData:
+    parts = [
+        Dataset(name, [f"new {k}" for k in range(6)], part.X[:6] * 1.01 + 0.1, entity=part.entity)
+        for name, part in DATA.datasets.items()
+        if part.X is not None
+    ]
+    return HeteroData(parts)
+
+
+def again(model: BaseEmbedder) -> BaseEmbedder:
+    return hetviz.load_model(model_bytes(model))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_saved_model_comes_back_as_it_was(key: str, tmp_path: Path) -> None:
+    model = fitted(key)
+    file = hetviz.save_model(model, tmp_path / "model.zip")
+    found = hetviz.load_model(file)
+    assert type(found) is type(model)
+    assert found.get_params() == model.get_params()
+    np.testing.assert_array_equal(found.embedding_.stacked(), model.embedding_.stacked())
+    assert found.stopping_reason_ == model.stopping_reason_
+    assert model_bytes(found) == file.read_bytes()
+
+
+@pytest.mark.parametrize("key", PLACES_NEW)
+def test_a_saved_model_places_new_items_as_the_fitted_one(key: str) -> None:
+    model = fitted(key)
+    found = again(model)
+    placed, expected = found.transform(new_rows()), model.transform(new_rows())
+    assert np.isfinite(expected.stacked()).any()
+    np.testing.assert_array_equal(placed.stacked(), expected.stacked())
+    # An item without features finds its place by its links.
+    if key in ("guided-projection", "mr-sne"):
+        tag = HeteroData([Dataset("tags", ["green"])])
+        links = [("tags", "green", "first", "i3"), ("tags", "green", "first", "i4")]
+        by_links, wanted = found.transform(tag, links), model.transform(tag, links)
+        np.testing.assert_array_equal(by_links.stacked(), wanted.stacked())
+    if isinstance(model, BasePredictor) and isinstance(found, BasePredictor):
+        for rows in (new_rows(), DATA):
+            assert found.predict(rows).equals(model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    "features",
+    [{"a": "precomputed", "b": "rbf"}, {"a": "rbf", "b": "precomputed"}],
+)
+def test_kernels_and_distances_are_saved_with_their_maps(features: dict[str, str]) -> None:
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(12, 3)), rng.normal(size=(12, 2))
+    D = np.linalg.norm(Y[:, None] - Y[None], axis=2)
+    K = X @ X.T
+    ids = [f"{k}" for k in range(12)]
+    data = HeteroData(
+        [Dataset("a", ids, X if features["a"] == "rbf" else None, kernel=K),
+         Dataset("b", ids, distance=D)],
+        [Links("a", "b", np.arange(12), np.arange(12))],
+    )  # fmt: skip
+    model = get_method("guided-projection")(features=features).fit(data)
+    own = X[:1] + 0.1 if features["a"] == "rbf" else None
+    new = HeteroData(
+        [Dataset("a", ["n"], own, kernel=K[:1] + 0.1), Dataset("b", ["n"], distance=D[:1] + 0.1)]
+    )
+    expected = model.transform(new).stacked()
+    assert np.isfinite(expected).all()
+    np.testing.assert_array_equal(again(model).transform(new).stacked(), expected)
+
+
+def test_neither_tables_nor_pictures_are_in_the_file() -> None:
+    data = hetviz.load("emoji")
+    model = get_method("pca")().fit(data)
+    assert data["emoji"].table is not None
+    assert data["emoji"].media is not None
+    found: Any = again(model)
+    assert found._fitted["emoji"].table is None
+    assert found._fitted["emoji"].media is None
+    with zipfile.ZipFile(io.BytesIO(model_bytes(model))) as archive:
+        assert {name.rpartition(".")[2] for name in archive.namelist()} == {"json", "npy"}
+
+
+def test_what_is_not_fitted_is_not_saved() -> None:
+    with pytest.raises(HetvizError, match="call fit before saving"):
+        model_bytes(get_method("pca")())
+
+
+def tampered(change: Any) -> bytes:
+    content = model_bytes(fitted("pca"))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    document = json.loads(files["model.json"])
+    change(document)
+    return zipped({**files, "model.json": json.dumps(document).encode()})
+
+
+def first_instance(document: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = next(one for one in document["objects"] if "class" in one)
+    return entry
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: first_instance(d).update({"class": "os.system"}),
+        lambda d: first_instance(d).update({"class": "hetviz.cli.terminal.show"}),
+        lambda d: first_instance(d).update({"class": "hetviz.errors.HetvizError"}),
+        lambda d: first_instance(d).update({"class": "hetviz.features.basis.fit_basis"}),
+        lambda d: first_instance(d).update({"class": "hetviz.features.basis.Mapping"}),
+        lambda d: first_instance(d)["fields"].update({"__class__": None}),
+        lambda d: first_instance(d)["fields"].update({"else": None}),
+        lambda d: d["fields"].update({"__dict__": {"ref": 0}}),
+        lambda d: d["fields"].update({"embedding_": {"ref": 10**6}}),
+        lambda d: d["fields"].pop("embedding_"),
+        lambda d: d.update({"method": "no-such"}),
+        lambda d: d.update({"format": 99}),
+        lambda d: d.update({"objects": 3}),
+    ],
+)
+def test_a_changed_file_is_refused(change: Any) -> None:
+    with pytest.raises(DataError, match="saved model"):
+        hetviz.load_model(tampered(change))
+
+
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(DataError):
+        hetviz.load_model(b"not a model")
+    with pytest.raises(DataError, match=r"no model\.json"):
+        hetviz.load_model(zipped({"a.txt": b"a"}))
