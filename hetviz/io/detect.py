@@ -6,6 +6,8 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from hetviz.errors import Problem
@@ -21,8 +23,12 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
-_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
-_POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+")
+_MOST_ABOVE = 30
+_AROUND = " \u00a0\u202f$€£%"
+# With several thousands signs, or one and a fraction, there is no doubt which sign is which.
+_COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
+_POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
+_POINT_FOR_SURE = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
 _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
 
 
@@ -127,28 +133,73 @@ def _too_large(name: str, what: str) -> None:
 
 
 def separator_of(text: str) -> str:
-    """Pick the separator that splits most rows into as many cells as the first."""
+    """Pick the separator that splits most rows into as many cells as is usual."""
     head = text[: 50 * _MAX_CELL]
 
     def merit(separator: str) -> tuple[bool, float, int]:
         rows = rows_of("", head, separator, _SAMPLE_ROWS)
         if not rows:
             return False, 0.0, 0
-        width = len(rows[0][1])
-        return width > 1, sum(len(cells) == width for _, cells in rows) / len(rows), width
+        widths = Counter(len(cells) for _, cells in rows)
+        # The first row counts twice where it names the columns; a title above them is narrower.
+        first = len(rows[0][1])
+        usual = max(widths, key=lambda width: (widths[width], width))
+        width = first if first > 1 and widths[first] >= 0.5 * len(rows) else usual
+        return width > 1, widths[width] / len(rows), width
 
     best = max(SEPARATORS, key=merit)
     return best if merit(best)[0] else ","
 
 
-def decimal_of(rows: list[tuple[int, Any]], separator: str) -> str:
+def decimal_of(rows: Sequence[tuple[int, Any]], separator: str) -> str:
     """Say whether numbers are written with a point or a comma."""
     if separator == ",":
         return "."
-    cells = [cell.strip() for _, row in rows[:_SAMPLE_ROWS] for cell in row]
+    cells = [cell.strip(_AROUND) for _, row in rows[:_SAMPLE_ROWS] for cell in row]
+    if any(_POINT_FOR_SURE.fullmatch(cell) for cell in cells):
+        return "."
     with_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in cells)
     with_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in cells)
     return "," if with_comma > with_point else "."
+
+
+def rows_above(rows: Sequence[tuple[int, Any]]) -> int:
+    """Return how many rows stand above the names of the columns: a title, a date, a remark.
+
+    Such a row fills few cells of a table of several columns. In a table of two columns, one filled
+    cell is a title only if the next row has two names and there are numbers below.
+    """
+    sample = rows[:_SAMPLE_ROWS]
+    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
+    if len(filled) < 3:
+        return 0
+    widths = Counter(filled[1:])
+    width = max(widths, key=lambda cells: (widths[cells], cells))
+    above = 0
+    while above < min(_MOST_ABOVE, len(filled) - 1) and filled[above] <= width / 3:
+        above += 1
+    if width == 2:
+        while above < min(_MOST_ABOVE, len(filled) - 2) and filled[above] == 1:
+            above += 1
+        below = [cell for _, cells in sample[above + 1 :] for cell in cells]
+        names = [cell for cell in sample[above][1] if cell.strip()]
+        is_table = len(names) == 2 and not any(map(_is_number, names))
+        return above if is_table and any(map(_is_number, below)) else 0
+    return above if filled[above] > 1 else 0
+
+
+def is_prose(text: str) -> bool:
+    """Whether text reads as sentences, not as the rows of a table."""
+    lines = [line for line in text[:100_000].splitlines() if line.strip()]
+    if not lines:
+        return False
+    words = sum(len(line.split()) for line in lines) / len(lines)
+    separator = separator_of("\n".join(lines))
+    rows = rows_of("", "\n".join(lines), separator, _SAMPLE_ROWS)
+    widths = Counter(len(cells) for _, cells in rows)
+    width, count = widths.most_common(1)[0] if widths else (1, 0)
+    even = width > 1 and count >= 0.9 * max(len(rows), 2)
+    return not even and words >= 4
 
 
 def has_header(rows: list[tuple[int, Any]]) -> bool:

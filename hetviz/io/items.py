@@ -22,7 +22,7 @@ from hetviz.io.files import Files
 from hetviz.io.given import Given
 from hetviz.io.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.manifest import DatasetEntry
-from hetviz.io.tables import SAVED, Choices, TableRead, read_table
+from hetviz.io.tables import SAVED, Choices, TableRead, guess_id_column, read_table
 from hetviz.io.thumbnails import read_thumbnails
 
 MAX_LABEL_CLASSES = 20
@@ -309,18 +309,6 @@ class _Reading:
             tuple(columns),
             source,
         )
-
-
-def guess_id_column(frame: pd.DataFrame) -> str | None:
-    """Return the column named id, else the first whose values all differ and none is empty."""
-    for name in frame.columns:
-        if name.lower() == "id":
-            return str(name)
-    for name in frame.columns:
-        values = frame[name]
-        if values.is_unique and values.str.strip().ne("").all() and len(values):
-            return str(name)
-    return None
 
 
 def _guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:

@@ -12,11 +12,11 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
-from hetviz.io.items import guess_id_column, read_dataset
+from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.manifest import DatasetEntry, LinksEntry
 from hetviz.io.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.tables import Choices, TableRead, read_table
+from hetviz.io.tables import Choices, TableRead, guess_id_column, read_table
 
 _SHARE_OF_IDS = 0.5
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from hetviz.errors import Problem, listed
-from hetviz.io import detect, gate
+from hetviz.io import detect, gate, written
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Choices:
         The file whose rows those of a matrix without ids are, in the same order.
     part : str, optional
         Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
+    exact : bool
+        hetviz wrote the table: its first row names the columns, and cells stay as they are.
     """
 
     encoding: str | None = None
@@ -65,9 +67,12 @@ class Choices:
     matrix: str | None = None
     rows_of: str | None = None
     part: str | None = None
+    exact: bool = False
 
 
-SAVED = Choices("utf-8", ",", ".", True)
+SAVED = Choices("utf-8", ",", ".", True, exact=True)
+DECIMALS = {".": "point", ",": "comma"}
+_NOTHING = pd.DataFrame()
 
 
 @dataclass(frozen=True)
@@ -150,9 +155,48 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     text, encoding = detect.decode(name, content, choices.encoding, notes)
     separator = choices.separator or detect.separator_of(text)
     rows = detect.rows_of(name, text, separator)
-    if not rows:
-        raise gate.refusal("empty-file", name, "the file holds no rows")
     decimal = choices.decimal or detect.decimal_of(rows, separator)
+    facts = {
+        "text": encoding,
+        "between columns": detect.SEPARATORS[separator],
+        "decimal sign": DECIMALS[decimal],
+    }
+    read = TableRead(name, _NOTHING, (), encoding, separator, decimal, True, tuple(notes), facts)
+    return shaped(read, rows, choices)
+
+
+def shaped(
+    read: TableRead, rows: list[tuple[int, list[str]]], choices: Choices, *, by_file: bool = False
+) -> TableRead:
+    """Make a table of rows of text: find the names of the columns, tell what does not fit.
+
+    Parameters
+    ----------
+    read : TableRead
+        How the rows were read; its table is empty.
+    rows : list of (row of the file, cells)
+        Without rows that are empty.
+    choices : Choices
+    by_file : bool
+        Messages number the rows as the file does, not from the first below the names.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are no rows.
+    """
+    name, notes, facts = read.name, list(read.problems), dict(read.facts)
+    if choices.skip is not None:
+        above = sum(line < choices.skip for line, _ in rows)
+    else:
+        above = 0 if choices.exact or choices.header is False else detect.rows_above(rows)
+    if not rows[above:]:
+        raise gate.refusal("empty-file", name, "the file holds no rows")
+    if above and choices.skip is None:
+        notes.append(_passed_over(name, rows[:above]))
+    if above:
+        facts["rows above the names of columns"] = str(rows[above][0])
+    rows = rows[above:]
     header = detect.has_header(rows) if choices.header is None else choices.header
     if header:
         body = rows[1:]
@@ -161,6 +205,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     else:
         width = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
         columns, body = [f"column_{at + 1}" for at in range(width)], rows
+        facts["names of columns"] = "none found"
         notes.append(
             Problem(
                 "no-header",
@@ -170,7 +215,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
                 severity="note",
             )
         )
-    first = body[0][0] if body else 0
+    first = 0 if by_file or not body else body[0][0]
     kept: list[list[str]] = []
     places: list[int] = []
     ragged: list[tuple[int, list[str]]] = []
@@ -183,19 +228,46 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
             places.append(row)
             continue
         ragged.append((row, cells))
+    separator = read.separator
     notes += listed(_ragged(name, row, cells, len(columns), separator) for row, cells in ragged)
     frame = pd.DataFrame(kept, columns=columns, dtype=str)
-    return TableRead(name, frame, tuple(places), encoding, separator, decimal, header, tuple(notes))
+    told: list[Problem] = []
+    if not choices.exact:
+        id_column = choices.id or guess_id_column(frame)
+        frame, told = written.plain(name, frame, read.decimal, id_column)
+    return replace(
+        read,
+        frame=frame,
+        row=tuple(places),
+        header=header,
+        problems=(*notes, *told),
+        facts=facts,
+    )
+
+
+def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
+    words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
+    many = "the first row is" if len(rows) == 1 else f"the first {len(rows)} rows are"
+    return Problem(
+        "rows-above",
+        name,
+        f"{many} above the names of the columns, and passed over",
+        words[:80],
+        "If the names stand elsewhere, say in which row under Read a file in another way.",
+        severity="note",
+    )
 
 
 def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -> Problem:
+    sign = detect.SEPARATORS.get(separator)
     return Problem(
         "ragged-row",
         f"{name}, row {row + 1}",
         f"{len(cells)} cells, and {width} are expected",
-        separator.join(cells)[:80],
-        f"Check for a {detect.SEPARATORS[separator]} inside a text without quotes, "
-        "or a missing cell.",
+        (separator or " ").join(cells)[:80],
+        f"Check for a {sign} inside a text without quotes, or a missing cell."
+        if sign
+        else "Check for a missing cell, or one too many.",
         row=row,
     )
 
@@ -244,3 +316,15 @@ def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
                 title = f"{plain} ({copies[plain] + 1})"
         columns[title] = None
     return list(columns)
+
+
+def guess_id_column(frame: pd.DataFrame) -> str | None:
+    """Return the column named id, else the first whose values all differ and none is empty."""
+    for name in frame.columns:
+        if name.lower() == "id":
+            return str(name)
+    for name in frame.columns:
+        values = frame[name]
+        if values.is_unique and values.str.strip().ne("").all() and len(values):
+            return str(name)
+    return None
