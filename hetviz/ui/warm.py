@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import time
 from collections.abc import AsyncIterator
@@ -14,6 +15,7 @@ from hetviz.io import samples
 from hetviz.jobs import ProcessRunner
 from hetviz.ui import work
 from hetviz.ui.places import FIRST_SAMPLE
+from hetviz.ui.rest import keep_resting
 from hetviz.workspace.content import read_sample
 
 # Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
@@ -24,9 +26,11 @@ _LATER_S = 15.0
 
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[None]:
-    """Warm up beside the server's start, and end the worker with the server."""
+    """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
     Thread(target=_warm, name="warm-up", daemon=True).start()
+    resting = asyncio.create_task(keep_resting())
     yield
+    resting.cancel()
     if isinstance(work.RUNNER, ProcessRunner):
         work.RUNNER.close()
 

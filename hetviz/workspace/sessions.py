@@ -7,6 +7,7 @@ import logging
 import shutil
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from hetviz.errors import HetvizError
@@ -16,6 +17,9 @@ from hetviz.workspace.forgotten import prune
 from hetviz.workspace.journal import Journal
 from hetviz.workspace.places import BLOBS, GLANCE, JOURNAL, home, is_id, new_id
 from hetviz.workspace.workspace import Workspace
+
+# An open tab asks every few seconds, one in the background at least every minute.
+REST_AFTER_S = 600.0
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +32,7 @@ class _Slot:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.workspace: Workspace | None = None
+        self.asked = time.monotonic()
 
 
 class Sessions:
@@ -72,6 +77,7 @@ class Sessions:
             slot = self._slots.setdefault(id, _Slot())
         # Reading one session holds up nobody else's.
         with slot.lock:
+            slot.asked = time.monotonic()
             if slot.workspace is None:
                 journal = Journal(folder / JOURNAL)
                 slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / GLANCE)
@@ -83,14 +89,39 @@ class Sessions:
             return None
         with self._lock:
             slot = self._slots.get(id)
-        if slot is not None and slot.workspace is not None:
-            return slot.workspace
-        if not (self._root() / id / JOURNAL).exists():
+        known = slot is not None and slot.workspace is not None
+        if not known and not (self._root() / id / JOURNAL).exists():
             return None
         try:
             return self.get(id)
         except HetvizError:
             return None
+
+    def rest(self, after: float = REST_AFTER_S) -> int:
+        """Let go of the sessions that nobody has asked for lately; return how many.
+
+        They are on the disk, and restored when asked for again. One with a job under way stays, and
+        so does every one where nothing outlives this process.
+
+        Parameters
+        ----------
+        after : float
+            Seconds.
+        """
+        if not self.durable:
+            return 0
+        with self._lock:
+            slots = list(self._slots.values())
+        n, oldest = 0, time.monotonic() - after
+        for slot in slots:
+            with slot.lock:
+                workspace = slot.workspace
+                if workspace is None or slot.asked > oldest or workspace.is_busy:
+                    continue
+                workspace.close()
+                slot.workspace = None
+                n += 1
+        return n
 
     def close(self) -> None:
         """Give up all sessions, so that another process may open them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -34,6 +35,7 @@ UNDO, REDO = "undo", "redo"
 INTERRUPTED = "hetviz was stopped while this was being made."
 
 _MOST_NOTES = 5
+_BLOB = re.compile(rb"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,12 @@ class Workspace:
             If it cannot be carried out or saved; state and log are as before.
         """
         return self._do(command, _now())
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job that it started may still end."""
+        pending = self.state.pending
+        return pending is not None and pending.outcome is None
 
     @property
     def steps(self) -> int:
@@ -285,6 +293,9 @@ class Workspace:
                 self._pass_over(entry)
         if lost > _MOST_NOTES:
             self.notes.append(f"Another {lost - _MOST_NOTES:,} steps could not be repeated.")
+        if not lost:
+            # Also what was undone is named in the log, so that redo finds it.
+            self.blobs.sweep({key.decode() for key in _BLOB.findall(b"\n".join(journal.lines))})
         if self._glance_file is not None and journal.lines:
             self._glance, version = read_glance(self._glance_file)
             # More than any browser has heard of, even from a run whose last number was not kept.

@@ -218,3 +218,37 @@ def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
     aged(tmp_path / sid, 31)
     assert Sessions(tmp_path).find(sid) is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) -> None:
+    sessions, kept, left = Sessions(tmp_path), new_id(), new_id()
+    for sid, title in ((kept, "Kept"), (left, "Left")):
+        sessions.get(sid).do(SetTitle(title))
+    first = sessions.get(left)
+    assert sessions.rest(after=3600.0) == 0
+    time.sleep(0.2)
+    sessions.get(kept)
+    assert sessions.rest(after=0.1) == 1
+    again = sessions.get(left)
+    assert again is not first
+    assert again.state.title == "Left"
+    assert again.undo_name == first.undo_name
+
+
+def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
+    assert sessions.rest(after=-1.0) == 0
+    workspace.do(EndJob("j1"))
+    assert sessions.rest(after=-1.0) == 1
+
+
+def test_sessions_that_are_only_in_memory_are_never_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_id()
+    sessions.get(sid).do(SetTitle("Mine"))
+    assert not sessions.durable
+    assert sessions.rest(after=-1.0) == 0
