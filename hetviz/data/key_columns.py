@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
-from hetviz.data.keys import cells_of, folded
+from hetviz.data.keys import folded, key_of
 from hetviz.data.listing import entries_of, separator_of
 
 _MOST_COLUMNS = 40
@@ -140,26 +140,37 @@ def called_alike(a: KeyColumn, b: KeyColumn) -> bool:
 
 
 def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
-    found = [_column(dataset, "", cells_of(dataset, ""))]
+    ids = Counter(dataset.ids.tolist())
+    found = [_folded(dataset, "", ids)]
     table = dataset.table if dataset.table is not None else pd.DataFrame()
-    ids = dataset.ids.tolist()
-    for column in table.columns:
+    for column in map(str, table.columns):
         if len(found) > _MOST_COLUMNS:
             break
         values = table[column]
         if pd.api.types.is_bool_dtype(values.dtype) or _fractions(values):
             continue
-        cells = cells_of(dataset, str(column))
-        held = [cell for cell in cells if cell]
-        if len(set(held)) < 2 or sum(map(len, held)) > _LONGEST * len(held) or cells == ids:
+        held = _counts(values)
+        total = sum(held.values())
+        if len(held) < 2 or sum(map(len, held)) > _LONGEST * len(held) or held == ids:
             continue
         sign = separator_of(held)
-        found.append(
-            _column(dataset, str(column), cells)
-            if sign is None
-            else _list_column(dataset, str(column), sign)
-        )
+        if sign is None:
+            found.append(_folded(dataset, column, held))
+        else:
+            entries = entries_of(dataset, column, sign, loose=True)
+            uses = Counter(entries["key"].tolist())
+            found.append(_counted(dataset, column, sign, uses, total))
     return found
+
+
+def _counts(values: pd.Series) -> Counter[str]:
+    """Count the rows of each key; only different values are looked at one by one."""
+    counts: Counter[str] = Counter()
+    for value, n in Counter(values.tolist()).items():
+        key = key_of(value)
+        if key:
+            counts[key] += n
+    return counts
 
 
 def _fractions(values: pd.Series) -> bool:
@@ -170,22 +181,17 @@ def _fractions(values: pd.Series) -> bool:
     return not len(known) or bool((known != np.round(known)).any())
 
 
-def _column(dataset: Dataset, column: str, cells: list[str]) -> KeyColumn:
-    held = [folded(cell) for cell in cells]
-    held = [key for key in held if key]
-    return _counted(dataset, column, None, held, len(held))
-
-
-def _list_column(dataset: Dataset, column: str, sign: str) -> KeyColumn:
-    entries = entries_of(dataset, column, sign, loose=True)
-    rows = int(entries["row"].nunique())
-    return _counted(dataset, column, sign, entries["key"].tolist(), rows)
+def _folded(dataset: Dataset, column: str, held: Counter[str]) -> KeyColumn:
+    counts: Counter[str] = Counter()
+    for key, n in held.items():
+        if folded(key):
+            counts[folded(key)] += n
+    return _counted(dataset, column, None, counts, sum(counts.values()))
 
 
 def _counted(
-    dataset: Dataset, column: str, sign: str | None, held: list[str], rows: int
+    dataset: Dataset, column: str, sign: str | None, counts: Counter[str], rows: int
 ) -> KeyColumn:
-    counts = Counter(held)
     keys = np.empty(len(counts), dtype=object)
     keys[:] = sorted(counts)
     uses = np.array([counts[key] for key in keys], dtype=np.int64)

@@ -28,13 +28,13 @@ MOST_TAGS = 100_000
 # Uses up to which a tag counts fully.
 _FULL = 3
 _LISTS_FROM = 0.2
-_WORDS_MOST = 4.0
+_WORDS_MOST = 3.0
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
     """Return the sign that parts the entries of a column, or None where it lists nothing.
 
-    A fifth of the cells that hold something must have it, and entries must be short, four words in
+    A fifth of the cells that hold something must have it, and entries must be short, three words in
     the mean: prose has commas too.
     """
     held = [cell for cell in cells if cell]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
@@ -53,18 +55,20 @@ def places_of(
     if columns is None:
         what = "no columns are called latitude and longitude"
         raise DataError(Problem("no-places", where, what, remedy="Name the two columns."))
-    numbers = [
-        pd.to_numeric(
-            pd.Series([cell.replace(",", ".") for cell in cells_of(dataset, column)], dtype=object),
-            errors="coerce",
-        ).to_numpy(np.float64)
-        for column in columns
-    ]
-    P = np.column_stack(numbers)
+    P = np.column_stack([_numbers(dataset, column) for column in columns])
     P[~np.isfinite(P).all(axis=1)] = np.nan
     wrong = (np.abs(P[:, 0]) > 90) | (np.abs(P[:, 1]) > 360)
     P[wrong] = np.nan
     return P, int(wrong.sum())
+
+
+def _numbers(dataset: Dataset, column: str) -> NDArray[np.float64]:
+    """Return a column as numbers, with a decimal point or comma, NaN where there is none."""
+    table = dataset.table
+    if table is not None and column in table and pd.api.types.is_numeric_dtype(table[column].dtype):
+        return table[column].to_numpy(np.float64, na_value=np.nan)
+    cells = [cell.replace(",", ".") for cell in cells_of(dataset, column)]
+    return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
 
 
 def match_by_nearness(
@@ -161,7 +165,8 @@ def links_by_nearness(
 
     Notes
     -----
-    A ball tree of haversine distances on a sphere of radius 6,371 km: O((n + m) log m + links).
+    Haversine distances on a sphere of radius 6,371 km; a tree of the places as points in space
+    finds the same nearest, as chords grow with great circles: O((n + m) log m + links).
     """
     found = match_by_nearness(
         data,
@@ -177,10 +182,8 @@ def links_by_nearness(
 
 def nearest_km(S: NDArray[np.float64], T: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the distance in km of each place in S, shape (n, 2), to the nearest in T."""
-    from sklearn.neighbors import BallTree
-
-    found, _ = BallTree(np.radians(T), metric="haversine").query(np.radians(S), k=1)
-    return np.asarray(found[:, 0] * EARTH_KM)
+    _, at = cKDTree(_on_sphere(T)).query(_on_sphere(S))
+    return km_between(S, T[at])
 
 
 def km_between(S: NDArray[np.float64], T: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -208,36 +211,39 @@ def _nearest(
     where: str,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs, ordered by row of S, then of T, with their distance in km."""
-    from sklearn.neighbors import BallTree
-
     rows = np.flatnonzero(~np.isnan(S[:, 0]))
     # In an order of their own, so that ties fall alike whatever the order of the rows.
     placed = np.flatnonzero(~np.isnan(T[:, 0]))
     placed = placed[np.lexsort((ids[placed].astype(str), T[placed, 1], T[placed, 0]))]
-    tree = BallTree(np.radians(T[placed]), metric="haversine")
-    Q = np.radians(S[rows])
-    reach = None if km is None else km / EARTH_KM
+    tree = cKDTree(_on_sphere(T[placed]))
+    Q = _on_sphere(S[rows])
+    # A little more than asked, as the chord is rounded; what lies beyond goes below.
+    chord = 0.0 if km is None else 2 * np.sin(min(km / EARTH_KM, np.pi) / 2) * (1 + 1e-9) + 1e-12
     if k is not None:
         k = min(k, len(placed))
         pairs = len(rows) * k
     else:
-        pairs = int(tree.query_radius(Q, reach, count_only=True).sum())
+        pairs = int(tree.query_ball_point(Q, chord, return_length=True).sum())
     if pairs > MOST_PAIRS:
         counted = f"{pairs:,} pairs of {len(S):,} and {len(T):,} rows lie as near as that"
         too_many_pairs(where, counted, "Ask for fewer nearest items, or fewer kilometres.")
     if k is not None:
-        d, at = tree.query(Q, k=k)
-        i, j, d = np.repeat(rows, k), placed[at.ravel()], d.ravel()
+        i, j = np.repeat(rows, k), placed[tree.query(Q, k=range(1, k + 1))[1].ravel()]
     else:
-        found, apart = tree.query_radius(Q, reach, return_distance=True)
-        i = np.repeat(rows, [len(one) for one in found])
-        at = np.concatenate(found) if len(found) else np.empty(0)
-        j, d = placed[at.astype(np.int64)], np.concatenate(apart)
-    d = d * EARTH_KM
-    if km is not None:
-        i, j, d = (part[d <= km] for part in (i, j, d))
+        found = tree.query_ball_point(Q, chord)
+        i = np.repeat(rows, list(map(len, found)))
+        j = placed[np.fromiter(chain.from_iterable(found), np.int64, len(i))]
+    d = km_between(S[i], T[j])
     order = np.lexsort((j, i))
+    if km is not None:
+        order = order[d[order] <= km]
     return i[order].astype(np.int64), j[order].astype(np.int64), d[order]
+
+
+def _on_sphere(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return places as points of the unit sphere, whose chords grow with great circles."""
+    lat, lon = np.radians(P).T
+    return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
 
 
 def _km(distance: float) -> str:
