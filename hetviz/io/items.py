@@ -22,6 +22,7 @@ from hetviz.io.files import Files
 from hetviz.io.given import Given
 from hetviz.io.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.manifest import DatasetEntry
+from hetviz.io.piece import Piece
 from hetviz.io.tables import SAVED, Choices, TableRead, guess_id_column, read_table
 from hetviz.io.thumbnails import read_thumbnails
 
@@ -35,6 +36,7 @@ def read_dataset(
     labels: Collection[str] | None,
     problems: list[Problem],
     read: TableRead | None = None,
+    piece: Piece | None = None,
 ) -> tuple[Dataset, DatasetInfo]:
     """Read one dataset; rows that are wrong are left out and listed in `problems`.
 
@@ -49,6 +51,8 @@ def read_dataset(
         Is added to.
     read : TableRead, optional
         The table, where it was read already.
+    piece : Piece, optional
+        What its file gave beside the table: numbers, a kernel, distances, pictures.
 
     Raises
     ------
@@ -60,7 +64,7 @@ def read_dataset(
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         read = read_table(entry.table, files.read(entry.table), choices)
     problems += read.problems
-    return _Reading(files, entry, labels, problems, read).result()
+    return _Reading(files, entry, labels, problems, read, piece).result()
 
 
 class _Reading:
@@ -73,9 +77,11 @@ class _Reading:
         labels: Collection[str] | None,
         problems: list[Problem],
         read: TableRead,
+        piece: Piece | None,
     ) -> None:
         self.files, self.entry, self.labels = files, entry, labels
         self.problems, self.read = problems, read
+        self.piece = piece or Piece(entry.name, read.name)
         self.where = f"dataset {entry.name!r}"
         self.id_column = self._id_column()
         self.good = self._rows_with_good_ids()
@@ -122,6 +128,10 @@ class _Reading:
             if file is not None:
                 squares[word] = given.square(file, rows, is_saved=entry.columns is not None)
                 source = f"{source}, {word} from {file}".lstrip(", ")
+        for word, matrix in (("kernel", self.piece.kernel), ("distance", self.piece.distance)):
+            if matrix is not None:
+                squares[word] = matrix[np.ix_(rows, rows)]
+                source = f"{source}, {word} as given".lstrip(", ")
         dataset = Dataset(
             entry.name,
             read.frame[self.id_column].to_numpy(dtype=object)[rows],
@@ -203,7 +213,8 @@ class _Reading:
         entry = self.entry
         if entry.columns is not None or entry.features == "none":
             return False
-        return entry.features is not None or not (entry.kernel or entry.distance)
+        given = (entry.kernel, entry.distance, self.piece.kernel, self.piece.distance)
+        return entry.features is not None or all(matrix is None for matrix in given)
 
     def _made_features(
         self, text: pd.DataFrame, title: str | None, known: dict[str, Column]
@@ -245,6 +256,8 @@ class _Reading:
     def _given_features(self) -> tuple[Any, tuple[str, ...], str]:
         """Return features from files: the matrix for all rows of the table, names, and source."""
         entry = self.entry
+        if self.piece.X is not None:
+            return self.piece.X, self.piece.feature_names, "as given"
         given = self._given()
         names = entry.feature_names or ()
         if entry.sparse is not None:
@@ -273,6 +286,8 @@ class _Reading:
 
     def _media(self, table: pd.DataFrame, rows: NDArray[np.int64]) -> tuple[Any, ...] | None:
         media, column = self.entry.media, self.entry.media_column
+        if self.piece.media is not None:
+            return tuple(self.piece.media[row] for row in rows.tolist())
         if media is None and column is None:
             return None
         names = None if column is None else table[column]

@@ -68,14 +68,21 @@ class FileInfo:
     Attributes
     ----------
     name : str
-    role : {"dataset", "links", "comparisons", "bundle", "refused"}
+        Of the file, with the sheet or member where it holds several.
+    role : {"dataset", "links", "comparisons", "matrix", "bundle", "refused"}
     words : str
         One sentence for the user.
+    facts : mapping of str to str
+        How it was read, in words: ``{"between columns": "semicolon"}``.
+    file : str
+        The name of the file alone; "" where it is the same as `name`.
     """
 
     name: str
     role: str
     words: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
 
 
 @dataclass(frozen=True, eq=False)

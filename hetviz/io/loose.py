@@ -1,10 +1,9 @@
-"""Plain CSV files without a manifest: each is recognised by its columns."""
+"""Files without a manifest: tables are recognised by their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import PurePosixPath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -12,11 +11,13 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
+from hetviz.io.drop import Drop, read_drop
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.manifest import DatasetEntry, LinksEntry
+from hetviz.io.piece import Piece, has_matrix, table_of
 from hetviz.io.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.tables import Choices, TableRead, guess_id_column, read_table
+from hetviz.io.tables import Choices, TableRead, guess_id_column
 
 _SHARE_OF_IDS = 0.5
 
@@ -33,21 +34,28 @@ class NoFiles:
         raise gate.refusal("no-file", name, "there is no such file")
 
 
+Parse = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], Drop]
+
+
 def read_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices] | None = None,
     base: HeteroData | None = None,
+    parse: Parse = read_drop,
 ) -> Loaded:
-    """Read CSV files, each taken for a dataset, links or comparisons by its columns.
+    """Read files without a manifest, each taken for datasets, links or comparisons.
 
     Parameters
     ----------
     files : sequence of (name, bytes)
-        A dataset is called after its file.
+        A dataset is called after its file, or the part of it that it stands in.
     choices : mapping of file name to Choices, optional
         What the user says about a file.
     base : HeteroData, optional
         Data that these files add to.
+    parse : callable
+        Reads the bytes: `hetviz.io.drop.read_drop`, or `hetviz.io.child.read_drop` where they
+        come from people who are not to be trusted with the memory of this process.
 
     Returns
     -------
@@ -62,43 +70,49 @@ def read_tables(
 
     Notes
     -----
-    A file with columns source_id and target_id holds links, and so does one of two or three columns
-    of which two hold ids of the datasets; one with anchor_id, near_id and far_id (or a_id, b_id,
-    c_id) holds comparisons. Any other is a dataset: its ids are the column named id, else the first
-    whose values all differ.
+    A table with columns source_id and target_id holds links, and so does one of two or three
+    columns of which two hold ids of the datasets; one with anchor_id, near_id and far_id (or a_id,
+    b_id, c_id) holds comparisons. Any other is a dataset: its ids are the column named id, else the
+    first whose values all differ.
     """
-    reading = _Reading(choices or {}, base)
-    for name, content in files:
-        reading.add(name, content)
-    return reading.result()
+    reading = _Reading([name for name, _ in files], choices or {}, base)
+    return reading.result(parse(files, choices or {}))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A piece, the file that it came in, and its table."""
+
+    file: str
+    piece: Piece
+    read: TableRead
 
 
 class _Reading:
-    def __init__(self, choices: Mapping[str, Choices], base: HeteroData | None) -> None:
-        self.choices, self.base = choices, base
+    def __init__(
+        self, names: Sequence[str], choices: Mapping[str, Choices], base: HeteroData | None
+    ) -> None:
+        self.names, self.choices, self.base = names, choices, base
         self.problems: list[Problem] = []
-        self.reads: list[TableRead] = []
-        self.files: dict[str, FileInfo] = {}
+        self.parts: list[_Part] = []
+        self.told: list[FileInfo] = []
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
         self.infos: list[DatasetInfo] = []
 
-    def add(self, name: str, content: bytes) -> None:
-        try:
-            self.reads.append(read_table(name, content, self.choices.get(name)))
-        except DataError as error:
+    def result(self, drop: Drop) -> Loaded:
+        for name, error in drop.refused:
             self._refused(name, error)
-
-    def result(self) -> Loaded:
+        self.parts = [_Part(self._file(p.where), p, table_of(p)) for p in drop.pieces]
         statements, datasets, unsure = self._sorted()
-        for read in datasets:
-            self._dataset(read)
-        joined = [(read, self._ends(read, unsure)) for read in unsure]
-        for read, ends in joined:
+        for part in datasets:
+            self._dataset(part)
+        joined = [(part, self._ends(part.read, unsure)) for part in unsure]
+        for part, ends in joined:
             if ends is None:
-                self._dataset(read)
+                self._dataset(part)
             else:
-                statements.append(ends)
+                statements.append(replace(part, read=ends))
         if not self.datasets:
             raise DataError(dict.fromkeys(self.problems) or [_nothing()])
         base = self.base
@@ -110,8 +124,8 @@ class _Reading:
         )
         if base is not None and base.comparisons is not None:
             data = data.edit().add(base.comparisons)
-        for read in statements:
-            data = self._statement(read, data)
+        for part in statements:
+            data = self._statement(part, data)
         name = self.infos[0].dataset if self.infos else "data"
         return Loaded(
             data,
@@ -119,35 +133,48 @@ class _Reading:
             ", ".join(data.datasets),
             problems=tuple(dict.fromkeys(self.problems)),
             understood=tuple(self.infos),
-            files=tuple(self.files.values()),
+            files=tuple(self.told),
         )
 
-    def _sorted(self) -> tuple[list[TableRead], list[TableRead], list[TableRead]]:
-        statements: list[TableRead] = []
-        datasets: list[TableRead] = []
-        unsure: list[TableRead] = []
-        for read in self.reads:
-            role = self._choice(read).role
+    def _file(self, where: str) -> str:
+        """Return the file that a place such as ``"book.xlsx, sheet Drugs"`` is in."""
+        inside = [name for name in self.names if where == name or where.startswith(f"{name}, ")]
+        return max(inside, key=len, default=where)
+
+    def _sorted(self) -> tuple[list[_Part], list[_Part], list[_Part]]:
+        statements: list[_Part] = []
+        datasets: list[_Part] = []
+        unsure: list[_Part] = []
+        for part in self.parts:
+            read, role = part.read, self._role(part)
             if role in ("links", "comparisons") or (
                 role is None and (is_links(read) or comparison_form(read) is not None)
             ):
-                statements.append(read)
-            elif role is None and read.frame.shape[1] in (2, 3):
-                unsure.append(read)
+                statements.append(part)
+            elif role is None and read.frame.shape[1] in (2, 3) and not has_matrix(part.piece):
+                unsure.append(part)
             else:
-                datasets.append(read)
+                datasets.append(part)
         return statements, datasets, unsure
 
-    def _choice(self, read: TableRead) -> Choices:
-        return self.choices.get(read.name, Choices())
+    def _choice(self, part: _Part) -> Choices:
+        return self.choices.get(part.file, Choices())
+
+    def _role(self, part: _Part) -> str | None:
+        return self._choice(part).role or part.piece.role
 
     def _refused(self, name: str, error: DataError) -> None:
         self.problems += error.problems
-        self.files[name] = FileInfo(name, "refused", f"Left out: {error.problems[0].what}.")
+        self.told.append(FileInfo(name, "refused", f"Left out: {error.problems[0].what}."))
 
-    def _dataset(self, read: TableRead) -> None:
-        choice = self._choice(read)
-        name = choice.name or _dataset_name(read.name)
+    def _tell(self, part: _Part, role: str, words: str) -> None:
+        facts = {what: value for what, value in part.read.facts.items() if value}
+        self.told.append(FileInfo(part.read.name, role, words, facts, part.file))
+
+    def _dataset(self, part: _Part) -> None:
+        choice, piece, read = self._choice(part), part.piece, part.read
+        several = sum(other.file == part.file for other in self.parts) > 1
+        name = (None if several else choice.name) or piece.name
         try:
             if name in self.datasets:
                 raise gate.refusal(
@@ -158,9 +185,18 @@ class _Reading:
                     "Rename the file.",
                 )
             entry = DatasetEntry(
-                name, read.name, id=choice.id, title=choice.title, exclude=choice.exclude
+                name,
+                read.name,
+                id=choice.id or piece.id_column,
+                title=choice.title or piece.title_column,
+                text=piece.text_columns,
+                exclude=choice.exclude,
+                entity=piece.entity,
+                media_column=piece.media_column,
             )
-            dataset, info = read_dataset(NoFiles(), entry, choice.labels, self.problems, read)
+            dataset, info = read_dataset(
+                NoFiles(), entry, choice.labels, self.problems, read, piece
+            )
         except DataError as error:
             self._refused(read.name, error)
             return
@@ -174,17 +210,18 @@ class _Reading:
             f"{info.n_features:,} features"
         )
         words += f", coloured by {', '.join(labels)}." if labels else "."
-        self.files[read.name] = FileInfo(read.name, "dataset", words)
+        self._tell(part, "dataset", words)
 
-    def _ends(self, read: TableRead, unsure: Sequence[TableRead]) -> TableRead | None:
+    def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
         """Return the table with its columns named as links, if two of them hold known ids."""
         columns = list(read.frame.columns)
         if "id" in map(str.lower, columns):
             return None
         known = [set(dataset.ids) for dataset in self.datasets.values()]
         for other in unsure:
-            if other is not read and (id_column := guess_id_column(other.frame)) is not None:
-                known.append(set(other.frame[id_column]))
+            id_column = None if other.read is read else guess_id_column(other.read.frame)
+            if id_column is not None:
+                known.append(set(other.read.frame[id_column]))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
@@ -208,16 +245,13 @@ class _Reading:
         best = max(known, key=lambda name: len(known[name]), default=None)
         return best if best is not None and _mostly(distinct, known[best]) else None
 
-    def _statement(self, read: TableRead, data: HeteroData) -> HeteroData:
-        choice = self._choice(read)
+    def _statement(self, part: _Part, data: HeteroData) -> HeteroData:
+        choice, role, read = self._choice(part), self._role(part), part.read
         try:
-            if choice.role == "comparisons" or (
-                choice.role is None and comparison_form(read) is not None
-            ):
+            if role == "comparisons" or (role is None and comparison_form(read) is not None):
                 compared = read_comparisons(read, data.datasets, self.problems)
                 n = 0 if compared is None else len(compared)
-                words = f"{n:,} comparisons."
-                self.files[read.name] = FileInfo(read.name, "comparisons", words)
+                self._tell(part, "comparisons", f"{n:,} comparisons.")
                 return data if compared is None else data.edit().add(compared)
             entry = LinksEntry(read.name, source=choice.source, target=choice.target)
             if is_links(read):
@@ -233,16 +267,12 @@ class _Reading:
         blocks = dict.fromkeys(f"{group.source} - {group.target}" for group in links)
         count = sum(map(len, links))
         words = f"{count:,} links" + (f": {', '.join(blocks)}." if blocks else ".")
-        self.files[read.name] = FileInfo(read.name, "links", words)
+        self._tell(part, "links", words)
         return data.edit().add(*links) if links else data
 
 
 def _mostly(cells: set[str], ids: set[str]) -> bool:
     return bool(cells) and len(cells & ids) >= _SHARE_OF_IDS * len(cells)
-
-
-def _dataset_name(file: str) -> str:
-    return PurePosixPath(file.replace("\\", "/")).stem.strip() or "data"
 
 
 def _nothing() -> Problem:

@@ -10,8 +10,11 @@ from typing import Any
 import pandas as pd
 
 from hetviz.errors import Problem
+from hetviz.io.detect import SEPARATORS
 from hetviz.io.files import Files
 from hetviz.io.tables import Choices, TableRead
+
+_SIGNS = {words: sign for sign, words in SEPARATORS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +104,27 @@ def piece_of(name: str, read: TableRead, role: str | None = None) -> Piece:
         facts=read.facts,
         problems=read.problems,
     )
+
+
+def table_of(piece: Piece) -> TableRead:
+    """Return the table of a piece; a piece without one gets the numbers of its rows, from 1."""
+    frame, row = piece.frame, piece.row
+    if frame is None:
+        frame = pd.DataFrame({"row": [str(at + 1) for at in range(piece.n_rows)]}, dtype=str)
+    return TableRead(
+        piece.where,
+        frame,
+        row or tuple(range(len(frame))),
+        piece.facts.get("text", ""),
+        _SIGNS.get(piece.facts.get("between columns", ""), ""),
+        piece.decimal,
+        True,
+        piece.problems,
+        piece.facts,
+    )
+
+
+def has_matrix(piece: Piece) -> bool:
+    """Whether a format gave numbers or pictures beside, or instead of, the table."""
+    parts = (piece.X, piece.kernel, piece.distance, piece.media)
+    return any(part is not None for part in parts)

@@ -1,0 +1,111 @@
+"""Files that were handed in at once: each read as what it is, and joined where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hetviz.errors import DataError
+from hetviz.io import detect, gate
+from hetviz.io.beside import matrices_joined
+from hetviz.io.collection import read_collection
+from hetviz.io.files import MANIFEST, Archive
+from hetviz.io.likeness import square_table
+from hetviz.io.piece import Piece
+from hetviz.io.readers import read_pieces
+from hetviz.io.tables import Choices
+
+TOGETHER = "files"
+
+
+@dataclass(frozen=True, eq=False)
+class Drop:
+    """What there is in files that were handed in at once.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+    refused : tuple of (file, DataError)
+        Files of which nothing can be used; "files" stands for all that are read together.
+    """
+
+    pieces: tuple[Piece, ...]
+    refused: tuple[tuple[str, DataError], ...] = ()
+
+
+class Dropped:
+    """Files that were dropped, as `hetviz.io.files.Files`."""
+
+    name = TOGETHER
+
+    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
+        self._files = dict(files)
+
+    def names(self) -> list[str]:
+        """Return the names of the files."""
+        return list(self._files)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        if name not in self._files:
+            raise gate.refusal("no-file", name, "there is no such file")
+        return self._files[name]
+
+
+def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+    """Read files that were handed in at once; matrices join the tables whose ids they give.
+
+    Pictures and texts are read together with all other files, as a table among these may name them.
+    """
+    pieces: list[Piece] = []
+    refused: list[tuple[str, DataError]] = []
+    kinds: dict[str, str] = {}
+    for name, content in files:
+        try:
+            kinds[name] = gate.kind_of(name, content)
+        except DataError as error:
+            refused.append((name, error))
+    loose = [(name, content) for name, content in files if kinds.get(name, "zip") != "zip"]
+    if any(
+        kinds[name] in gate.PICTURES or (kinds[name] == "text" and _is_text(name, content))
+        for name, content in loose
+    ):
+        try:
+            pieces += read_collection(TOGETHER, Dropped(loose), choices)
+        except DataError as error:
+            refused.append((TOGETHER, error))
+        loose = []
+    alone = dict(loose)
+    for name, content in files:
+        try:
+            if kinds.get(name) == "zip":
+                pieces += _archive(name, content, choices)
+            elif name in alone:
+                choice = choices.get(name, Choices())
+                found = read_pieces(name, content, choice)
+                pieces += [square_table(piece, choice.matrix) for piece in found]
+        except DataError as error:
+            refused.append((name, error))
+    return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
+
+
+def _archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[Piece]:
+    archive = Archive(name, content)
+    if MANIFEST in archive.names():
+        raise gate.refusal(
+            "bundle-among-files",
+            name,
+            "this is a whole project, which other files cannot join",
+            remedy="Open it by itself.",
+        )
+    return read_collection(name, archive, choices)
+
+
+def _is_text(name: str, content: bytes) -> bool:
+    """Whether a file named as text holds sentences."""
+    if not name.lower().endswith(".txt"):
+        return False
+    try:
+        return detect.is_prose(detect.decode(name, content, None, [])[0])
+    except DataError:
+        return False
