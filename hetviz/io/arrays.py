@@ -286,7 +286,7 @@ def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choice
     facts["ids"] = siblings.ids_from or "numbers of the rows, as the file gives no ids"
     frame, row, problems = siblings.frame, np.arange(X.shape[0]), list(siblings.notes)
     if kind == "features":
-        X, row, found = _finite(where, X)
+        X, row, found = finite_rows(where, X)
         frame = frame.iloc[row].reset_index(drop=True)
         problems += found
     squares = {} if kind == "features" else {kind: np.asarray(X, dtype=np.float64)}
@@ -305,7 +305,7 @@ def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choice
     )
 
 
-def _finite(where: str, X: Any) -> tuple[Any, NDArray[np.int64], list[Problem]]:
+def finite_rows(where: str, X: Any) -> tuple[Any, NDArray[np.int64], list[Problem]]:
     """Return the rows whose numbers are all finite, where they stood, and who is left out."""
     if sp.issparse(X):
         lines = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

@@ -1,0 +1,201 @@
+"""HDF5, with only what is named read: no link is followed, and sizes are summed before reading."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.errors import DataError, MissingExtraError
+from hetviz.io import gate
+
+_ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError,
+           OverflowError, MemoryError, NotImplementedError)  # fmt: skip
+_SAVE_AGAIN = "Save it again with a new version of the program that made it."
+
+
+class Budget:
+    """Bytes that may still be read of one file.
+
+    Parameters
+    ----------
+    where : str
+    size : int
+        Bytes of the file, which cannot unpack to more than so many times itself.
+    """
+
+    def __init__(self, where: str, size: int) -> None:
+        self.where = where
+        self.left = min(gate.MAX_UNPACKED_BYTES, max(gate.MB, gate.MAX_RATIO * size))
+
+    def take(self, where: str, n_bytes: int) -> None:
+        """Count bytes before they are read.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+        """
+        if n_bytes > self.left:
+            raise gate.refusal(
+                "too-large",
+                where,
+                f"{n_bytes / gate.MB:,.0f} MB unpacked; {self.left / gate.MB:,.0f} MB are left of "
+                "what is allowed for a file of this size",
+                remedy="Give fewer rows or columns.",
+            )
+        self.left -= n_bytes
+
+
+@contextmanager
+def opened(name: str, content: bytes) -> Iterator[Box]:
+    """Open the bytes of an HDF5 file for reading.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is damaged.
+    hetviz.errors.MissingExtraError
+        If h5py is not installed.
+    """
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError("Reading AnnData and MuData files", "omics") from None
+    with _telling(name), h5py.File(io.BytesIO(content), "r") as file:
+        yield Box(name, file, Budget(name, len(content)))
+
+
+@contextmanager
+def _telling(where: str) -> Iterator[None]:
+    try:
+        yield
+    except DataError:
+        raise
+    except _ERRORS:
+        raise gate.refusal(
+            "bad-hdf5", where, "the file is damaged here", remedy=_SAVE_AGAIN
+        ) from None
+
+
+class Box:
+    """A group of an HDF5 file.
+
+    Parameters
+    ----------
+    where : str
+        For messages.
+    group : h5py.Group
+    budget : Budget
+        Shared by all groups of a file.
+    """
+
+    def __init__(self, where: str, group: Any, budget: Budget) -> None:
+        self.where, self._group, self._budget = where, group, budget
+
+    def place(self, name: str) -> str:
+        """Name a member for messages."""
+        return f"{self.where}, {name}"
+
+    def names(self) -> list[str]:
+        """Return what is in the group, without links to elsewhere."""
+        with _telling(self.where):
+            if len(self._group) > gate.MAX_COLUMNS:
+                what = f"{len(self._group):,} members; {gate.MAX_COLUMNS:,} are allowed"
+                raise gate.refusal("too-many", self.where, what)
+            return [name for name in self._group if self._is_here(name)]
+
+    def __contains__(self, name: str) -> bool:
+        with _telling(self.where):
+            return self._is_here(name)
+
+    def _is_here(self, name: str) -> bool:
+        import h5py
+
+        # A path could lead through a link that is not seen.
+        if "/" in name or name in ("", ".", ".."):
+            return False
+        link = self._group.get(name, getlink=True)
+        return link is not None and type(link) is h5py.HardLink
+
+    def _member(self, name: str) -> Any:
+        with _telling(self.place(name)):
+            if not self._is_here(name):
+                what = "it is not there, or a link to elsewhere, which is not followed"
+                raise gate.refusal("no-member", self.place(name), what)
+            return self._group[name]
+
+    def box(self, name: str) -> Box | None:
+        """Return a group of this group, None if it is something else."""
+        import h5py
+
+        if name not in self:
+            return None
+        member = self._member(name)
+        return Box(self.place(name), member, self._budget) if type(member) is h5py.Group else None
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """Return the shape of an array, None if there is none of this name."""
+        import h5py
+
+        if name not in self:
+            return None
+        member = self._member(name)
+        with _telling(self.place(name)):
+            return None if type(member) is not h5py.Dataset else member.shape
+
+    def word(self, name: str) -> str:
+        """Return an attribute that is text, "" if there is none."""
+        with _telling(self.where):
+            value = self._group.attrs.get(name, "")
+            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+            return value if isinstance(value, str) else ""
+
+    def words(self, name: str) -> list[str]:
+        """Return an attribute that is a list of text."""
+        return [str(value) for value in self._list(name) if isinstance(value, (str, bytes))]
+
+    def integers(self, name: str) -> list[int]:
+        """Return an attribute that is a list of whole numbers."""
+        return [int(value) for value in self._list(name) if isinstance(value, (int, np.integer))]
+
+    def _list(self, name: str) -> list[Any]:
+        with _telling(self.where):
+            value = self._group.attrs.get(name)
+            return [] if value is None else np.atleast_1d(np.asarray(value)).tolist()
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Return an array of numbers, or of text as objects, whose size is counted first.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it lies in another file, is of another kind, or is too large.
+        """
+        import h5py
+
+        where = self.place(name)
+        member = self._member(name)
+        with _telling(where):
+            if type(member) is not h5py.Dataset or member.shape is None:
+                raise gate.refusal("bad-hdf5", where, "an array is needed", remedy=_SAVE_AGAIN)
+            if member.external or member.is_virtual:
+                raise gate.refusal("link", where, "its numbers lie in another file")
+            cells = 1
+            for side in member.shape:
+                cells *= int(side)
+            if cells > gate.MAX_CELLS:
+                what = f"{cells:,} cells; {gate.MAX_CELLS:,} are allowed"
+                raise gate.refusal("too-large", where, what, remedy="Give fewer rows or columns.")
+            self._budget.take(where, cells * member.dtype.itemsize)
+            if h5py.check_string_dtype(member.dtype) is not None:
+                texts: NDArray[Any] = np.asarray(member.asstr(errors="replace")[()], dtype=object)
+                self._budget.take(where, sum(map(len, texts.ravel().tolist())))
+                return texts
+            if member.dtype.kind not in "fiub":
+                what = f"it holds neither numbers nor text, but {member.dtype}"
+                raise gate.refusal("bad-hdf5", where, what[:200], remedy=_SAVE_AGAIN)
+            return np.asarray(member[()])
