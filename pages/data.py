@@ -30,6 +30,6 @@ else:
         look.quiet(
             "A CSV table becomes one more dataset; a CSV with source_id and target_id, links."
         )
+        joining.column(state)
         dataset_card.links_summary(state)
-        joining.by_key(state)
         recent.remember()
