@@ -35,6 +35,7 @@ __all__ = [
     "links_from_labels",
     "load",
     "load_model",
+    "make_features",
     "merge_guidance",
     "methods",
     "nearest_to",
@@ -52,6 +53,7 @@ __all__ = [
     "suggest",
     "suggest_questions",
     "sweep",
+    "transform_features",
     "trust",
 ]
 
@@ -70,6 +72,7 @@ _WHERE = {
     ),
     "features.grouping": ("links_between",),
     "features.label_links": ("links_from_labels",),
+    "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "samples", "save"),
     "metrics": ("evaluate", "guidance_curve", "guidance_report", "trust"),
     "metrics.merging": ("merge_guidance",),
@@ -105,6 +108,7 @@ if TYPE_CHECKING:
     )
     from hetviz.features.grouping import links_between
     from hetviz.features.label_links import links_from_labels
+    from hetviz.features.recipe import make_features, transform_features
     from hetviz.io import load, samples, save
     from hetviz.metrics import evaluate, guidance_curve, guidance_report, trust
     from hetviz.metrics.merging import merge_guidance

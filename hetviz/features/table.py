@@ -1,8 +1,7 @@
-"""Columns of a table to one matrix, by what they hold."""
+"""Columns of a table to one matrix, by what they hold and what was said of them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +11,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
-from hetviz.features import text as words
+from hetviz.features import blocks, given
+from hetviz.features.categories import separator_of
 from hetviz.features.columns import MAX_CATEGORIES, Column, infer, numbers
+from hetviz.features.earth import pairs_of
+from hetviz.features.options import PICTURES, Options, merged, option_problems, settled, turned
 
-RECIPE_FORMAT = 1
-_EXTREME = 1e100
+RECIPE_FORMAT = 2
+_NEVER = ("constant", "empty")
+_STRICT = ("unknown-column", "not-numbers")
+_WHY = {
+    "constant": "every row has the same value",
+    "empty": "it is empty",
+    "unique": "every row has another short text",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +37,8 @@ class TableFeatures:
         None where no column is of use.
     feature_names : tuple of str, length p
     recipe : dict
-        JSON-ready; `transform` applies it to other rows.
+        JSON-ready; `transform` applies it to other rows. ``columns`` has a step for each column
+        that is used, ``left_out`` the others and why, ``options`` what was said of them.
     columns : tuple of Column
         What each column holds, of all that were looked at.
     notes : tuple of Problem
@@ -48,12 +57,15 @@ def fit(
     *,
     where: str = "table",
     columns: Sequence[str] | None = None,
-    exclude: Collection[str] = (),
+    exclude: Collection[str] | Mapping[str, str] = (),
     log: Collection[str] = (),
     text: Collection[str] = (),
     decimal: str = ".",
     random_state: int = 0,
     known: Mapping[str, Column] | None = None,
+    options: Options | None = None,
+    text_model: str = "words",
+    media: Sequence[Any] | None = None,
 ) -> TableFeatures:
     r"""Make features from the columns of a table.
 
@@ -65,13 +77,22 @@ def fit(
         For messages.
     columns : sequence of str, optional
         Which to use; all when absent.
-    exclude, log, text : collection of str
-        Columns never used; numbers to take the logarithm of; columns to treat as free text.
+    exclude : collection of str, or mapping of str to str
+        Columns not used unless `options` say so, and why.
+    log, text : collection of str
+        Numbers to take the logarithm of; columns to treat as free text.
     decimal : {".", ","}
     random_state : int
         Seed of the decomposition of free text.
     known : mapping of str to Column, optional
         Columns of this table that `infer` has looked at already.
+    options : mapping of str to mapping, optional
+        Column to any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``, ``cyclic``
+        and ``model``, see `hetviz.make_features`; pictures go by the name ``(pictures)``.
+    text_model : {"words", "sentences"}
+        What free text goes through.
+    media : sequence of n bytes, paths or None, optional
+        Pictures of the rows, used where `columns` is absent.
 
     Returns
     -------
@@ -80,51 +101,247 @@ def fit(
     Raises
     ------
     hetviz.errors.DataError
-        If a column named in `columns` or `log` does not exist.
+        If a column named in `columns`, `log` or `options` does not exist, or an option does not
+        suit what its column holds.
+    hetviz.errors.MissingExtraError
+        If the sentence model is asked for and not installed.
 
     Notes
     -----
     Numbers: the mean where missing, then :math:`(x - \mu)/\sigma`, of log(1 + x) on request.
     Dates: days, like numbers. Categories: one column for each value (the `MAX_CATEGORIES` most
-    frequent), centred. Free text: TF-IDF and its leading singular vectors, centred. Constant
-    columns and columns of names that differ in every row give none.
+    frequent), centred. Lists in a cell ("red; round"): one column for each entry. Latitude and
+    longitude: the point on the unit sphere. Free text: TF-IDF and its leading singular vectors, or
+    the leading directions of sentence vectors. Pictures: the leading directions of edges and
+    colours. Constant columns and columns of names that differ in every row give none.
 
-    Every column of the table, whatever it holds, gets the total variance 1, so that no kind
-    drowns another: a one-hot block or a block of text weighs as much as one number.
+    Every column of the table, whatever it holds, gets the total variance of its weight, 1 unless
+    said otherwise, so that no kind drowns another: a one-hot block or a block of text weighs as
+    much as one number. That is given up for a column that is scaled "robust" or "none".
     """
-    _check_known(where, table, [*(columns or ()), *log])
-    chosen = list(table.columns) if columns is None else list(columns)
-    chosen = [column for column in chosen if column not in exclude]
-    blocks: list[NDArray[np.float64]] = []
-    steps: list[dict[str, Any]] = []
-    names: list[str] = []
-    looked_at: list[Column] = []
-    notes: list[Problem] = []
-    for name in chosen:
-        column = (known or {}).get(name) or infer(name, table[name], decimal)
-        if name in text and column.kind in ("category", "unique", "text"):
-            column = Column(name, "text", column.values, column.n_missing, column.markers)
-        looked_at.append(column)
-        notes += _notes(where, column, columns is not None, decimal)
-        step = _step(column, name in log, decimal, random_state)
-        if step is None:
-            continue
-        block = _apply(step, column)
-        spread = _spread(block)
-        if not 1.0 / _EXTREME < spread < _EXTREME:
+    said = merged({name: {"log": True} for name in log}, {name: {"kind": "text"} for name in text})
+    # A column declared as text that holds none is taken for what it holds.
+    said = {name: fields for name, fields in said.items() if name in table.columns or name in log}
+    problems = option_problems(where, options or {})
+    if problems:
+        raise DataError(problems)
+    asked = merged(said, options or {})
+    _refuse_doubles(where, table)
+    check_known(where, table, [*(columns or ()), *(name for name in asked if name != PICTURES)])
+    fitting = _Fitting(table, where, columns, asked, decimal, random_state, text_model)
+    fitting.reasons = dict(exclude) if isinstance(exclude, Mapping) else {}
+    fitting.reasons |= {name: fitting.reasons.get(name, "left out") for name in exclude}
+    fitting.declared = frozenset(text)
+    fitting.look(known or {})
+    fitting.all_columns()
+    if media is not None:
+        fitting.pictures(media)
+    return fitting.result()
+
+
+class _Fitting:
+    """The steps of making features of one table, which share what was said and what was found."""
+
+    reasons: dict[str, str]
+    declared: frozenset[str]
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        where: str,
+        columns: Sequence[str] | None,
+        asked: Options,
+        decimal: str,
+        random_state: int,
+        text_model: str,
+    ) -> None:
+        self.table, self.where, self.chosen, self.asked = table, where, columns, asked
+        self.decimal, self.random_state, self.text_model = decimal, random_state, text_model
+        self.columns: dict[str, Column] = {}
+        self.blocks: list[NDArray[np.float64]] = []
+        self.steps: list[dict[str, Any]] = []
+        self.left_out: list[dict[str, Any]] = []
+        self.names: list[str] = []
+        self.notes: list[Problem] = []
+
+    def look(self, known: Mapping[str, Column]) -> None:
+        """Say what each column holds."""
+        first = [] if self.chosen is None else list(self.chosen)
+        for name in [*first, *(name for name in self.table.columns if name not in first)]:
+            self.columns[name] = known.get(name) or infer(name, self.table[name], self.decimal)
+
+    def all_columns(self) -> None:
+        """Make features of each column that is to be used, and note why others are not."""
+        pairs = self._pairs()
+        second = {longitude for _, longitude in pairs.items()}
+        for name, column in self.columns.items():
+            if name in second:
+                continue
+            pair = pairs.get(name)
+            names = (name,) if pair is None else (name, pair)
+            kind = "latlong" if pair is not None else self._kind(column)
+            fields: dict[str, Any] = {}
+            for one in names:
+                fields |= self.asked.get(one, {})
+            n_missing = max(self.columns[one].n_missing for one in names)
+            entry = {
+                "column": name,
+                "columns": list(names),
+                "kind": kind,
+                "share_missing": n_missing / len(self.table) if len(self.table) else 0.0,
+            }
+            why = self._why_not(name, kind, fields)
+            if why is not None:
+                self._tell(column, fields)
+                self.left_out.append({**entry, "why": why})
+                continue
+            self._tell(column, fields)
+            if kind == "unique":
+                kind = entry["kind"] = "text"
+            self._step(entry, fields, self._values(names, kind))
+
+    def _pairs(self) -> dict[str, str]:
+        free = [
+            column
+            for name, column in self.columns.items()
+            if self.asked.get(name, {}).get("kind", "latlong") == "latlong"
+            and self._default_use(name)
+        ]
+        pairs = dict(pairs_of(free))
+        for name, fields in self.asked.items():
+            if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
+                what = "no other column gives the place on earth together with this one"
+                remedy = "Name the two latitude and longitude, in degrees."
+                raise DataError(
+                    Problem("bad-option", f"{self.where}, column {name}", what, "latlong", remedy)
+                )
+        return pairs
+
+    def _kind(self, column: Column) -> str:
+        kind = column.kind
+        if kind in ("category", "text", "unique") and separator_of(column.values.tolist()):
+            kind = "list"
+        wanted = self.asked.get(column.name, {}).get("kind")
+        if wanted is None or kind in _NEVER or wanted == "latlong":
+            return kind
+        if column.name in self.declared and kind not in ("category", "list", "text", "unique"):
+            return kind
+        return turned(self.where, column.name, kind, str(wanted))
+
+    def _default_use(self, name: str) -> bool:
+        use = self.asked.get(name, {}).get("use")
+        if use is not None:
+            return bool(use)
+        return name not in self.reasons and (self.chosen is None or name in self.chosen)
+
+    def _why_not(self, name: str, kind: str, fields: Mapping[str, Any]) -> str | None:
+        if kind in _NEVER:
+            return _WHY[kind]
+        if fields.get("use") is False:
+            return "switched off"
+        if fields.get("use"):
+            return None
+        if name in self.reasons:
+            return self.reasons[name]
+        if self.chosen is not None and name not in self.chosen:
+            return "not chosen"
+        return _WHY.get(kind)
+
+    def _values(self, names: tuple[str, ...], kind: str) -> Any:
+        found = [self.columns[name].values for name in names]
+        if kind == "latlong":
+            return np.column_stack(found).astype(np.float64)
+        if kind in ("number", "date"):
+            return np.asarray(found[0], dtype=np.float64)
+        values = found[0]
+        if values.dtype == object:
+            return values.tolist()
+        cells = self.table[names[0]].tolist()
+        # Numbers or dates taken as categories, as they were written.
+        lacking = np.isnan(values)
+        return [
+            None if lacks else given.text_of(cell)
+            for cell, lacks in zip(cells, lacking, strict=True)
+        ]
+
+    def _tell(self, column: Column, fields: Mapping[str, Any]) -> None:
+        name = column.name
+        if self.chosen is not None and name not in self.chosen and not fields.get("use"):
+            return
+        if name in self.reasons and not fields.get("use"):
+            return
+        impute = str(fields.get("impute", ""))
+        self.notes += _notes(self.where, column, self.chosen is not None, self.decimal, impute)
+        lowest = np.nanmin(column.values) if column.kind == "number" else 0.0
+        if fields.get("log") and lowest < 0:
+            what = "it has negative numbers, so the logarithm is not taken"
+            place = f"{self.where}, column {name}"
+            self.notes.append(Problem("log-negative", place, what, f"{lowest:g}", severity="note"))
+
+    def _step(self, entry: dict[str, Any], fields: Mapping[str, Any], values: Any) -> None:
+        name, kind = str(entry["column"]), str(entry["kind"])
+        step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
+        if kind in ("number", "date"):
+            step["decimal"] = self.decimal
+        model = str(fields.get("model", self.text_model))
+        with np.errstate(over="ignore", invalid="ignore"):
+            learned = blocks.learn(step, values, model, self.random_state)
+        if learned is None:
+            what = "all pictures look alike" if kind == "picture" else "it has no words to learn"
+            self.left_out.append({**entry, "why": what})
+            return
+        step |= learned
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = blocks.weighed(step, blocks.parts(step, values))
+        if found is None:
             what = "the values are too large or too alike to compute with, so it is no feature"
-            notes.append(Problem("range", f"{where}, column {name}", what, severity="note"))
-            continue
-        step["scale"] = 1.0 / spread
-        blocks.append(block * step["scale"])
-        steps.append(step)
-        names += _names(step)
-    recipe = {"format": RECIPE_FORMAT, "columns": steps}
-    X = np.hstack(blocks) if blocks else None
-    return TableFeatures(X, tuple(names), recipe, tuple(looked_at), tuple(notes))
+            place = f"{self.where}, column {name}"
+            self.notes.append(Problem("range", place, what, severity="note"))
+            self.left_out.append({**entry, "why": "too large or too alike to compute with"})
+            return
+        step["factors"] = found
+        self.blocks.append(blocks.apply(step, values))
+        self.steps.append(step)
+        self.names += blocks.names(step)
+
+    def pictures(self, media: Sequence[Any]) -> None:
+        """Make features of the pictures of the rows."""
+        from hetviz.features.image import described
+
+        fields = self.asked.get(PICTURES, {})
+        lacking = sum(one is None for one in media)
+        entry = {
+            "column": PICTURES,
+            "columns": [],
+            "kind": "picture",
+            "share_missing": lacking / len(media) if len(media) else 0.0,
+        }
+        if not fields.get("use", self.chosen is None):
+            why = "switched off" if "use" in fields else "not chosen"
+            self.left_out.append({**entry, "why": why})
+            return
+        self._step(entry, fields, described(media))
+
+    def result(self) -> TableFeatures:
+        """Return what was made."""
+        sizes = [float(block.var(axis=0).sum()) if len(block) else 0.0 for block in self.blocks]
+        for step, size in zip(self.steps, sizes, strict=True):
+            step["share"] = size / sum(sizes) if sum(sizes) else 0.0
+        recipe = {
+            "format": RECIPE_FORMAT,
+            "decimal": self.decimal,
+            "text_model": self.text_model,
+            "chosen": None if self.chosen is None else list(self.chosen),
+            "options": {name: dict(fields) for name, fields in self.asked.items()},
+            "columns": self.steps,
+            "left_out": self.left_out,
+        }
+        X = np.hstack(self.blocks) if self.blocks else None
+        looked_at = tuple(self.columns[name] for name in self.columns)
+        return TableFeatures(X, tuple(self.names), recipe, looked_at, tuple(self.notes))
 
 
-def transform(recipe: dict[str, Any], table: pd.DataFrame) -> NDArray[np.float64]:
+def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> NDArray[np.float64]:
     """Make the same features from the rows of another table.
 
     Parameters
@@ -143,103 +360,110 @@ def transform(recipe: dict[str, Any], table: pd.DataFrame) -> NDArray[np.float64
     hetviz.errors.DataError
         If a column is missing, or holds something that is no number where one is needed.
     """
-    steps = recipe["columns"]
-    _check_known("table", table, [step["column"] for step in steps])
-    blocks = [np.zeros((len(table), 0))]
-    for step in steps:
-        column = infer(step["column"], table[step["column"]], step.get("decimal", "."))
-        blocks.append(_apply(step, column) * step["scale"])
-    return np.hstack(blocks)
+    problems: list[Problem] = []
+    X = transform_gently(recipe, table, None, problems)
+    refused = [problem for problem in problems if problem.code in _STRICT]
+    if refused:
+        raise DataError(refused)
+    return X
 
 
-def _check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
+def transform_gently(
+    recipe: Mapping[str, Any],
+    table: pd.DataFrame,
+    media: Sequence[Any] | None,
+    problems: list[Problem],
+) -> NDArray[np.float64]:
+    """Make the same features; what does not fit counts as missing, and is told in `problems`.
+
+    Returns
+    -------
+    array of shape (n, p)
+    """
+    out = [np.zeros((len(table), 0))]
+    for step in blocks.upgraded(recipe)["columns"]:
+        values = _given(step, table, media, problems)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out.append(blocks.apply(step, values))
+    return np.hstack(out)
+
+
+def _given(
+    step: Mapping[str, Any],
+    table: pd.DataFrame,
+    media: Sequence[Any] | None,
+    problems: list[Problem],
+) -> Any:
+    kind = step["kind"]
+    if kind == "picture":
+        from hetviz.features.image import described
+
+        return described([None] * len(table) if media is None else media)
+    cells = []
+    for name in step["columns"]:
+        if name not in table.columns:
+            problems.append(_no_column("table", name, table, "note"))
+        gone = pd.Series([None] * len(table), dtype=object)
+        cells.append(table[name] if name in table.columns else gone)
+    if kind in ("number", "date", "latlong"):
+        found = [
+            given.amounts(step, name, column, problems)
+            for name, column in zip(step["columns"], cells, strict=True)
+        ]
+        return found[0] if kind != "latlong" else np.column_stack(found)
+    name = step["columns"][0]
+    levels = frozenset(step["levels"]) if kind in ("category", "list") else frozenset()
+    texts = given.words(name, cells[0], levels)
+    if kind in ("category", "list"):
+        problems += _unknown(step, texts)
+    return texts
+
+
+def _unknown(step: Mapping[str, Any], texts: list[str | None]) -> list[Problem]:
+    from hetviz.features.categories import unknown
+
+    found = unknown(step, texts)
+    if not found:
+        return []
+    what = f"{len(found):,} values were not there when the features were made; they count as none"
+    row, value = found[0]
+    place = f"table, column {step['column']}"
+    return [
+        Problem("unknown-category", place, what, value[:60], "", "note", row=row, count=len(found))
+    ]
+
+
+def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse names of columns that there are not.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
     unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
     if unknown:
-        there = ", ".join(map(str, table.columns[:20]))
+        raise DataError(_no_column(where, name, table, "error") for name in unknown)
+
+
+def _refuse_doubles(where: str, table: pd.DataFrame) -> None:
+    double = table.columns[table.columns.duplicated()].unique()
+    if len(double):
+        what = "two columns have this name"
         raise DataError(
-            Problem(
-                "unknown-column", where, "there is no such column", name, f"There are: {there}."
-            )
-            for name in unknown
+            Problem("duplicate-column", where, what, str(name), "Rename one.") for name in double
         )
 
 
-def _spread(block: NDArray[np.float64]) -> float:
-    """Return the square root of the total variance, infinite where it cannot be computed."""
-    top = float(np.abs(block).max(initial=0.0))
-    if not np.isfinite(top) or top == 0:
-        return top
-    return top * float(np.sqrt((block / top).var(axis=0).sum()))
+def _no_column(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
+    there = f"There are: {', '.join(map(str, table.columns[:20]))}."
+    what = "there is no such column"
+    what += "; all its cells count as missing" if severity == "note" else ""
+    return Problem("unknown-column", where, what, name, there, severity)
 
 
-def _step(column: Column, log: bool, decimal: str, random_state: int) -> dict[str, Any] | None:
-    base = {"column": column.name, "kind": column.kind}
-    if column.kind in ("number", "date"):
-        known = column.values[~np.isnan(column.values)]
-        if log and known.min() < 0:
-            log = False
-        values = np.log1p(known) if log else known
-        top = float(np.abs(values).max()) or 1.0
-        mean = float((values / top).mean()) * top
-        return {**base, "log": log, "mean": mean, "decimal": decimal}
-    if column.kind == "category":
-        counts = Counter(value for value in column.values if value is not None)
-        ranked = sorted(counts, key=lambda value: (-counts[value], value))
-        levels = sorted(ranked[:MAX_CATEGORIES])
-        hot = _one_hot(column, levels)
-        return {**base, "levels": levels, "mean": hot.mean(axis=0).tolist()}
-    if column.kind == "text":
-        fitted = words.fit(_texts(column), random_state)
-        return None if fitted is None else {**base, **fitted}
-    return None
-
-
-def _apply(step: dict[str, Any], column: Column) -> NDArray[np.float64]:
-    """Return the block of one column, before it is scaled, shape (n, width)."""
-    if step["kind"] in ("number", "date"):
-        if column.values.dtype == object and any(value is not None for value in column.values):
-            bad = next(value for value in column.values if value is not None)
-            raise DataError(
-                Problem(
-                    "not-numbers",
-                    f"table, column {column.name}",
-                    f"the column held {step['kind']}s when the features were made",
-                    str(bad),
-                    "Give the same kind of values.",
-                )
-            )
-        values = np.array(column.values, dtype=np.float64)
-        if step.get("log"):
-            values = np.log1p(np.maximum(values, 0.0))
-        with np.errstate(over="ignore"):
-            return np.asarray(np.where(np.isnan(values), 0.0, values - step["mean"])[:, None])
-    if step["kind"] == "category":
-        return np.asarray(_one_hot(column, step["levels"]) - np.array(step["mean"]))
-    return words.apply(step, _texts(column))
-
-
-def _texts(column: Column) -> list[str]:
-    if column.values.dtype == object:
-        return ["" if value is None else str(value) for value in column.values]
-    return ["" if np.isnan(value) else f"{value:g}" for value in column.values]
-
-
-def _one_hot(column: Column, levels: Sequence[str]) -> NDArray[np.float64]:
-    cells = np.array(_texts(column), dtype=object)
-    return np.array([cells == level for level in levels], dtype=np.float64).T.reshape(
-        len(cells), len(levels)
-    )
-
-
-def _names(step: dict[str, Any]) -> list[str]:
-    if step["kind"] == "category":
-        return [f"{step['column']}={level}" for level in step["levels"]]
-    if step["kind"] == "text":
-        return [f"{step['column']}~{axis + 1}" for axis in range(len(step["components"]))]
-    return [f"log {step['column']}" if step.get("log") else step["column"]]
-
-
-def _notes(where: str, column: Column, asked: bool, decimal: str) -> list[Problem]:
+def _notes(
+    where: str, column: Column, asked: bool, decimal: str, impute: str = ""
+) -> list[Problem]:
     place = f"{where}, column {column.name}"
     found: list[tuple[str, str, str]] = []
     if column.kind == "constant":
@@ -250,6 +474,9 @@ def _notes(where: str, column: Column, asked: bool, decimal: str) -> list[Proble
         found.append(("unique-column", "every row has another short text, so it is no feature", ""))
     elif column.n_missing:
         filled = {"number": "the mean", "date": "the mean"}.get(column.kind, "no value")
+        filled = {"": filled, "none": "no value"}.get(
+            impute, f"the {impute}".replace("the own", "a")
+        )
         marks = f" (written {', '.join(column.markers)})" if column.markers else ""
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
         found.append(("missing", f"{what}; they count as {filled}", ""))

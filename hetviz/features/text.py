@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ N_COMPONENTS = 16
 MAX_WORDS = 5000
 
 
-def fit(texts: Sequence[str], random_state: int = 0) -> dict[str, Any] | None:
+def fit(texts: Sequence[str | None], random_state: int = 0) -> dict[str, Any] | None:
     """Learn words, their weights and the leading directions; None where there are no words.
 
     Parameters
     ----------
-    texts : sequence of str, length n
+    texts : sequence of str or None, length n
     random_state : int
 
     Returns
@@ -32,6 +32,7 @@ def fit(texts: Sequence[str], random_state: int = 0) -> dict[str, Any] | None:
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    texts = [text or "" for text in texts]
     rare = 2 if len(texts) > 20 else 1
     model = TfidfVectorizer(min_df=rare, max_features=MAX_WORDS, sublinear_tf=True)
     try:
@@ -55,20 +56,23 @@ def fit(texts: Sequence[str], random_state: int = 0) -> dict[str, Any] | None:
     }
 
 
-def apply(step: dict[str, Any], texts: Sequence[str]) -> NDArray[np.float64]:
+def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> NDArray[np.float64]:
     """Return what `fit` learned, applied to texts: shape (n, k), centred as in the fit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    if not len(texts):
+        return np.zeros((0, len(step["components"])))
     vocabulary = {word: at for at, word in enumerate(step["words"])}
     model = TfidfVectorizer(vocabulary=vocabulary, sublinear_tf=True)
     model.idf_ = np.array(step["idf"])
-    T = model.transform(texts)
+    T = model.transform([text or "" for text in texts])
     return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))
 
 
-def words_known(step: dict[str, Any], text: str) -> list[str]:
-    """Return the words of a text that `fit` learned."""
+def words_known(step: Mapping[str, Any], text: str) -> list[str]:
+    """Return the words of a text that `fit` learned; all of them where it is no matter of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     split = TfidfVectorizer().build_analyzer()
-    return sorted(set(split(text)) & set(step["words"]))
+    found = set(split(text))
+    return sorted(found if step.get("model") == "sentences" else found & set(step["words"]))

@@ -3,7 +3,9 @@
 Besides the keys of the format (see the README), a dataset may have ``log = [..]`` (numbers whose
 logarithm is the feature), ``media = "thumbs.zip"`` (a zip or folder of thumbnails; `media_column`
 names its members, or else they are named by row number) and ``encoding``, ``separator``,
-``decimal``; links may have ``held_out = true`` (kept aside to judge a map by) and
+``decimal``; a section ``[dataset.columns.NAME]`` says how a column becomes features, with the
+fields of `hetviz.make_features`, and ``text_model`` what free text goes through; links may have
+``held_out = true`` (kept aside to judge a map by) and
 ``source``, ``target``, ``kind``, ``role`` for what has no column; the bundle may have ``title`` and
 ``description``. `hetviz.save` further writes ``columns``, ``missing``, ``recipe``, ``sparse``,
 ``feature_names`` and ``repeated``, so that reading gives back exactly what was saved.

@@ -17,6 +17,7 @@ from hetviz.data.checks import MAX_ID_LENGTH
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features import table as table_features
 from hetviz.features.columns import Column, infer
+from hetviz.features.recipe import columns_used, made_features, source_words
 from hetviz.io import cells, gate
 from hetviz.io.files import Files
 from hetviz.io.given import Given
@@ -112,14 +113,15 @@ class _Reading:
             recipe["text"] = list(entry.text)
         if entry.media_column is not None:
             recipe["media"] = entry.media_column
+        media = self._media(table, rows)
         if X is not None:
             X = X[rows]
         elif self._makes_features():
-            made = self._made_features(text, title, known)
+            made = self._made_features(text, title, known, media)
             X, names = made.X, made.feature_names
             if X is not None:
                 recipe["features"] = made.recipe
-                source = "made from the columns, by what they hold"
+                source = source_words(made.recipe)
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
         given = self._given()
@@ -139,10 +141,17 @@ class _Reading:
             feature_names=names or None,
             **squares,
             table=table if table.shape[1] else None,
-            media=self._media(table, rows),
+            media=media,
             entity=entry.entity,
             recipe=recipe or None,
         )
+        if entry.options and entry.columns is None and "features" not in recipe:
+            # Columns beside features from a file.
+            dataset, notes = made_features(
+                dataset, entry.options, entry.text_model, self.labels or ()
+            )
+            self.problems += notes
+            source = source_words((dataset.recipe or {})["features"])
         return dataset, self._info(dataset, title, known, source or "none")
 
     def _errors(self) -> list[Problem]:
@@ -217,14 +226,17 @@ class _Reading:
         return entry.features is not None or all(matrix is None for matrix in given)
 
     def _made_features(
-        self, text: pd.DataFrame, title: str | None, known: dict[str, Column]
+        self,
+        text: pd.DataFrame,
+        title: str | None,
+        known: dict[str, Column],
+        media: tuple[Any, ...] | None,
     ) -> table_features.TableFeatures:
         entry = self.entry
-        never = {
-            *entry.exclude,
-            *(self.labels or ()),
-            *(c for c in (title, entry.media_column) if c),
-        }
+        never = dict.fromkeys(entry.exclude, "left out")
+        never |= {title: "title"} if title is not None else {}
+        never |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
+        never |= dict.fromkeys(self.labels or (), "label")
         wanted = None
         if entry.features is not None:
             wanted = _matching(f"{self.where}, features", entry.features, text.columns)
@@ -232,11 +244,14 @@ class _Reading:
             text,
             where=self.read.name,
             columns=wanted,
-            exclude=never - set(entry.text),
+            exclude={name: why for name, why in never.items() if name not in entry.text},
             log=[column for column in entry.log if column in text.columns],
             text=entry.text,
             decimal=self.read.decimal,
             known=known,
+            options=entry.options,
+            text_model=entry.text_model,
+            media=media,
         )
         self.problems += made.notes
         if made.X is None:
@@ -296,8 +311,8 @@ class _Reading:
     def _info(
         self, dataset: Dataset, title: str | None, known: dict[str, Column], source: str
     ) -> DatasetInfo:
-        steps = ((dataset.recipe or {}).get("features") or {}).get("columns", [])
-        roles = dict.fromkeys([step["column"] for step in steps], "feature")
+        made = columns_used((dataset.recipe or {}).get("features"))
+        roles = dict.fromkeys(made, "feature")
         if self.entry.media_column is not None:
             roles[self.entry.media_column] = "media"
         if title is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hetviz.errors import DataError, Problem
+from hetviz.features.options import TEXT_MODELS, option_problems
 from hetviz.io import toml
 from hetviz.io.files import MANIFEST
 
@@ -37,6 +38,8 @@ class DatasetEntry:
     distance: str | None = None
     recipe: str | None = None
     columns: tuple[Mapping[str, Any], ...] | None = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    text_model: str = "words"
     missing: str = ""
     encoding: str | None = None
     separator: str | None = None
@@ -112,10 +115,10 @@ _SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, 
     "dataset": (
         DatasetEntry,
         {
-            **dict.fromkeys(DatasetEntry.__dataclass_fields__, str),
+            **dict.fromkeys(set(DatasetEntry.__dataclass_fields__) - {"options"}, str),
             "features": (str, list),
             "n_features": int,
-            "columns": list,
+            "columns": (list, dict),
             **dict.fromkeys(_NAMES, list),
             "text": (str, list),
         },
@@ -219,6 +222,23 @@ def _entry(section: str, at: int, raw: dict[str, Any], refuse: Any) -> Any:
         if wanted is None:
             near = difflib.get_close_matches(key, types, n=1)
             refuse(where, "unknown key", key, f"Did you mean {near[0]!r}?" if near else "")
+            good = False
+            continue
+        if section == "dataset" and key == "columns" and isinstance(value, dict):
+            # [dataset.columns.NAME] says how features are made; a list is what a saved table holds.
+            problems = option_problems(where, value)
+            for problem in problems:
+                refuse(problem.where, problem.what, problem.value, problem.remedy)
+            good = good and not problems
+            values["options"] = value
+            continue
+        if section == "dataset" and key == "text_model" and value not in TEXT_MODELS:
+            refuse(
+                where,
+                "text_model has no such value",
+                value,
+                f"Use one of: {', '.join(TEXT_MODELS)}.",
+            )
             good = False
             continue
         inner = dict if key == "columns" else str

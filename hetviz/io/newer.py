@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem
+from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo
@@ -161,8 +162,8 @@ def _entry(
     old: Dataset, read: TableRead, info: DatasetInfo | None, labels: Collection[str]
 ) -> DatasetEntry:
     columns = list(read.frame.columns)
-    steps = ((old.recipe or {}).get("features") or {}).get("columns", [])
-    used = list(dict.fromkeys(str(step["column"]) for step in steps))
+    recipe = recipe_of(old)
+    used = columns_used(recipe)
     missing = [column for column in used if column not in columns]
     if missing:
         remedy = f"There are: {', '.join(columns[:20])}."
@@ -172,21 +173,35 @@ def _entry(
         )
     text = (old.recipe or {}).get("text", ())
     title = old.title_column
+    left_out = [one["column"] for one in recipe["left_out"] if one["why"] == "left out"]
+    id_column = info.id_column if info is not None and info.id_column in columns else None
+    known = [] if old.table is None else list(old.table.columns)
     return DatasetEntry(
         old.name,
         read.name,
         entity=old.entity,
-        id=info.id_column if info is not None and info.id_column in columns else None,
+        id=id_column,
         title=title if title in columns else None,
         text=tuple(column for column in text if column in columns),
-        features=tuple(used) if used else "none",
-        log=tuple(str(step["column"]) for step in steps if step.get("log")),
+        features=_features_wanted(old, recipe),
+        # What is new in the file is no feature until somebody says so.
+        exclude=tuple(column for column in columns if column in left_out or column not in known),
+        options={name: said for name, said in recipe["options"].items() if name in columns},
+        text_model=recipe["text_model"],
     )
+
+
+def _features_wanted(old: Dataset, recipe: Mapping[str, Any]) -> str | tuple[str, ...] | None:
+    if "features" not in (old.recipe or {}) or recipe["chosen"] == []:
+        return "none"
+    return None if recipe["chosen"] is None else tuple(recipe["chosen"])
 
 
 def _with_what_came_elsewhere(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
     """Return the dataset with the features, matrices and pictures that are not in its table."""
-    made = "features" in (old.recipe or {})
+    old_recipe = recipe_of(old)
+    kinds = {step["kind"] for step in old_recipe["columns"]}
+    made = "features" in (old.recipe or {}) and "vectors" not in kinds
     parts: dict[str, Any] = {}
     if old.X is not None and not made:
         parts["X"] = old.X
@@ -209,7 +224,11 @@ def _with_what_came_elsewhere(old: Dataset, found: Dataset, rows: Ints, filename
     if old.media is not None:
         fields["media"] = tuple(None if row < 0 else old.media[row] for row in rows)
     recipe = {**(old.recipe or {}), **(found.recipe or {})}
-    return replace(found, **fields, recipe=recipe or None)
+    if not kinds & {"vectors", "picture"}:
+        return replace(found, **fields, recipe=recipe or None)
+    # What is not in the table was not there when its features were made.
+    recipe["features"] = old_recipe
+    return make_features(replace(found, **fields, recipe=recipe))
 
 
 def _relabelled(

@@ -20,6 +20,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
 from hetviz.features.likeness_of_pictures import describe
 from hetviz.features.matching_words import described_by, match_words
+from hetviz.features.recipe import columns_used, recipe_of
 from hetviz.features.text import words_known
 from hetviz.io import gate
 
@@ -175,7 +176,7 @@ def from_row(owner: Dataset, row: Mapping[str, Any]) -> NewItem:
         )
     if not given:
         raise _refusal("no-values", where, "no value was given", "", "Fill in at least one column.")
-    made = {step["column"] for step in _steps(owner)}
+    made = set(columns_used({"columns": _steps(owner)}))
     if made & set(given):
         rows = _made(owner, {name: given[name] for name in given if name in made})
         how = f"Compared by {_named(sorted(made & set(given)))} of the {owner.name}"
@@ -211,18 +212,20 @@ def _by_columns(owner: Dataset, given: Mapping[str, Any]) -> NewItem:
 
 
 def _steps(owner: Dataset) -> list[dict[str, Any]]:
-    return list(((owner.recipe or {}).get("features") or {}).get("columns", ()))
+    steps = list(recipe_of(owner)["columns"])
+    # Beside vectors that came with the dataset no new row can be made of columns.
+    return [] if any(step["kind"] == "vectors" for step in steps) else steps
 
 
 def _made(owner: Dataset, values: Mapping[str, Any]) -> Dataset:
     """Return one new row with the features that these values make; the others count as missing."""
-    recipe = (owner.recipe or {})["features"]
-    names = [step["column"] for step in recipe["columns"]]
-    return _one(owner, table_features.transform(recipe, _frame(names, values)))
+    recipe = recipe_of(owner)
+    frame = _frame(columns_used(recipe), values)
+    return _one(owner, table_features.transform(recipe, frame))
 
 
 def _frame(names: list[str], values: Mapping[str, Any]) -> pd.DataFrame:
-    cells = {name: [None if name not in values else str(values[name])] for name in names}
+    cells = {name: [values.get(name)] for name in names}
     return pd.DataFrame(cells, dtype=object)
 
 

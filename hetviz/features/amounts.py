@@ -1,0 +1,95 @@
+"""Numbers and dates to one or two features: log, order, scale, the season, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOST_KNOTS = 2_001
+_YEAR = 365.2425
+# What turns the middle half of a normal distribution into its standard deviation.
+_QUARTILES_APART = 1.3489795003921634
+
+
+def learn(values: Floats, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Learn from the values of a column, (n,) with NaN where missing, at least one known.
+
+    Returns
+    -------
+    dict
+        ``log``, ``knots`` and ``ranks`` (scale "rank"), ``centre``, ``fill`` (what stands for a
+        missing value, from the centre), ``spread`` (scale "robust") and, for dates taken by the
+        season too, ``season``; JSON-ready.
+    """
+    known = values[~np.isnan(values)]
+    log = bool(options["log"] and known.min() >= 0)
+    out: dict[str, Any] = {"log": log}
+    known = np.log1p(known) if log else known
+    if options["scale"] == "rank":
+        out |= _order(known)
+        known = _ranked(out, known)
+    top = float(np.abs(known).max()) or 1.0
+    mean, median = float((known / top).mean()) * top, float(np.median(known / top)) * top
+    out["centre"] = median if options["scale"] == "robust" else mean
+    with np.errstate(over="ignore"):
+        out["fill"] = float(np.float64(median if options["impute"] == "median" else mean))
+        out["fill"] -= out["centre"]
+    if options["scale"] == "robust":
+        low, high = np.percentile(known / top, [25, 75])
+        out["spread"] = float((high - low) / _QUARTILES_APART) * top
+    if options.get("cyclic"):
+        season = _season(values)
+        out["season"] = season[~np.isnan(values)].mean(axis=0).tolist()
+    return out
+
+
+def parts(step: Mapping[str, Any], values: Floats) -> list[Floats]:
+    """Return what was learned, applied to values (n,): parts of shape (n, 1) and (n, 2)."""
+    found = np.array(values, dtype=np.float64)
+    lacking = np.isnan(found)
+    if step["log"]:
+        found = np.log1p(np.maximum(found, 0.0))
+    if "knots" in step:
+        found = _ranked(step, found)
+    with np.errstate(over="ignore"):
+        out = [np.where(lacking, step["fill"], found - step["centre"])[:, None]]
+    if "season" in step:
+        season = _season(values) - np.array(step["season"])
+        out.append(np.where(lacking[:, None], 0.0, season))
+    return out
+
+
+def names(step: Mapping[str, Any]) -> list[str]:
+    """Return the names of the features."""
+    name = f"log {step['column']}" if step["log"] else str(step["column"])
+    season = [f"{name} (season, {axis})" for axis in ("cosine", "sine")]
+    return [name, *(season if "season" in step else [])]
+
+
+def _order(known: Floats) -> dict[str, Any]:
+    """Return values and the share of rows below each, equal ones counted half."""
+    values, counts = np.unique(known, return_counts=True)
+    ranks = (np.cumsum(counts) - 0.5 * counts) / len(known)
+    if len(values) > MOST_KNOTS:
+        kept = np.linspace(0, len(values) - 1, MOST_KNOTS).round().astype(np.int64)
+        values, ranks = values[kept], ranks[kept]
+    return {"knots": values.tolist(), "ranks": ranks.tolist()}
+
+
+def _ranked(step: Mapping[str, Any], values: Floats) -> Floats:
+    knots = np.array(step["knots"])
+    # Values as large as numbers get would overflow when subtracted.
+    top = float(np.abs(knots).max()) or 1.0
+    inside = np.clip(values, knots[0], knots[-1])
+    return np.asarray(np.interp(inside / top, knots / top, step["ranks"]))
+
+
+def _season(days: Floats) -> Floats:
+    """Return where in the year days since 1970 lie, as points of a circle, (n, 2)."""
+    angle = 2.0 * np.pi * (days / _YEAR)
+    return np.column_stack([np.cos(angle), np.sin(angle)])

@@ -1,0 +1,357 @@
+"""The recipe of features: each step by hand on small numbers, and what must hold of any table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hetviz
+from hetviz.errors import DataError, HetvizError, ParameterError
+from hetviz.features import table as features
+from hetviz.features.categories import separator_of
+from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
+
+
+def made(values, **said):
+    """Return the features of one column x."""
+    return features.fit(pd.DataFrame({"x": values}), options={"x": said} if said else None)
+
+
+def test_numbers_scaled_to_the_same_spread():
+    np.testing.assert_allclose(made([1.0, 3.0]).X, [[-1.0], [1.0]])
+
+
+def test_a_weight_is_a_share_of_the_variance():
+    table = pd.DataFrame({"x": [1.0, 2.0, 6.0], "y": [5.0, 1.0, 1.0]})
+    found = features.fit(table, options={"x": {"weight": 3.0}})
+    np.testing.assert_allclose(found.X.var(axis=0), [3.0, 1.0])
+    assert [step["share"] for step in found.recipe["columns"]] == pytest.approx([0.75, 0.25])
+
+
+def test_robust_scale_is_the_middle_half():
+    X = made([0.0, 1.0, 2.0, 3.0, 100.0], scale="robust").X[:, 0]
+    # the median is 2 and the middle half reaches from 1 to 3
+    np.testing.assert_allclose(X, (np.array([0, 1, 2, 3, 100]) - 2) * 1.3489795003921634 / 2)
+    # where the middle half is one value, the spread is taken
+    assert made([1.0, 1.0, 1.0, 1.0, 9.0], scale="robust").X.var() == pytest.approx(1.0)
+
+
+def test_rank_keeps_the_order_only_and_places_new_values_between():
+    found = made([10.0, 1000.0, 20.0, 20.0], scale="rank")
+    ranks = np.array([0.125, 0.875, 0.5, 0.5])
+    np.testing.assert_allclose(found.X[:, 0], (ranks - 0.5) / ranks.std())
+    new = features.transform(found.recipe, pd.DataFrame({"x": [15.0, -1e6, 1e6]}))
+    np.testing.assert_allclose(
+        new[:, 0], np.array([0.3125, 0.125, 0.875]) / ranks.std() - 0.5 / ranks.std()
+    )
+
+
+def test_no_scale_only_centres():
+    np.testing.assert_allclose(made([1.0, 5.0], scale="none").X[:, 0], [-2.0, 2.0])
+
+
+def test_log_of_one_plus_and_none_of_negative_numbers():
+    found = made([0.0, np.e - 1.0], log=True)
+    np.testing.assert_allclose(found.X[:, 0], [-1.0, 1.0])
+    assert found.feature_names == ("log x",)
+    refused = made([-1.0, 1.0], log=True)
+    assert [note.code for note in refused.notes] == ["log-negative"]
+    np.testing.assert_allclose(refused.X[:, 0], [-1.0, 1.0])
+
+
+@pytest.mark.parametrize(("impute", "filled"), [("mean", 4.0), ("median", 2.0)])
+def test_what_stands_for_a_missing_number(impute, filled):
+    values = np.array([1.0, 2.0, 9.0, filled])
+    X = made([1.0, 2.0, 9.0, np.nan], impute=impute).X[:, 0]
+    np.testing.assert_allclose(X, (values - 4.0) / np.std(values))
+
+
+def test_missing_numbers_can_have_a_feature_of_their_own():
+    found = made([1.0, 3.0, np.nan, np.nan], impute="none")
+    assert found.feature_names == ("x", "x (missing)")
+    np.testing.assert_allclose(found.X[:, 1], np.array([-1, -1, 1, 1]) / np.sqrt(2))
+    np.testing.assert_allclose(found.X.var(axis=0), [0.5, 0.5])
+    assert made([1.0, 3.0], impute="none").feature_names == ("x",)
+
+
+def test_categories_and_their_missing_cells():
+    values = ["a", "a", "b", None]
+    assert made(values).feature_names == ("x=a", "x=b")
+    own = made(values, impute="own category", scale="none")
+    assert own.feature_names == ("x=a", "x=b", "x=(missing)")
+    hot = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    np.testing.assert_allclose(own.X, hot - [0.5, 0.25, 0.25])
+    frequent = made(values, impute="most frequent", scale="none")
+    np.testing.assert_allclose(frequent.X[3], frequent.X[0])
+
+
+def test_lists_in_a_cell_have_one_feature_an_entry():
+    found = made(["red; round", "round", "red;flat", "flat"], scale="none")
+    assert found.recipe["columns"][0]["kind"] == "list"
+    assert found.feature_names == ("x=flat", "x=red", "x=round")
+    np.testing.assert_allclose(
+        found.X + 0.5, [[0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]], atol=1e-12
+    )
+    assert made(["red; round", "round", "red;flat", "flat"], kind="text").X is not None
+
+
+def test_prose_with_a_semicolon_is_no_list():
+    assert separator_of(["it rained; we left", "they stayed; it snowed", "all is well"]) is None
+    assert separator_of(["a|b", "b|c", "a|c"]) == "|"
+
+
+def test_dates_in_days_and_by_the_season():
+    dates = ["2020-01-01", "2020-07-01", "2021-01-01"]
+    days = made(dates, scale="none").X[:, 0]
+    np.testing.assert_allclose(np.diff(days), [182, 184])
+    found = made(dates, cyclic=True, scale="none")
+    assert found.X.shape == (3, 3)
+    season = found.X[:, 1:] * np.sqrt(2)
+    # half a year is the diameter of the circle, a year is nothing
+    assert np.linalg.norm(season[0] - season[1]) == pytest.approx(2.0, abs=0.01)
+    assert np.linalg.norm(season[0] - season[2]) == pytest.approx(0.0, abs=0.02)
+
+
+def test_places_on_earth_lie_on_a_sphere():
+    table = pd.DataFrame({"home_lat": [0.0, 0.0, 90.0], "home_lon": [0.0, 180.0, 77.0]})
+    found = features.fit(table, options={"home_lat": {"scale": "none"}})
+    assert found.feature_names == tuple(f"home_lat home_lon ({axis})" for axis in "xyz")
+    # the chord: a diameter between opposite points, the square root of 2 from equator to pole
+    assert np.linalg.norm(found.X[0] - found.X[1]) == pytest.approx(2.0)
+    assert np.linalg.norm(found.X[0] - found.X[2]) == pytest.approx(np.sqrt(2))
+    apart = features.fit(table, options={"home_lat": {"kind": "number"}})
+    assert apart.feature_names == ("home_lat", "home_lon")
+    assert columns_used(found.recipe) == ["home_lat", "home_lon"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"lat": [1.0, 95.0], "lon": [1.0, 2.0]},
+        {"lat": [1.0, 9.0], "length": [1.0, 2.0]},
+        {"a_lat": [1.0, 9.0], "b_lon": [1.0, 2.0]},
+        {"plate": [1.0, 9.0], "alone": [1.0, 2.0]},
+    ],
+)
+def test_other_numbers_are_no_places(table):
+    found = features.fit(pd.DataFrame(table))
+    assert [step["kind"] for step in found.recipe["columns"]] == ["number", "number"]
+
+
+def frame():
+    return pd.DataFrame(
+        {
+            "name": ["fir", "oak", "elm", "ash", "yew"],
+            "size": [1.0, 2.0, np.nan, 4.0, 50.0],
+            "colour": ["red", "blue", "red", None, "blue"],
+            "tags": ["a; b", "b", "a", "b; a", "a"],
+            "born": ["2020-01-01", "2020-01-03", "2021-01-01", "2022-05-06", None],
+            "lat": [10.0, 20.0, -30.0, 40.0, np.nan],
+            "lon": [1.0, 200.0, -170.0, 4.0, 5.0],
+            "text": ["red fox runs", "blue fox sits", "red dog runs", "blue dog sits", "a red dog"],
+        }
+    )
+
+
+def dataset(**more):
+    return hetviz.Dataset("trees", list("vwxyz"), table=frame(), **more)
+
+
+ALL = {
+    "size": {"scale": "rank", "impute": "none", "weight": 2.0},
+    "colour": {"impute": "own category"},
+    "born": {"cyclic": True, "scale": "robust", "impute": "median"},
+    "lat": {"impute": "none"},
+    "tags": {"impute": "own category"},
+}
+
+
+@pytest.mark.parametrize("said", [None, ALL])
+def test_the_same_rows_get_the_same_features_again(said):
+    found = hetviz.make_features(dataset(), said)
+    assert found.X is not None and np.isfinite(found.X).all()
+    assert found.X.shape[1] == len(found.feature_names)
+    recipe = json.loads(json.dumps(found.recipe))
+    again = hetviz.Dataset("trees", found.ids, found.X, feature_names=found.feature_names,
+                           table=found.table, recipe=recipe)  # fmt: skip
+    assert np.array_equal(hetviz.transform_features(again, frame()), found.X)
+    assert np.array_equal(hetviz.transform_features(again, frame().astype(str)), found.X)
+    assert np.array_equal(hetviz.transform_features(again, frame().iloc[[2]])[0], found.X[2])
+    # making them again changes nothing
+    assert np.array_equal(hetviz.make_features(again).X, found.X)
+    assert hetviz.transform_features(again, frame().iloc[:0]).shape == (0, found.X.shape[1])
+
+
+def test_titles_labels_and_names_are_no_features_unless_asked():
+    found = hetviz.make_features(dataset(), labels=["colour"])
+    recipe = recipe_of(found)
+    assert {one["column"]: one["why"] for one in recipe["left_out"]} == {
+        "name": "title",
+        "colour": "label",
+    }
+    assert "colour" in columns_used(
+        recipe_of(hetviz.make_features(found, {"colour": {"use": True}}))
+    )
+    # what was known to be a label stays one
+    assert "colour" not in columns_used(recipe_of(hetviz.make_features(found)))
+    off = hetviz.make_features(found, {"size": {"use": False}})
+    assert "size" not in off.feature_names
+    assert "size" in hetviz.make_features(off, {"size": {"use": True}}).feature_names
+
+
+def test_new_rows_that_do_not_fit_count_as_missing_and_are_told():
+    found = hetviz.make_features(dataset())
+    rows = frame().drop(columns="size").assign(colour="green", born="soon")
+    problems = []
+    X = hetviz.transform_features(found, rows, problems=problems)
+    assert [problem.code for problem in problems] == [
+        "unknown-column",
+        "unknown-category",
+        "not-numbers",
+    ]
+    assert {problem.severity for problem in problems} == {"note"}
+    at = found.feature_names.index("size")
+    np.testing.assert_allclose(X[:, at], found.X[2, at])
+    at = found.feature_names.index("born")
+    np.testing.assert_allclose(X[:, at], found.X[4, at])
+    with pytest.raises(DataError, match="no such column"):
+        hetviz.transform_features(found, pd.DataFrame({"other": [1]}))
+    with pytest.raises(DataError, match="recipe"):
+        hetviz.transform_features(hetviz.Dataset("d", ["a"], [[1.0]]), frame())
+
+
+def test_a_recipe_of_the_first_format_still_makes_its_features():
+    recipe = {
+        "format": 1,
+        "columns": [
+            {
+                "column": "size",
+                "kind": "number",
+                "log": True,
+                "mean": 1.0,
+                "decimal": ",",
+                "scale": 2.0,
+            },
+            {
+                "column": "colour",
+                "kind": "category",
+                "levels": ["blue", "red"],
+                "mean": [0.5, 0.25],
+                "scale": 0.5,
+            },
+        ],
+    }
+    rows = pd.DataFrame({"size": ["1,5", ""], "colour": ["red", "green"]})
+    X = features.transform(recipe, rows)
+    first = [2.0 * (np.log1p(1.5) - 1.0), -0.25, 0.375]
+    np.testing.assert_allclose(X, [first, [0.0, -0.25, -0.125]])
+    typed = rows.assign(size=[1.5, 3.0])
+    old = hetviz.Dataset("d", ["a", "b"], X, table=typed, recipe={"features": recipe})
+    np.testing.assert_allclose(hetviz.transform_features(old, rows), X)
+    assert hetviz.make_features(old, {"size": {"weight": 2.0}}).feature_names[0] == "log size"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_own_vectors_stay_and_columns_join_them(sparse):
+    V = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 1.0], [0.0, 5.0]])
+    given = dataset(X=sp.csr_array(V) if sparse else V)
+    found = hetviz.make_features(given, {"size": {"use": True}, "(own vectors)": {"weight": 3.0}})
+    assert found.feature_names == ("vector 1", "vector 2", "size")
+    steps = recipe_of(found)["columns"]
+    assert [step["share"] for step in steps] == pytest.approx([0.75, 0.25])
+    again = hetviz.make_features(found, {"(own vectors)": {"scale": "none", "weight": 1.0}})
+    X = again.X.toarray() if sparse else again.X
+    np.testing.assert_allclose(X[:, :2], V, atol=1e-12)
+    new = hetviz.transform_features(again, frame(), vectors=given.X)
+    np.testing.assert_allclose(new.toarray() if sparse else new, X, atol=1e-12)
+    with pytest.raises(DataError, match="small weight"):
+        hetviz.make_features(given, {"(own vectors)": {"use": False}})
+    with pytest.raises(DataError, match="vectors of shape"):
+        hetviz.transform_features(again, frame())
+    assert source_words(recipe_of(found)) == "made from own vectors and 1 column, by what they hold"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"size": {"scales": "rank"}}, "Did you mean 'scale'"),
+        ({"size": {"scale": "big"}}, "no such value"),
+        ({"size": {"weight": 0}}, "above 0"),
+        ({"size": {"weight": True}}, "wrong kind"),
+        ({"size": {"use": 1}}, "wrong kind"),
+        ({"colour": {"scale": "rank"}}, "does not suit categories"),
+        ({"colour": {"log": True}}, "does not suit categories"),
+        ({"text": {"kind": "number"}}, "cannot be taken as numbers"),
+        ({"size": {"kind": "latlong"}}, "no other column"),
+        ({"no column": {"use": True}}, "no such column"),
+        ({"(pictures)": {"use": True}}, "no pictures"),
+        ({"(own vectors)": {"weight": 2.0}}, "without vectors"),
+        ({"size": 3}, "fields and values"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(said, words):
+    with pytest.raises(DataError, match=words.replace("(", r"\(")):
+        hetviz.make_features(dataset(), said)
+
+
+def test_other_refusals():
+    with pytest.raises(ParameterError, match="text_model"):
+        hetviz.make_features(dataset(), text_model="letters")
+    with pytest.raises(DataError, match="no columns"):
+        hetviz.make_features(hetviz.Dataset("d", ["a"]))
+    double = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(DataError, match="two columns"):
+        hetviz.make_features(hetviz.Dataset("d", ["a"], table=double))
+
+
+def test_no_row_and_one_row_have_no_features():
+    found, notes = made_features(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
+    assert found.X is None
+    assert {note.code for note in notes} == {"constant-column"}
+    assert features.fit(frame().iloc[:0]).X is None
+
+
+cells = st.one_of(
+    st.floats(),
+    st.integers(-5, 5).map(float),
+    st.sampled_from(["", "a", "b", "a; b", "1,5", "2020-02-30", "NA", "inf", "a b c d"]),
+    st.none(),
+)
+fields = st.fixed_dictionaries(
+    {},
+    optional={
+        "scale": st.sampled_from(["standard", "robust", "rank", "none"]),
+        "impute": st.sampled_from(["mean", "median", "none", "own category", "most frequent"]),
+        "log": st.booleans(),
+        "weight": st.floats(0.01, 100),
+        "kind": st.sampled_from(["number", "category", "list", "text", "date", "latlong"]),
+    },
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 8).flatmap(lambda n: st.tuples(*[st.lists(cells, min_size=n, max_size=n)] * 2)),
+    fields,
+    fields,
+    st.booleans(),
+)
+def test_any_table_gives_finite_features_that_repeat_or_a_plain_error(columns, first, second, text):
+    table = pd.DataFrame(dict(zip(("lat", "lon"), columns, strict=True)))
+    table = table.astype(str) if text else table
+    ids = [str(row) for row in range(len(table))]
+    try:
+        found = hetviz.make_features(
+            hetviz.Dataset("d", ids, table=table), {"lat": first, "lon": second}
+        )
+    except HetvizError:
+        return
+    if found.X is not None:
+        assert np.isfinite(found.X).all()
+        json.dumps(found.recipe, allow_nan=False)
+        again = hetviz.transform_features(found, table)
+        np.testing.assert_allclose(again, found.X, rtol=1e-9, atol=1e-9)
