@@ -17,6 +17,7 @@ __all__ = [
     "HeteroData",
     "Labels",
     "Links",
+    "clusters",
     "compare",
     "comparison_table",
     "comparisons_from_hierarchy",
@@ -78,6 +79,7 @@ _WHERE = {
     "metrics.merging": ("merge_guidance",),
     "metrics.pricing": ("price",),
     "registry": ("get_method", "methods", "suggest"),
+    "runs.clusters": ("clusters",),
     "runs.compare": ("compare",),
     "runs.questions": ("suggest_questions",),
     "runs.stopping": ("stopping_hint",),
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     from hetviz.metrics.pricing import price
     from hetviz.registry import get_method, methods, suggest
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
+    from hetviz.runs.clusters import clusters
     from hetviz.runs.compare import compare
     from hetviz.runs.questions import suggest_questions
     from hetviz.runs.stopping import stopping_hint

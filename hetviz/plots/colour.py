@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -32,7 +33,8 @@ class ColourOption:
     Attributes
     ----------
     key : str
-        ``"dataset"``, a JSON list of dataset name and column name, or one of `LAYERS`.
+        ``"dataset"``, a JSON list of dataset name and column name, ``"cluster"``, or one of
+        `LAYERS`.
     title : str
         For menus.
     kind : {"dataset", "categories", "numbers"}
@@ -49,6 +51,9 @@ LAYERS = {
 }
 """What belongs to a map and not to its data."""
 
+CLUSTER = ColourOption("cluster", "Cluster", "categories")
+"""The clusters of the project; they may be more than there are colours, which then come again."""
+
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
@@ -58,7 +63,7 @@ class Colouring:
     ----------
     option : ColourOption
     categories : tuple of str
-        At most eight, the largest first; empty for numbers.
+        The largest first; at most eight, but for clusters. Empty for numbers.
     code : array of int, shape (n_rows,)
         Position in `categories`; -1 without a value, -2 for categories beyond the eight.
     value : array of shape (n_rows,)
@@ -150,6 +155,11 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
 def layer_colouring(key: str, value: NDArray[np.float64]) -> Colouring:
     """Return the colouring by one of `LAYERS`, `value` of shape (n_rows,); NaN without one."""
     return Colouring(LAYERS[key], (), np.zeros(len(value), dtype=np.int64), value)
+
+
+def cluster_colouring(names: Sequence[str], codes: NDArray[np.int64]) -> Colouring:
+    """Return the colouring by clusters, codes of shape (n_rows,); -1 for rows of none."""
+    return Colouring(CLUSTER, tuple(names), codes, np.full(len(codes), np.nan))
 
 
 def number_range(value: NDArray[np.floating[Any]]) -> tuple[float, float]:

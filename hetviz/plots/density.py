@@ -40,7 +40,8 @@ def category_tints(
 ) -> NDArray[np.float32]:
     """Return the colour of each point by its code, shape (n, 3), 0 to 1; `ghost` below 0."""
     table = _channels([*palette, ghost])
-    place = np.where((code >= 0) & (code < len(palette)), code, len(palette))
+    # More codes than colours begin again.
+    place = np.where(code >= 0, code % len(palette), len(palette))
     # Channel after channel in memory, as they are summed.
     tints: NDArray[np.float32] = np.take(table.T, place, axis=1).T
     return tints

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
 from hetviz.plots.drawn import drawn, unjoined
-from hetviz.plots.palette import Theme, Tokens, shape_of, tokens
+from hetviz.plots.palette import N_SLOTS, Theme, Tokens, shape_of, tokens
 from hetviz.plots.place import Frame
 from hetviz.plots.text import escape, short
 from hetviz.plots.writing import WORD_FONT, PictureOf, Written, write
@@ -222,6 +222,7 @@ def _marker_colours(
             "showscale": with_bar,
         }
     # Codes with a stepped scale: one byte a point, where colour strings would take eight.
+    code = colouring.code[rows]
     steps = [token.ghost, token.ghost, *token.categories]
     scale = [
         [edge, colour]
@@ -229,7 +230,7 @@ def _marker_colours(
         for edge in (k / len(steps), (k + 1) / len(steps))
     ]
     return {
-        "color": (colouring.code[rows] + 2).astype(np.int8),
+        "color": (np.where(code < 0, code, code % N_SLOTS) + 2).astype(np.int8),
         "colorscale": scale,
         "cmin": -0.5,
         "cmax": len(steps) - 0.5,

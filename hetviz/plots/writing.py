@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
 from hetviz.plots.colour import Colouring, spoken
-from hetviz.plots.palette import Theme, text_colour, tokens
+from hetviz.plots.palette import N_SLOTS, Theme, text_colour, tokens
 from hetviz.plots.place import (
     Board,
     Frame,
@@ -149,7 +149,7 @@ class _Writer:
         for k, name in enumerate(colouring.categories):
             members = np.flatnonzero(colouring.code[drawn] == k)
             if len(members):
-                colour = text_colour(token.categories[k], theme)
+                colour = text_colour(token.categories[k % N_SLOTS], theme)
                 self.names[short(spoken(name), LONGEST_NAME)] = (members, colour)
         self._rank()
 

@@ -20,7 +20,7 @@ from hetviz.jobs import Job
 from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
 from hetviz.plots.drawn import unjoined
 from hetviz.plots.map import map_alt
-from hetviz.plots.palette import NUMBERS, Theme, shape_of, text_colour, tokens
+from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
 from hetviz.plots.place import name_anchors
 from hetviz.plots.text import is_word, short
 from hetviz.plots.writing import LONGEST_NAME, NAME_FONT
@@ -212,7 +212,7 @@ def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) ->
     own = id(colours)
     values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
     low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
-    palette = list(token.categories[: len(colours.categories)])
+    palette = [_slot(token, code) for code in range(len(colours.categories))]
     counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
     return {
         "key": SHELVES.put(session, values),
@@ -230,6 +230,11 @@ def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) ->
         "high": high if numbers else None,
         "scale": list(NUMBERS) if numbers else [],
     }
+
+
+def _slot(token: Tokens, code: int) -> str:
+    """Return the colour of a category; more than there are colours begin again."""
+    return token.categories[code % N_SLOTS]
 
 
 def _packed_colour(colours: Colouring) -> Packed:
@@ -273,7 +278,12 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
     key = ("names", id(run), colours.option.key, hidden_layers(state), tuple(state.filters))
     token = tokens(theme)
     return [
-        {"text": name, "code": k, "colour": text_colour(token.categories[k], theme), "at": at}
+        {
+            "text": name,
+            "code": k,
+            "colour": text_colour(token.categories[k % N_SLOTS], theme),
+            "at": at,
+        }
         for name, k, at in kept(data, key, make, run)
     ]
 

@@ -1,4 +1,4 @@
-"""Colours that belong to a map and not to its data: trust, stability; and what fog is made of.
+"""Colours that belong to a map and not to its data: clusters, trust, stability, and the fog.
 
 Taken when they are first asked for, and kept as long as the data live.
 """
@@ -8,7 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.plots.colour import LAYERS, Colouring, ColourOption, layer_colouring
+from hetviz.plots.colour import (
+    CLUSTER,
+    LAYERS,
+    Colouring,
+    ColourOption,
+    cluster_colouring,
+    layer_colouring,
+)
 from hetviz.ui import map_parts
 from hetviz.ui.map_shelf import Packed, kept
 from hetviz.workspace import Run, State
@@ -21,12 +28,22 @@ def options(state: State, run: Run | None) -> list[ColourOption]:
     """Return the layers that the map can be coloured by."""
     if run is None or state.data is None:
         return []
-    return [LAYERS["trust"]] + ([LAYERS["stability"]] if len(_alike(state, run)) > 1 else [])
+    clusters = [] if state.clustering is None else [CLUSTER]
+    return (
+        clusters
+        + [LAYERS["trust"]]
+        + ([LAYERS["stability"]] if len(_alike(state, run)) > 1 else [])
+    )
 
 
 def colours_of(state: State, run: Run | None) -> Colouring:
     """Return the colouring that the view asks for; that of the data where it has no such layer."""
     data, key = map_parts.data_of(state), state.view.colour
+    if key == CLUSTER.key and run is not None and state.clustering is not None:
+        found = state.clustering
+        return kept(
+            data, (key, id(found)), lambda: cluster_colouring(found.names, found.of(data)), found
+        )
     if run is None or key not in {option.key for option in options(state, run)}:
         return map_parts.colours_of(data, key)
     if key == "stability":

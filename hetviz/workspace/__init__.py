@@ -1,6 +1,13 @@
 """What a user has open and did: commands, the reducer, the log with undo and redo."""
 
 from hetviz.workspace.blobs import BlobStore
+from hetviz.workspace.cluster_commands import (
+    MergeClusters,
+    RenameCluster,
+    SetClusters,
+    SplitCluster,
+)
+from hetviz.workspace.clustered import Clustered
 from hetviz.workspace.commands import (
     Act,
     AddTables,
@@ -53,6 +60,7 @@ __all__ = [
     "AddTables",
     "BlobStore",
     "ChooseRun",
+    "Clustered",
     "Command",
     "DropDataset",
     "DropRun",
@@ -77,11 +85,13 @@ __all__ = [
     "ReverseComparisons",
     "Run",
     "Sessions",
+    "SetClusters",
     "SetEntity",
     "SetFilters",
     "SetLabels",
     "SetTitle",
     "SetView",
+    "SplitCluster",
     "StarRun",
     "StartJob",
     "State",

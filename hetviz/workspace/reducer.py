@@ -11,6 +11,8 @@ from hetviz.io import Loaded
 from hetviz.workspace import commands as c
 from hetviz.workspace import joining, renaming
 from hetviz.workspace.blobs import BlobStore
+from hetviz.workspace.cluster_commands import ClusterCommand
+from hetviz.workspace.clustering import CLUSTERS, cluster, found_clusters
 from hetviz.workspace.content import read_files, read_sample, read_zip
 from hetviz.workspace.guidance_commands import GuidanceCommand
 from hetviz.workspace.guiding import guide
@@ -195,6 +197,8 @@ def _keep(state: State, command: c.KeepFindings, blobs: BlobStore, stamp: Stamp)
         tuple(run.id for run in made),
         stamp.when,
     )
+    if kept.kind == CLUSTERS:
+        state = found_clusters(state, kept.content, state.chosen)
     # Maps of the findings before, unless somebody works with them or wants to keep them.
     before = state.findings.get(command.kind)
     gone = set() if before is None else set(before.runs) - {state.chosen}

@@ -41,6 +41,7 @@ def rename(state: State, command: RenameDataset) -> State:
             replace(filter, dataset=new) if filter.dataset == command.old else filter
             for filter in state.filters
         ),
+        clustering=state.clustering and state.clustering.renamed(command.old, new),
     )
 
 

@@ -13,6 +13,7 @@ from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.stating import without_sets
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
+from hetviz.workspace.clustered import Clustered
 
 SHIPPED = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")
@@ -176,6 +177,8 @@ class State:
         The latest of each kind.
     off : frozenset of str
         Sets of statements that are switched off.
+    clustering : Clustered or None
+        Clusters of the items, as they were found and changed since.
     """
 
     title: str = ""
@@ -192,6 +195,7 @@ class State:
     pending: Pending | None = None
     findings: Mapping[str, Kept] = field(default_factory=dict)
     off: frozenset[str] = frozenset()
+    clustering: Clustered | None = None
 
     @property
     def run(self) -> Run | None:

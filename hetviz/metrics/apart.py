@@ -1,0 +1,139 @@
+"""What sets each of several groups apart: how strongly, and whether chance would do as much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.stats import hypergeom, norm, rankdata
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEAST_INSIDE = 2
+_WORTH_TELLING = 0.05
+COLUMNS = ["group", "thing", "inside", "outside", "effect", "p"]
+
+
+def more_often(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
+    """Return what the rows of each group have more often than the others.
+
+    Parameters
+    ----------
+    M : csr_array of shape (n, m)
+        ``M[i, t]`` is 1 where row i has thing t; rows without any take no part.
+    code : array of int, shape (n,)
+        Group of each row; -1 for rows of none, which count among the others.
+    n_groups : int
+
+    Returns
+    -------
+    DataFrame
+        group, thing, inside and outside (shares of the rows in and out of the group that have it),
+        effect (Cohen's h), p (one-sided, Fisher's exact test); only what two rows of the group have
+        and more often than the others. ``attrs["tests"]`` is how many were looked at.
+
+    Notes
+    -----
+    Cohen (1988), h = 2 arcsin sqrt(p) - 2 arcsin sqrt(q). Costs O(nonzeros + groups x things).
+    """
+    known = np.flatnonzero(np.diff(M.indptr))
+    M, code = sp.csr_array(M[known]), code[known]
+    n = len(known)
+    rows = np.flatnonzero(code >= 0)
+    member = sp.csr_array(
+        (np.ones(len(rows)), (code[rows], rows)), shape=(n_groups, n), dtype=np.float64
+    )
+    sizes = np.bincount(code[rows], minlength=n_groups).astype(np.float64)
+    counts = sp.coo_array(member @ M)
+    group, thing, inside = counts.row, counts.col, counts.data
+    total = np.asarray(M.sum(axis=0), dtype=np.float64).ravel()
+    out_of = n - sizes[group]
+    p_in = inside / sizes[group]
+    p_out = (total[thing] - inside) / np.maximum(out_of, 1.0)
+    kept = (inside >= LEAST_INSIDE) & (p_in > p_out) & (out_of > 0)
+    group, thing, inside = group[kept], thing[kept], inside[kept]
+    p = hypergeom.sf(inside - 1, n, total[thing], sizes[group])
+    found = pd.DataFrame(
+        {
+            "group": group.astype(np.int64),
+            "thing": thing.astype(np.int64),
+            "inside": p_in[kept],
+            "outside": p_out[kept],
+            "effect": 2 * (np.arcsin(np.sqrt(p_in[kept])) - np.arcsin(np.sqrt(p_out[kept]))),
+            "p": np.asarray(p, dtype=np.float64),
+        }
+    )
+    found.attrs["tests"] = n_groups * int((total > 0).sum())
+    return found
+
+
+def higher_or_lower(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
+    """Return how the numbers of each group differ from those of the other rows.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        NaN where a number is missing.
+    code : array of int, shape (n,)
+        Group of each row; -1 for rows of none, which count among the others.
+    n_groups : int
+
+    Returns
+    -------
+    DataFrame
+        group, thing (column), inside and outside (medians), effect (rank-biserial correlation,
+        -1 to 1: above 0 where the group has the higher numbers), p (two-sided, up to .05). Left out
+        where fewer than two rows on either side have a number. ``attrs["tests"]`` is how many were
+        looked at.
+
+    Notes
+    -----
+    The rank-sum test of Mann and Whitney (1947), normal approximation with the correction for ties;
+    effect as by Wendt (1972). Costs O(m n log n).
+    """
+    parts, tests = [], 0
+    for thing in range(X.shape[1]):
+        known = np.isfinite(X[:, thing])
+        values, mine = X[known, thing], code[known]
+        n = len(values)
+        ranks = rankdata(values)
+        _, ties = np.unique(values, return_counts=True)
+        spread = (n + 1) - float((ties.astype(float) ** 3 - ties).sum()) / max(n * (n - 1), 1)
+        n_in = np.bincount(mine[mine >= 0], minlength=n_groups).astype(np.float64)
+        sums = np.bincount(mine[mine >= 0], weights=ranks[mine >= 0], minlength=n_groups)
+        told = np.minimum(n_in, n - n_in) >= LEAST_INSIDE
+        if spread <= 1e-9 or not told.any():
+            continue
+        tests += int(told.sum())
+        pairs = np.where(told, n_in * (n - n_in), 1.0)
+        auc = (sums - n_in * (n_in + 1) / 2) / pairs
+        p = 2 * norm.sf(np.abs(auc - 0.5) / np.sqrt(spread / (12 * pairs)))
+        for group in np.flatnonzero(told & (p <= _WORTH_TELLING)).tolist():
+            here = mine == group
+            medians = float(np.median(values[here])), float(np.median(values[~here]))
+            parts.append((group, thing, *medians, 2 * float(auc[group]) - 1, float(p[group])))
+    found = pd.DataFrame(parts, columns=COLUMNS)
+    found.attrs["tests"] = tests
+    return found
+
+
+def corrected(p: Floats, tests: int | None = None) -> Floats:
+    """Return p values corrected for having made many tests, so that q <= .05 finds 5 % by chance.
+
+    Parameters
+    ----------
+    p : array of shape (m,)
+    tests : int, optional
+        How many tests there were; those that are not in `p` count as 1.
+
+    Notes
+    -----
+    Benjamini and Hochberg (1995): q(i) = min over j >= i of p(j) tests / j.
+    """
+    order = np.argsort(p, kind="stable")
+    raised = p[order] * (tests or len(p)) / np.arange(1, len(p) + 1)
+    out = np.empty(len(p))
+    out[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    return out

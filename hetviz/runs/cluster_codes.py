@@ -1,0 +1,73 @@
+"""Clusters of rows as a table, and as bytes and text; light enough for the server."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.errors import DataError, Problem
+
+Ints = NDArray[np.int64]
+
+
+def cluster_frame(
+    ids: Mapping[str, NDArray[np.object_]], codes: Ints, names: tuple[str, ...]
+) -> pd.DataFrame:
+    """Return clusters as a table: dataset, id, cluster (from 1; missing without one), name."""
+    datasets = np.concatenate([np.full(len(texts), name, object) for name, texts in ids.items()])
+    numbers = [code + 1 if code >= 0 else None for code in codes.tolist()]
+    called = [names[code] if code >= 0 else None for code in codes.tolist()]
+    return pd.DataFrame(
+        {
+            "dataset": datasets,
+            "id": np.concatenate(list(ids.values())),
+            "cluster": pd.array(numbers, "Int64"),
+            "name": pd.Series(called, dtype=object),
+        }
+    )
+
+
+def pack_codes(codes: Ints) -> bytes:
+    """Return a small whole number for each row as bytes: little-endian 16-bit, compressed."""
+    return zlib.compress(np.asarray(codes).astype("<i2").tobytes())
+
+
+def unpack_codes(content: bytes, n_rows: int, n_codes: int) -> Ints:
+    """Return the codes that `pack_codes` packed, from -1 to below `n_codes`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are not those of so many rows.
+    """
+    try:
+        codes = np.frombuffer(zlib.decompress(content), dtype="<i2").astype(np.int64)
+    except (zlib.error, ValueError):
+        raise _damaged() from None
+    if len(codes) != n_rows or (len(codes) and not -1 <= codes.min() <= codes.max() < n_codes):
+        raise DataError(Problem("other-data", "clusters", "they are those of other data"))
+    return codes
+
+
+def codes_as_text(codes: Ints) -> str:
+    """Return packed codes as text, for JSON."""
+    return base64.b64encode(pack_codes(codes)).decode()
+
+
+def codes_of_text(text: str, n_rows: int, n_codes: int) -> Ints:
+    """Return the codes of `codes_as_text`, checked as by `unpack_codes`."""
+    try:
+        content = base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        raise _damaged() from None
+    return unpack_codes(content, n_rows, n_codes)
+
+
+def _damaged() -> DataError:
+    return DataError(Problem("damaged-content", "clusters", "they cannot be read"))
