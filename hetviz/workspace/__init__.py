@@ -31,6 +31,7 @@ from hetviz.workspace.commands import (
     StartJob,
     from_dict,
 )
+from hetviz.workspace.feature_commands import SetFeatures
 from hetviz.workspace.glance import Glance
 from hetviz.workspace.guidance_commands import (
     AddComparisons,
@@ -87,6 +88,7 @@ __all__ = [
     "Sessions",
     "SetClusters",
     "SetEntity",
+    "SetFeatures",
     "SetFilters",
     "SetLabels",
     "SetTitle",

@@ -14,6 +14,7 @@ from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.cluster_commands import ClusterCommand
 from hetviz.workspace.clustering import CLUSTERS, cluster, found_clusters
 from hetviz.workspace.content import read_files, read_sample, read_zip
+from hetviz.workspace.feature_commands import SetFeatures, set_features
 from hetviz.workspace.guidance_commands import GuidanceCommand
 from hetviz.workspace.guiding import guide
 from hetviz.workspace.joining_commands import JoiningCommand
@@ -68,6 +69,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
             return joining.set_entity(state, command)
         case c.LinkByKey():
             return joining.link_by_key(state, command)
+        case SetFeatures():
+            return set_features(state, command, blobs)
         case c.SetTitle():
             return replace(state, title=_title(command.title))
         case c.RecordRun():
