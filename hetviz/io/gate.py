@@ -29,6 +29,8 @@ MAX_RATIO = 100
 MAX_ROWS = 2_000_000
 MAX_COLUMNS = 20_000
 MAX_CELLS = 200_000_000
+# Of tables whose cells have types, each of which is an object while it is read.
+MAX_TYPED_CELLS = 20_000_000
 MAX_SQUARE = 8_000
 MAX_PICTURE_PIXELS = 20_000_000
 MAX_MANIFEST_BYTES = 10 * MB

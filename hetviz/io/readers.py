@@ -62,6 +62,10 @@ def _later(module: str, function: str) -> Reader:
 
 READERS: Mapping[str, Reader] = {
     "text": _text,
+    "json": _later("json_tables", "read_json"),
+    "jsonl": _later("json_tables", "read_lines"),
+    "parquet": _later("parquet", "read_parquet"),
+    "xlsx": _later("workbooks", "read_workbook"),
     "npy": _later("arrays", "read_npy"),
     "npz": _later("arrays", "read_npz"),
     "graphml": _later("graphs", "read_graphml"),

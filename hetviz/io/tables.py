@@ -201,7 +201,7 @@ def shaped(
     if header:
         body = rows[1:]
         first_row = _without_empty_end(rows[0][1], body)
-        columns = _columns(name, first_row, notes)
+        columns = column_names(name, first_row, notes)
     else:
         width = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
         columns, body = [f"column_{at + 1}" for at in range(width)], rows
@@ -284,7 +284,8 @@ def _last_filled(cells: list[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
-def _columns(name: str, first: list[str], notes: list[Problem]) -> list[str]:
+def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
+    """Return names for columns, none empty and none twice; `notes` tells what was changed."""
     columns: dict[str, None] = {}
     taken = set(first)
     copies: Counter[str] = Counter()
