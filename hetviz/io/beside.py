@@ -51,7 +51,8 @@ def matrices_joined(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> 
             tables[place] = replace(table, problems=(*table.problems, *error.problems))
             continue
         if joined is None:
-            alone[at] = replace(matrix, name=f"{matrix.name} matrix")
+            same = matrix.name == tables[place].name
+            alone[at] = replace(matrix, name=f"{matrix.name} matrix") if same else matrix
         else:
             tables[place] = joined
     return [(tables | alone)[at] for at in sorted(tables | alone)]

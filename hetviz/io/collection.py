@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import DataError, MissingExtraError, Problem
 from hetviz.io import gate, pictures, texts
 from hetviz.io.beside import matrices_joined
 from hetviz.io.files import Archive, Files
@@ -28,6 +28,9 @@ _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _JUNK = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice"}
 _SHOWN = 5
+
+TOGETHER = "files"
+"""What files that were dropped at once are called, as they have no name in common."""
 
 
 def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> list[Piece]:
@@ -74,7 +77,7 @@ class _Reading:
         suffix = path.suffix.lower()
         if _is_junk(path):
             self.n_junk += 1
-        elif suffix not in (*_TABLES, *_TEXTS, *_OTHERS, *_PICTURES):
+        elif self.name != TOGETHER and suffix not in (*_TABLES, *_TEXTS, *_OTHERS, *_PICTURES):
             self.passed.append(member)
         elif path.stem.lower() in _ABOUT and suffix in _TEXTS:
             self.about.append(member)
@@ -83,12 +86,14 @@ class _Reading:
                 self._read(member, suffix)
             except DataError as error:
                 self.problems += error.problems
+            except MissingExtraError as error:
+                self.problems.append(Problem("missing-extra", member, str(error).rstrip(".")))
 
     def result(self) -> list[Piece]:
         self._prose()
         pieces = matrices_joined(_apart(self.pieces), self.choices)
         if self.pictures:
-            called = stem(self.name) or "pictures"
+            called = "pictures" if self.name == TOGETHER else stem(self.name)
             rows = pictures.picture_rows(called, self.name, self.pictures)
             pieces = pictures.joined(pieces, rows)
         self._tell_passed()
@@ -136,6 +141,7 @@ class _Reading:
             self.about.append(self.texts[0].file)
         elif self.texts:
             called = f"{stem(self.name)} texts" if self.pictures else stem(self.name)
+            called = "texts" if self.name == TOGETHER else called
             self.pieces.append(texts.text_rows(called, self.name, self.texts, ()))
         if not (self.texts or self.pieces or self.pictures) and self.about:
             what = "there is only text about the files, and none of the files"

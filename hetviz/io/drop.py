@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetviz.errors import DataError
+from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import detect, gate
 from hetviz.io.beside import matrices_joined
-from hetviz.io.collection import read_collection
+from hetviz.io.collection import TOGETHER, read_collection
 from hetviz.io.files import MANIFEST, Archive
 from hetviz.io.likeness import square_table
 from hetviz.io.piece import Piece
 from hetviz.io.readers import read_pieces
 from hetviz.io.tables import Choices
-
-TOGETHER = "files"
+from hetviz.io.texts import PROSE
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +85,9 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
                 pieces += [square_table(piece, choice.matrix) for piece in found]
         except DataError as error:
             refused.append((name, error))
+        except MissingExtraError as error:
+            missing = gate.refusal("missing-extra", name, str(error).rstrip("."))
+            refused.append((name, missing))
     return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
 
 
@@ -103,6 +105,8 @@ def _archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[
 
 def _is_text(name: str, content: bytes) -> bool:
     """Whether a file named as text holds sentences."""
+    if name.lower().endswith(PROSE):
+        return True
     if not name.lower().endswith(".txt"):
         return False
     try:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hetviz.errors import Problem, listed
 from hetviz.features.columns import numbers
 from hetviz.io.piece import Piece
+from hetviz.io.tables import guess_id_column
 
 _ENDS = (
-    ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"),
-    ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"), ("a", "b"),
+    ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),
+    ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"),
 )  # fmt: skip
 _STRENGTH = ("weight", "score", "value", "strength", "sign")
 _KIND = ("kind", "type", "relation", "interaction")
@@ -22,6 +23,9 @@ _MAX_KINDS = 20
 _HUB = 10.0
 _FEWEST_AT_HUB = 20
 _SHOWN = 5
+_SHARE_KNOWN = 0.5
+_NODES_TO_EDGES = 1.5
+_LONGEST = 80
 
 
 def links_piece(
@@ -74,7 +78,7 @@ def links_piece(
         cells = list(others[strength_name])
         frame["strength"] = numbers(cells, decimal)
         notes += _no_numbers(where, strength_name, frame, cells)
-    taken = {strength_name, kind_name, "source_id", "target_id", "at", "strength"}
+    taken = {strength_name, kind_name, "role", "source_id", "target_id", "at", "strength"}
     kept = [name for name in others if name not in taken]
     for name in kept:
         frame[f"note {name}"] = list(others[name])
@@ -196,16 +200,92 @@ def _hubs(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Proble
     return [Problem("hubs", where, what, shown, severity="note")]
 
 
-def edge_list(piece: Piece, decimal: str = ".") -> list[Piece] | None:
-    """Return a table of edges as a dataset of its nodes and their links, None if it is no such.
+def graphs_joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Take tables of edges for what they are: links among the rows of a table, or a graph.
 
-    Its columns are named source and target (or from and to, and the like), or it is one column of
-    two or three words, as graph archives write them.
+    A table of edges has columns named source and target (or from and to, and the like), or is one
+    column of two or three words, as graph archives write them. Where another table has the ids of
+    its ends, it is links; where there is no other table, its nodes become a dataset.
     """
-    frame = piece.frame
-    if frame is None or piece.role not in (None, "links") or not len(frame):
+    lists = {at: found for at, piece in enumerate(pieces) if (found := _edges(piece)) is not None}
+    if not lists:
+        return list(pieces)
+    nodes = [p for at, p in enumerate(pieces) if at not in lists and p.role in (None, "dataset")]
+    known = {piece.name: _ids(piece) for piece in nodes}
+    out: list[Piece] = []
+    for at, piece in enumerate(pieces):
+        edges = lists.get(at)
+        if edges is None:
+            out.append(piece)
+        elif nodes:
+            owner = next(
+                (n for n, ids in known.items() if edges.share_in(ids) > _SHARE_KNOWN), None
+            )
+            out.append(piece if owner is None else edges.links(owner))
+        elif edges.repeats:
+            out += [edges.nodes(), edges.links(piece.name)]
+        else:
+            out.append(piece)
+    return out
+
+
+def _ids(piece: Piece) -> set[str]:
+    column = piece.id_column
+    if column is None and piece.frame is not None:
+        column = guess_id_column(piece.frame)
+    return set() if column is None or piece.frame is None else set(piece.frame[column])
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """A table of edges: its ends, what else it says of each, and where each stood."""
+
+    piece: Piece
+    ends: pd.DataFrame
+    others: dict[str, list[str]]
+    row: list[int]
+
+    @property
+    def ids(self) -> list[str]:
+        """All ends in the order in which they are first named."""
+        return list(dict.fromkeys(self.ends[["source", "target"]].to_numpy(dtype=object).ravel()))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether nodes have several edges; texts and their translations have one each."""
+        ids = self.ids
+        return len(ids) <= _NODES_TO_EDGES * len(self.ends) and max(map(len, ids)) <= _LONGEST
+
+    def share_in(self, ids: set[str]) -> float:
+        """Return which share of the nodes are among the ids."""
+        mine = self.ids
+        return sum(text in ids for text in mine) / len(mine)
+
+    def links(self, dataset: str) -> Piece:
+        piece = self.piece
+        made = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
+        return replace(made, facts={**piece.facts, **made.facts})
+
+    def nodes(self) -> Piece:
+        piece, ids = self.piece, self.ids
+        return Piece(
+            piece.name,
+            piece.where,
+            "dataset",
+            pd.DataFrame({"id": ids}, dtype=str),
+            tuple(range(len(ids))),
+            id_column="id",
+            facts={**piece.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
+            problems=piece.problems,
+        )
+
+
+def _edges(piece: Piece) -> _Edges | None:
+    if piece.frame is None or piece.role not in (None, "links") or not len(piece.frame):
         return None
-    frame, row = _split(frame, piece.row)
+    if "source_dataset" in piece.frame.columns:
+        return None
+    frame, row = _split(piece.frame, piece.row)
     lower = {str(name).strip().lstrip("# ").lower(): str(name) for name in frame.columns}
     named = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
     if named is None:
@@ -213,34 +293,15 @@ def edge_list(piece: Piece, decimal: str = ".") -> list[Piece] | None:
     source, target = (lower[end] for end in named)
     ends = pd.DataFrame({"source": frame[source].str.strip(), "target": frame[target].str.strip()})
     good = (ends["source"].ne("") & ends["target"].ne("")).to_numpy()
+    if not good.any():
+        return None
     others = {
         str(name): frame.loc[good, name].tolist()
         for name in frame.columns
         if name not in (source, target)
-        and str(name).lower() not in ("source_dataset", "target_dataset", "role")
     }
     kept = [place for place, keep in zip(row, good, strict=True) if keep]
-    ends = ends[good].reset_index(drop=True)
-    links = links_piece(piece.name, piece.where, ends, others, kept, piece.decimal or decimal)
-    ids = list(dict.fromkeys([*_interleaved(ends)]))
-    if not ids:
-        return None
-    nodes = Piece(
-        piece.name,
-        piece.where,
-        "dataset",
-        pd.DataFrame({"id": ids}, dtype=str),
-        tuple(range(len(ids))),
-        id_column="id",
-        facts={**piece.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
-        problems=piece.problems,
-    )
-    return [nodes, links]
-
-
-def _interleaved(ends: pd.DataFrame) -> NDArray[np.object_]:
-    """Return all ends in the order in which they are first named."""
-    return ends[["source", "target"]].to_numpy(dtype=object).ravel()
+    return _Edges(piece, ends[good].reset_index(drop=True), others, kept)
 
 
 def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:
@@ -254,8 +315,13 @@ def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[
         return frame, list(row)
     names = title.lstrip("# ").split()
     places = list(row)
-    if len(names) != width or {names[0].lower(), names[1].lower()} not in map(set, _ENDS):
-        if len(names) == width:
-            lines, places = [names, *lines], [0, *(place + 1 for place in places)]
-        names = ["source", "target", "weight"][:width]
+    if len(names) == width and {names[0].lower(), names[1].lower()} in map(set, _ENDS):
+        return pd.DataFrame(lines, columns=names, dtype=str), places
+    # Names of people are two words as well; nodes without a header are numbered, or weighed.
+    is_numbered = all(line[0].isdigit() and line[1].isdigit() for line in lines)
+    if not is_numbered and (width == 2 or np.isnan(numbers([line[2] for line in lines])).any()):
+        return frame, list(row)
+    if len(names) == width and not title.startswith("#"):
+        lines, places = [names, *lines], [0, *(place + 1 for place in places)]
+    names = ["source", "target", "weight"][:width]
     return pd.DataFrame(lines, columns=names, dtype=str), places

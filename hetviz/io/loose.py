@@ -12,6 +12,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
 from hetviz.io.drop import Drop, read_drop
+from hetviz.io.edges import graphs_joined
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.manifest import DatasetEntry, LinksEntry
@@ -103,7 +104,8 @@ class _Reading:
     def result(self, drop: Drop) -> Loaded:
         for name, error in drop.refused:
             self._refused(name, error)
-        self.parts = [_Part(self._file(p.where), p, table_of(p)) for p in drop.pieces]
+        pieces = drop.pieces if self.base is not None else graphs_joined(drop.pieces)
+        self.parts = [_Part(self._file(p.where), p, table_of(p)) for p in pieces]
         statements, datasets, unsure = self._sorted()
         for part in datasets:
             self._dataset(part)

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import networkx as nx
 import pandas as pd
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import graphs
-from hetviz.io.edges import edge_list
+from hetviz.io.edges import graphs_joined
 from hetviz.io.graphs import read_graphml
 from hetviz.io.piece import Piece
 from hetviz.io.tables import Choices
@@ -172,34 +173,54 @@ def table(**columns):
         ("# FromNodeId", "ToNodeId"),
     ],
 )
-def test_an_edge_list_is_a_graph(names):
-    columns = dict(
-        zip((*names, "sign"), (["a", "b", ""], ["b", "c", "d"], ["1", "-1", "1"]), strict=True)
-    )
-    nodes, links = edge_list(table(**columns))
+def test_an_edge_list_by_itself_is_a_graph(names):
+    ends = (["a", "b", "", "c"], ["b", "c", "d", "a"], ["1", "-1", "1", ""])
+    nodes, links = graphs_joined([table(**dict(zip((*names, "sign"), ends, strict=True)))])
     assert nodes.frame["id"].tolist() == ["a", "b", "c"]
-    assert links.frame["weight"].tolist() == ["1.0", "-1.0"]
-    assert links.row == (0, 1)
+    assert links.frame["weight"].tolist() == ["1.0", "-1.0", ""]
+    assert links.row == (0, 1, 3)
 
 
 def test_an_edge_list_with_blanks_between():
-    nodes, links = edge_list(table(**{"1 2": ["2 3", "3 1"]}))
+    nodes, links = graphs_joined([table(**{"1 2": ["2 3", "3 1"]})])
     assert nodes.frame["id"].tolist() == ["1", "2", "3"]
     assert links.row == (0, 1, 2)
-    named = edge_list(table(**{"target source": ["2 3", "3 1"]}))
-    assert named[1].frame["source_id"].tolist() == ["3", "1"]
-    weighed = edge_list(table(column_1=["a b 0.5", "b c 1"]))
-    assert weighed[1].frame["weight"].tolist() == ["0.5", "1.0"]
+    named = graphs_joined([table(**{"target source": ["b c", "c a", "a b"]})])
+    assert named[1].frame["source_id"].tolist() == ["c", "a", "b"]
+    weighed = graphs_joined([table(column_1=["a b 0.5", "b c 1", "c a 1"])])
+    assert weighed[1].frame["weight"].tolist() == ["0.5", "1.0", "1.0"]
+
+
+def test_edges_among_the_rows_of_a_table():
+    nodes = replace(table(Id=["a", "b", "c"], Label=["A", "B", "C"]), name="people")
+    edges = table(
+        Source=["a", "b"],
+        Target=["b", "c"],
+        Type=["likes", "likes"],
+        Id=["0", "1"],
+        Weight=["2", "5"],
+    )
+    first, links = graphs_joined([nodes, edges])
+    assert first is nodes
+    assert links.role == "links"
+    assert links.frame[["source_dataset", "source_id", "score", "kind"]].to_numpy().tolist() == [
+        ["people", "a", "2.0", "likes"],
+        ["people", "b", "5.0", "likes"],
+    ]
+    others = table(id=["x", "y"], mass=["1", "2"])
+    assert graphs_joined([others, edges]) == [others, edges]
 
 
 def test_other_tables_are_no_edge_lists():
     for other in (
         table(id=["a"], mass=["1"]),
         table(words=["one two", "three"]),
+        table(name=["Ann Smith", "Bob Smith", "Ann Jones"]),
         table(source=[], target=[]),
         table(source=[""], target=[""]),
+        table(source=["good day", "thanks"], target=["guten Tag", "danke"]),
     ):
-        assert edge_list(other) is None
+        assert graphs_joined([other]) == [other]
 
 
 GOOD = written(nx.karate_club_graph().subgraph(range(5)))
