@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -28,6 +28,8 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "hetviz",
 }
+# Titles and marks look the style up when they are drawn, long after the axes are made.
+rcParams.update(STYLE)
 
 
 def panels(
@@ -43,9 +45,8 @@ def panels(
     **options
         Of ``Figure.subplots``, such as ``sharey``.
     """
-    with rc_context(STYLE):
-        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.ravel())
 
 

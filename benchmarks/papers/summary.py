@@ -6,6 +6,7 @@ import html
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pandas as pd
@@ -20,8 +21,8 @@ INTRODUCTION = (
     "whether the claim carries over, not whether the paper was right on its data."
 )
 LONGEST_TABLE = 40
-_COLUMNS = ("Claim", "The paper", "Here", "Verdict", "How parameters were chosen")
-_FIELDS = ("claim", "paper", "ours", "verdict", "how_chosen")
+_COLUMNS = ("Claim", "The paper", "Here", "Verdict", "Chosen")
+_FIELDS = ("claim", "paper", "ours", "verdict")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def _markdown(kept: list[Kept], folder: Path | None) -> str:
         record = one.record
         lines += ["", f"## {record['title']}", "", one.made, *_gaps(record)]
         if record["verdicts"]:
-            lines += ["", *_pipes(_COLUMNS, [[v[f] for f in _FIELDS] for v in record["verdicts"]])]
+            body, notes = _verdicts(record)
+            lines += ["", *_pipes(_COLUMNS, body), "", "How parameters were chosen:", ""]
+            lines += [f"- {note}" for note in notes]
         for figure in record["figures"]:
             if folder is None and not figure["front"]:
                 continue
@@ -115,7 +118,9 @@ def _html(kept: list[Kept]) -> str:
         parts += [f"<h2>{html.escape(record['title'])}</h2>", f"<p>{html.escape(one.made)}</p>"]
         parts += [f"<p>{html.escape(line)}</p>" for line in _gaps(record) if line]
         if record["verdicts"]:
-            parts.append(rows(_COLUMNS, [[v[f] for f in _FIELDS] for v in record["verdicts"]]))
+            body, notes = _verdicts(record)
+            parts += [rows(_COLUMNS, body), "<p>How parameters were chosen:</p><ul>"]
+            parts += [*(f"<li>{html.escape(note)}</li>" for note in notes), "</ul>"]
         for figure in record["figures"]:
             caption = html.escape(figure["caption"])
             source = f"{one.folder.name}/{figure['stem']}.svg"
@@ -148,6 +153,17 @@ def _counted(kept: list[Kept]) -> list[str]:
     counts = {word: said.count(word) for word in dict.fromkeys(said)}
     told = ", ".join(f"{word}: {n}" for word, n in sorted(counts.items(), key=lambda c: -c[1]))
     return [f"{len(said)} claims. {told}."] if said else ["No claim was looked at yet."]
+
+
+def _verdicts(record: dict[str, Any]) -> tuple[list[list[str]], list[str]]:
+    """Return the rows of the table of verdicts, and each way of choosing once, by letter."""
+    ways = list(dict.fromkeys(verdict["how_chosen"] for verdict in record["verdicts"]))
+    letter = {way: f"({ascii_lowercase[number % 26]})" for number, way in enumerate(ways)}
+    body = [
+        [*(verdict[field] for field in _FIELDS), letter[verdict["how_chosen"]]]
+        for verdict in record["verdicts"]
+    ]
+    return body, [f"{letter[way]} {way}" for way in ways]
 
 
 def _gaps(record: dict[str, Any]) -> list[str]:
