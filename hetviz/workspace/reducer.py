@@ -48,6 +48,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
     hetviz.errors.HetvizError
         If the command cannot be carried out; nothing has changed then.
     """
+    if isinstance(command, ClusterCommand):
+        return cluster(state, command, blobs)
     if isinstance(command, GuidanceCommand):
         return guide(state, command, (stamp or Stamp()).when, blobs)
     if isinstance(command, JoiningCommand):
