@@ -22,7 +22,7 @@ NEEDS = (
 )  # fmt: skip
 
 DRAWS = 5
-ITEMS = 600
+ITEMS = 400
 QUICK_DRAWS, QUICK_ITEMS = 2, 200
 
 

@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 COMMON = 5
 LEAST_USES = 3
 # About as many as the paper has photographs; more take longer and show the same.
-MOST_PICTURES = 700
+MOST_PICTURES = 450
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def programs() -> Tagged:
 def pictures() -> Tagged:
     """Emoji by how they look, their keywords, and the subgroup of Unicode that each is in.
 
-    700 of them, drawn once.
+    450 of them, drawn once.
     """
     data = hetviz.load("emoji")
     emoji = data["emoji"]
