@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
@@ -127,7 +128,7 @@ def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dic
             remedy="Open it with a new version of anndata and save it again.",
         )
     index = group.word("_index") or ("_index" if "_index" in group else "index")
-    ids = _texts(group.array(index))
+    ids = _column(group, index)
     columns: dict[str, list[str]] = {}
     wanted = group.words("column-order") or group.names()
     for column in wanted:
@@ -285,11 +286,13 @@ def _links(
         without("too-many", f"{n:,} neighbours; {2 * MAX_LINKS:,} are allowed")
         return None
     try:
-        K = _sparse(group).tocoo()
+        K = _sparse(group)
     except DataError as error:
         without("bad-sparse", error.problems[0].what)
         return None
-    used = (K.row != K.col) & (K.data != 0) & np.isfinite(K.data)
+    # A list of neighbours goes one way or both; two are linked where either lists the other.
+    K = sp.triu(abs(K).maximum(abs(K).T), 1).tocoo()
+    used = (K.data != 0) & np.isfinite(K.data)
     if not used.any():
         return None
     text = np.array(ids, dtype=object)

@@ -100,6 +100,7 @@ def test_observations_are_rows_with_features(form):
     assert cells.facts["could be the features"] == "X_pca (3 columns), X_umap (2 columns)"
     assert len(links.frame) == N - 1
     assert set(links.frame["weight"]) == {"0.5"}
+    assert not links.problems
     assert set(links.frame["kind"]) == {"connectivities"}
 
 
@@ -126,6 +127,20 @@ def test_the_modalities_are_views_of_one_entity():
     (links,) = [piece for piece in pieces if piece.role == "links"]
     assert set(links.frame["source_dataset"]) == {"rna"}
     assert [problem.code for problem in pieces[0].problems] == ["unknown-format"]
+
+
+def test_ids_and_columns_with_a_mask():
+    def put(root):
+        put_cells(root, near=None)
+        del root["obs/_index"], root["obs/n_genes"]
+        for name, values in (("_index", IDS), ("n_genes", list("123456"))):
+            group = root["obs"].create_group(name)
+            group.create_dataset("values", data=values, dtype=text)
+            group["mask"] = np.array([False] * 5 + [name == "n_genes"])
+
+    (cells,) = read(file_of(put))
+    assert cells.frame["id"].tolist() == IDS
+    assert cells.frame["n_genes"].tolist() == ["1", "2", "3", "4", "5", ""]
 
 
 def test_raw_counts_are_told():
