@@ -50,7 +50,7 @@ browser: $(TOOLS)
 	@$(PYTEST) tests/browser
 
 soak: $(TOOLS)
-	$(PYTEST) -n 2 -m soak tests/soak
+	$(PYTEST) -s -m soak tests/soak
 
 $(PY):
 	@sh tools/make_venv.sh $(VENV)

@@ -40,8 +40,10 @@ def show() -> list[tuple[str, str]]:
 def _project(workspace: Workspace) -> None:
     title = workspace.state.title or "No project"
     with st.popover(look.plain(title), type="tertiary", key="project"):
+        # A key for each title: another tab may have given it another one meanwhile.
+        key = f"title-{title}"
         st.text_input(
-            "Project name", value=title, max_chars=80, key=f"title-{title}", on_change=_retitle
+            "Project name", value=title, max_chars=80, key=key, on_change=_retitle, args=(key,)
         )
         st.page_link(PAGES / "start.py", label="All projects, or a new one")
     if SESSIONS.durable:
@@ -129,8 +131,7 @@ def _ending(pending: Pending) -> None:
         st.button("Dismiss", type="tertiary", key="dismiss", on_click=work.dismiss, args=(pending,))
 
 
-def _retitle() -> None:
-    key = f"title-{session.workspace().state.title}"
+def _retitle(key: str) -> None:
     session.do(SetTitle(str(st.session_state[key])))
 
 

@@ -6,14 +6,19 @@ import asyncio
 import contextlib
 import ctypes
 import gc
+import os
 import sys
 
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import REST_AFTER_S
 
 
-async def keep_resting(after: float = REST_AFTER_S) -> None:
-    """Give memory back from time to time, until cancelled."""
+async def keep_resting() -> None:
+    """Give memory back from time to time, until cancelled.
+
+    HETVIZ_REST_AFTER_S says after how many seconds without a visitor.
+    """
+    after = float(os.environ.get("HETVIZ_REST_AFTER_S", REST_AFTER_S))
     while True:
         await asyncio.sleep(after / 10)
         await asyncio.to_thread(rest, after)

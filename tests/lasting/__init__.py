@@ -1,0 +1,1 @@
+"""A running server, visited without a browser: faults, many visitors, nothing lost or mixed up."""

@@ -1,0 +1,187 @@
+"""A server killed -9, or its worker, at random moments; what it had acknowledged must be there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hetviz.workspace import Sessions, State
+from tests.browser.harness import ROOT, Server, serve, session_members, wait_until
+from tests.lasting.visitor import Gone, Visitor
+
+KINDS = ("save", "fit", "upload", "worker", "reload", "tabs")
+# Seconds after its beginning in which something is killed.
+_WITHIN = {"save": 1.2, "fit": 1.5, "upload": 3.0, "worker": 1.0, "reload": 0.5, "tabs": 1.0}
+
+
+@dataclass
+class Tally:
+    """Faults and what became of what was acknowledged before them."""
+
+    faults: int = 0
+    acts: int = 0
+    lost: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.faults} faults, {self.acts} acknowledged acts, {self.lost} lost"
+
+
+def table(n: int, seed: int, canary: str = "item") -> bytes:
+    """Two columns of numbers for `n` items."""
+    X = np.random.default_rng(seed).normal(size=(n, 2)).round(3)
+    lines = [f"{canary}{k},{canary} {k},{a},{b}" for k, (a, b) in enumerate(X)]
+    return ("id,name,size,weight\n" + "\n".join(lines) + "\n").encode()
+
+
+@contextmanager
+def running(home: Path, **env: str) -> Iterator[Server]:
+    """Serve the app on what it kept in `home`."""
+    log = home / "server.log"
+    with serve(ROOT / "app.py", log, env={"HETVIZ_HOME": str(home), **env}) as server:
+        yield server
+
+
+def moments(home: Path, kind: str, n: int, seed: int = 0) -> Tally:
+    """Do what `kind` says `n` times, each cut short at a random moment, in one project."""
+    rng, tally, sid = np.random.default_rng(seed), Tally(), ""
+    for k in range(n):
+        with running(home) as server:
+            wait = float(rng.uniform(0.0, _WITHIN[kind]))
+            visitor = Visitor(server.url, sid=sid).come()
+            sid = visitor.sid
+            if kind in ("worker", "reload", "tabs"):
+                told = _SURVIVED[kind](server, visitor, wait, k)
+            else:
+                told = _until_killed(kind, server, visitor, wait, k)
+        tally.faults += 1
+        tally.acts += len(told)
+        state = kept(home, sid)
+        tally.lost += sum(not _holds(state, act) for act in told[-1:])
+    return tally
+
+
+def kept(home: Path, sid: str) -> State:
+    """Return the project as it is on the disk."""
+    sessions = Sessions(home / "sessions")
+    try:
+        workspace = sessions.get(sid)
+        assert workspace.notes == [], workspace.notes
+        return workspace.state
+    finally:
+        sessions.close()
+
+
+def _holds(state: State, act: str) -> bool:
+    what, _, name = act.partition(" ")
+    if what == "title":
+        # The one after it may have been on its way.
+        return state.title in (name, _next(name))
+    if what == "data":
+        return state.data is not None and name in state.data.datasets
+    return any(run.title == name for run in state.runs)
+
+
+def _next(title: str) -> str:
+    head, _, number = title.rpartition(" ")
+    return f"{head} {int(number) + 1}"
+
+
+def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
+    """Work until the server is killed; return what it had acknowledged."""
+    told: list[str] = []
+    if kind == "fit":
+        _map_own(visitor, k)
+        told.append(f"data things{k}")
+    killer = threading.Timer(wait, os.kill, (server.pid, signal.SIGKILL))
+    killer.start()
+    try:
+        if kind == "fit":
+            visitor.press("Make map")
+        for number in range(10_000):
+            if kind == "upload":
+                _upload(visitor, f"up{k}x{number}", seed=number)
+                told.append(f"data up{k}x{number}")
+            else:
+                title = f"round {k} edit {number}"
+                visitor.say("Project name", title)
+                assert visitor.has(title)
+                told.append(f"title {title}")
+    except (Gone, OSError):
+        pass
+    killer.join()
+    assert wait_until(lambda: not session_members(server.pid), 20), "the worker outlived its server"
+    return told
+
+
+def _map_own(visitor: Visitor, k: int) -> None:
+    visitor.go("home")
+    visitor.upload({f"things{k}.csv": table(400, k)})
+    visitor.press("Map them")
+    visitor.wait("Undo new map")
+
+
+def _upload(visitor: Visitor, name: str, seed: int) -> None:
+    visitor.go("home")
+    visitor.upload({f"{name}.csv": table(200, seed)})
+    visitor.press("Map them")
+    assert visitor.has(name)
+
+
+def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
+    """Kill the worker in the middle of a fit: it is told, and another makes the next map."""
+    _map_own(visitor, k)
+    visitor.press("Make map")
+    time.sleep(wait)
+    for pid in session_members(server.pid):
+        if pid != server.pid:
+            os.kill(pid, signal.SIGKILL)
+    # By then it may have been ready.
+    assert wait_until(lambda: visitor.run() >= 0 and not visitor.has("Cancel"), 30)
+    visitor.say("Project name", f"after {k}")
+    assert visitor.has(f"after {k}")
+    visitor.press("Make map")
+    visitor.wait("Undo new map")
+    return [f"data things{k}", f"title after {k}"]
+
+
+def _reloaded(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
+    """Leave in the middle of a fit; the map is there for who comes back."""
+    _map_own(visitor, k)
+    visitor.press("Make map")
+    time.sleep(wait)
+    visitor.leave()
+    again = Visitor(server.url, sid=visitor.sid).come()
+    assert again.has(f"things{k}")
+    again.wait("Undo new map")
+    again.leave()
+    return [f"data things{k}"]
+
+
+def _two_tabs(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
+    """Two tabs of one project say things in turn; each sees what the other said."""
+    other, told = Visitor(server.url, sid=visitor.sid).come(), []
+    end = time.monotonic() + wait
+    number = 0
+    while time.monotonic() < end or number < 2:
+        tab = (visitor, other)[number % 2]
+        tab.run()
+        title = f"tabs {k} edit {number}"
+        tab.say("Project name", title)
+        told.append(f"title {title}")
+        number += 1
+    for tab in (visitor, other):
+        tab.run()
+        assert tab.has(told[-1].removeprefix("title "))
+        tab.leave()
+    return told
+
+
+_SURVIVED = {"worker": _worker_killed, "reload": _reloaded, "tabs": _two_tabs}

@@ -1,0 +1,244 @@
+"""A visitor of the app who speaks the browser's protocol, without a browser."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import re
+import time
+import urllib.request
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import ClientConnection, connect
+
+_SID = re.compile(r"s=([A-Za-z0-9_-]{22})")
+PATIENCE = 60.0
+
+
+class Gone(Exception):
+    """The server does not answer any more."""
+
+
+class Visitor:
+    """One tab.
+
+    Parameters
+    ----------
+    url : str
+        Of the server, without a slash at the end.
+    page : str
+        Last part of the page's address.
+    sid : str
+        The project to go on with; a new one without.
+
+    Attributes
+    ----------
+    heard : list of bytes
+        Every message that the server sent.
+    """
+
+    def __init__(self, url: str, page: str = "map", sid: str = "") -> None:
+        self.url, self.page, self.sid = url, page, sid
+        self.heard: list[bytes] = []
+        self.widgets: dict[str, Any] = {}
+        self.texts: list[str] = []
+        self._socket: ClientConnection | None = None
+        self._states: dict[str, WidgetState] = {}
+        cookies = http.cookiejar.CookieJar()
+        self._http = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
+        self._cookies = cookies
+
+    def come(self) -> Visitor:
+        """Open the page."""
+        with self._http.open(f"{self.url}/_stcore/health", timeout=PATIENCE):
+            pass
+        address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
+        cookie = "; ".join(f"{one.name}={one.value}" for one in self._cookies)
+        self._socket = connect(
+            address,
+            origin=self.url,  # type: ignore[arg-type]
+            subprotocols=["streamlit"],  # type: ignore[list-item]
+            additional_headers={"Cookie": cookie},
+            max_size=None,
+            open_timeout=PATIENCE,
+            legacy=True,
+        )
+        self.run()
+        return self
+
+    def leave(self) -> None:
+        """Close the tab."""
+        if self._socket is not None:
+            self._socket.close()
+
+    def go(self, page: str) -> float:
+        """Follow a link of the navigation."""
+        self.page = page
+        return self.run()
+
+    def say(self, label: str, text: str) -> float:
+        """Write into a field of text."""
+        state = self._state("text_input", label)
+        state.string_value = text
+        return self.run()
+
+    def press(self, label: str) -> float:
+        """Press a button whose label begins so."""
+        state = self._state("button", label)
+        state.trigger_value = True
+        try:
+            return self.run()
+        finally:
+            self._states.pop(state.id, None)
+
+    def choose(self, label: str, place: int) -> float:
+        """Take one of the options of a list."""
+        state = self._state("selectbox", label)
+        state.string_value = list(self._named("selectbox", label).options)[place]
+        return self.run()
+
+    def upload(self, files: dict[str, bytes]) -> float:
+        """Drop files."""
+        element = self._named("file_uploader", "")
+        ask = BackMsg()
+        ask.file_urls_request.request_id = "files"
+        ask.file_urls_request.file_names.extend(files)
+        self._send(ask)
+        urls = self._until("file_urls_response").file_urls_response.file_urls
+        state = self._states.setdefault(element.id, WidgetState(id=element.id))
+        for (name, content), where in zip(files.items(), urls, strict=True):
+            self._put(where.upload_url, name, content)
+            info = state.file_uploader_state_value.uploaded_file_info.add()
+            info.file_id, info.name, info.size = where.file_id, name, len(content)
+            info.file_urls.CopyFrom(where)
+        return self.run()
+
+    def run(self) -> float:
+        """Run the page with the fields as they are; return the seconds that it took."""
+        begun = time.monotonic()
+        message = BackMsg()
+        message.rerun_script.query_string = f"s={self.sid}" if self.sid else ""
+        message.rerun_script.page_name = self.page
+        message.rerun_script.widget_states.widgets.extend(self._states.values())
+        self._send(message)
+        self.widgets, self.texts = {}, []
+        while True:
+            heard = self._next()
+            kind = heard.WhichOneof("type")
+            if kind == "page_info_changed":
+                found = _SID.search(heard.page_info_changed.query_string)
+                self.sid = found.group(1) if found else self.sid
+            elif kind == "delta":
+                self._keep(heard)
+            elif kind == "navigation":
+                pages = {
+                    one.page_script_hash: one.url_pathname for one in heard.navigation.app_pages
+                }
+                self.page = pages.get(heard.navigation.page_script_hash, self.page) or self.page
+            elif kind == "script_finished":
+                if heard.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    # A browser forgets the fields that are not there any more.
+                    for id in set(self._states) - set(self.widgets):
+                        del self._states[id]
+                    return time.monotonic() - begun
+                self.widgets, self.texts = {}, []
+
+    def has(self, words: str) -> bool:
+        """Whether the page shows these words."""
+        labels = (getattr(element, "label", "") for element in self.widgets.values())
+        return any(words in text for text in (*self.texts, *labels))
+
+    def wait(self, words: str, seconds: float = PATIENCE) -> None:
+        """Run the page until it shows these words."""
+        end = time.monotonic() + seconds
+        while not self.has(words):
+            assert time.monotonic() < end, f"{words!r} was never shown"
+            time.sleep(0.3)
+            self.run()
+
+    def fetch(self, path: str) -> bytes:
+        """Ask for something beside the pages, such as a picture."""
+        with self._http.open(self.url + path, timeout=PATIENCE) as answer:
+            content: bytes = answer.read()
+        self.heard.append(content)
+        return content
+
+    def _keep(self, heard: ForwardMsg) -> None:
+        if heard.delta.WhichOneof("type") != "new_element":
+            if heard.delta.WhichOneof("type") == "add_block":
+                self.texts.append(str(heard.delta.add_block))
+            return
+        element = heard.delta.new_element
+        inner = getattr(element, element.WhichOneof("type"))
+        if hasattr(inner, "id") and inner.id:
+            self.widgets[inner.id] = inner
+        if hasattr(inner, "body"):
+            self.texts.append(inner.body)
+
+    def _named(self, kind: str, label: str) -> Any:
+        for element in self.widgets.values():
+            name = type(element).__name__.lower()
+            if name == kind.replace("_", "") and element.label.startswith(label):
+                return element
+        raise AssertionError(f"there is no {kind} {label!r} on {self.page}: {self._labels()}")
+
+    def _labels(self) -> list[str]:
+        return [f"{type(e).__name__} {getattr(e, 'label', '')}" for e in self.widgets.values()]
+
+    def _state(self, kind: str, label: str) -> WidgetState:
+        element = self._named(kind, label)
+        return self._states.setdefault(element.id, WidgetState(id=element.id))
+
+    def _put(self, path: str, name: str, content: bytes) -> None:
+        line = "hetviz-visitor-file"
+        head = (
+            f'--{line}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
+        )
+        body = head.encode() + content + f"\r\n--{line}--\r\n".encode()
+        token = next((one.value for one in self._cookies if "xsrf" in one.name), "")
+        request = urllib.request.Request(
+            self.url + path,
+            data=body,
+            method="PUT",
+            headers={
+                "Content-Type": f"multipart/form-data; boundary={line}",
+                "X-Xsrftoken": token or "",
+            },
+        )
+        with self._http.open(request, timeout=PATIENCE) as answer:
+            assert answer.status < 300
+
+    def _send(self, message: BackMsg) -> None:
+        assert self._socket is not None
+        try:
+            self._socket.send(message.SerializeToString())
+        except OSError as error:
+            raise Gone from error
+        except Exception as error:
+            if type(error).__module__.startswith("websockets"):
+                raise Gone from error
+            raise
+
+    def _next(self) -> ForwardMsg:
+        assert self._socket is not None
+        try:
+            raw = self._socket.recv(timeout=PATIENCE)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) or type(error).__module__.startswith("websockets"):
+                raise Gone from error
+            raise
+        assert isinstance(raw, bytes)
+        self.heard.append(raw)
+        message = ForwardMsg()
+        message.ParseFromString(raw)
+        return message
+
+    def _until(self, kind: str) -> ForwardMsg:
+        while True:
+            message = self._next()
+            if message.WhichOneof("type") == kind:
+                return message
