@@ -23,6 +23,7 @@ COMMANDS = (
     "embed",
     "evaluate",
     "guidance",
+    "join",
     "compare",
     "ask",
     "predict",

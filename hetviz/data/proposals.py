@@ -278,8 +278,8 @@ def _keyed(
         return
     what = f"entries of {a.column}" if kind == "list" else a.dataset
     evidence = [
-        f"{hits_a:,} of {n_a:,} {what} and {hits_b:,} of {n_b:,} {b.dataset} find each other; by "
-        f"chance it would be {by_chance:.0%} instead of {share:.0%}."
+        f"{hits_a:,} of {n_a:,} {what} and {hits_b:,} of {n_b:,} {b.dataset} find each other: "
+        f"{share:.0%} in the mean, where chance would give {by_chance:.0%}."
     ]
     if alike:
         evidence.append("The names of the columns point to each other.")

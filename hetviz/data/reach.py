@@ -13,6 +13,7 @@ from hetviz.data.views import identity_links
 
 _HUBS = 3
 _HUB_SHARE = 0.2
+_OVER_FAIR = 1.5
 _HUB_LINKS = 20
 
 
@@ -46,6 +47,8 @@ class Reach:
     hubs : tuple of Hub
         The three items with the most links, the first first.
     n_links : int
+    featureless : frozenset of str
+        Datasets whose items have nothing but links.
     """
 
     linked: dict[str, int]
@@ -53,25 +56,42 @@ class Reach:
     hubs: tuple[Hub, ...]
     n_links: int
 
+    featureless: frozenset[str] = frozenset()
+
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is amiss, each with what to do."""
+    def lonely(self) -> tuple[str, ...]:
+        """Which datasets have many items in no link, and what to do."""
         found = []
         for name, n in self.items.items():
             free = n - self.linked[name]
             if free and free >= n / 5:
+                hold = "nothing places" if name in self.featureless else "only features place"
                 found.append(
-                    f"{free:,} of {n:,} {name} are in no link: only their own features place them. "
-                    "Link them in another way too, or leave them out."
+                    f"{free:,} of {n:,} {name} are in no link: {hold} them. Link them in another "
+                    "way too, or leave them out."
                 )
-        if self.hubs and self.hubs[0].links >= _HUB_LINKS and self.hubs[0].share >= _HUB_SHARE:
-            hub = self.hubs[0]
-            found.append(
-                f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
-                f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
-                "Weigh these links less when you make the map, or leave those of it out."
-            )
         return tuple(found)
+
+    @property
+    def crowded(self) -> tuple[str, ...]:
+        """Which item holds very many of the links, and what to do."""
+        if not self.hubs:
+            return ()
+        hub = self.hubs[0]
+        # Of few items each holds a good part anyway.
+        fair = _OVER_FAIR / max(1, self.linked[hub.dataset])
+        if hub.links < _HUB_LINKS or hub.share < max(_HUB_SHARE, fair):
+            return ()
+        return (
+            f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
+            f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
+            "Weigh these links less when you make the map, or leave those of it out.",
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss, each with what to do."""
+        return self.lonely + self.crowded
 
 
 def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
@@ -131,4 +151,5 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
         {name: len(data[name]) for name in names},
         tuple(hubs),
         total,
+        frozenset(name for name in names if data[name].is_featureless),
     )

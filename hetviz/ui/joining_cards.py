@@ -55,8 +55,8 @@ def _card(data: HeteroData, proposal: Proposal, place: int) -> None:
         pairs = proposal.examples(data)
         named = "; ".join(f"{short(a, 30)} with {short(b, 30)}" for a, b in pairs)
         look.quiet(f"For example {named}.")
-        preview.told([*proposal.evidence, *proposal.match.told])
-        preview.warned(proposal.reach.warnings)
+        preview.told(proposal.evidence)
+        preview.warned(proposal.reach.crowded)
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(key=f"primary_join_{place}", width="content"):
                 st.button(
@@ -86,8 +86,8 @@ def _end(name: str, column: str) -> str:
 
 
 def _belief(score: float) -> str:
-    words = "strong" if score >= _STRONG else "fair" if score >= _FAIR else "weak"
-    return f"{words} match, {score:.0%} above chance"
+    words = "Strong" if score >= _STRONG else "Fair" if score >= _FAIR else "Weak"
+    return f"{words}: score {score * 100:.0f} of 100"
 
 
 def _accept(proposal: Proposal, entity: str) -> None:

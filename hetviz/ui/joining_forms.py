@@ -27,10 +27,10 @@ _MAKE = None
 
 def by_hand(data: HeteroData) -> None:
     """Offer each way to join datasets."""
-    ways = {"Shared key": _by_key} if len(data.datasets) > 1 else {}
-    ways["A list"] = _by_list
+    ways = {"Key": _by_key} if len(data.datasets) > 1 else {}
+    ways["List"] = _by_list
     if sum(place_columns(part) is not None for part in data.datasets.values()) > 1:
-        ways["Nearness"] = _by_places
+        ways["Places"] = _by_places
     with st.expander("Link by hand"):
         way = st.segmented_control(
             "How",
@@ -70,6 +70,8 @@ def _by_list(data: HeteroData) -> None:
     if not places:
         look.quiet("No dataset has a column of text whose cells could list something.")
         return
+    # Columns that list something come first, and so do their datasets.
+    places.sort(key=lambda name: _sign(data, name, listing[name][0]) is None)
     look.quiet("Each cell lists ids, names or tags, as in “red; round”.")
     source = st.selectbox("Dataset", places, key="list-source")
     column = str(st.selectbox("Its column", listing[source], key=f"list-column-{source}"))
@@ -85,7 +87,7 @@ def _by_list(data: HeteroData) -> None:
     target = st.selectbox(
         "The entries are",
         [_MAKE, *others],
-        format_func=lambda name: "tags: make a dataset of them" if name is _MAKE else str(name),
+        format_func=lambda name: "tags, a new dataset" if name is _MAKE else str(name),
         key=f"list-target-{source}",
     )
     rare = st.toggle("What many list draws less", value=True, key="list-rare")
@@ -161,8 +163,7 @@ def _say(data: HeteroData, match: Match) -> None:
             named = [short(str(dataset.titles[row]), 40) for row in rows[:_TOLD]]
             more = f" and {len(rows) - _TOLD:,} more" if len(rows) > _TOLD else ""
             look.quiet(f"Without a partner, {name}: {', '.join(named)}{more}.")
-    preview.told(match.told)
-    preview.warned(found.warnings)
+    preview.warned(found.crowded)
 
 
 def _there(data: HeteroData, match: Match, kind: str) -> bool:

@@ -38,13 +38,19 @@ def popover(data: HeteroData, match: Match, key: str) -> None:
         st.container(width=360, key=f"pairs-of-{key}"),
     ):
         pairs(data, match)
+        told(match.told)
 
 
 def coverage(reach: Reach) -> None:
     """Show for each dataset how many of its items have a link."""
     bars(
         [
-            (name, reach.linked[name] / n, f"{reach.linked[name]:,} of {n:,}", "items with a link")
+            (
+                f"{reach.linked[name]:,} of {n:,} {name}",
+                reach.linked[name] / n,
+                f"{reach.linked[name] / n:.0%}",
+                "items with a link",
+            )
             for name, n in reach.items.items()
         ],
         full=1.0,

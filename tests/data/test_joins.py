@@ -225,15 +225,17 @@ def test_a_join_that_finds_nothing_or_only_what_is_there_is_refused() -> None:
 
 def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
     a = Dataset("a", [f"a{k}" for k in range(40)])
-    b = Dataset("b", ["hub", "other", "none"], table=pd.DataFrame({"name": ["Hub", "O", "N"]}))
+    b = Dataset(
+        "b", ["hub", "other", "none"], np.eye(3), table=pd.DataFrame({"name": ["Hub", "O", "N"]})
+    )
     data = HeteroData([a, b], [Links("a", "b", np.arange(30), np.arange(30) // 25)])
     found = reach(data)
     assert (found.linked, found.items) == ({"a": 30, "b": 2}, {"a": 40, "b": 3})
     assert (found.hubs[0].title, found.hubs[0].links) == ("Hub", 25)
     assert found.hubs[0].share == pytest.approx(25 / 30)
     first, second, third = found.warnings
-    assert first.startswith("10 of 40 a are in no link")
-    assert second.startswith("1 of 3 b are in no link")
+    assert first.startswith("10 of 40 a are in no link: nothing places them")
+    assert second.startswith("1 of 3 b are in no link: only features place them")
     assert third.startswith("Hub (b) alone holds 25 of 30 links, 83%")
     light = HeteroData([a, b], [Links("a", "b", [0], [0])])
     assert all("alone holds" not in words for words in reach(light).warnings)

@@ -9,7 +9,10 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.workspace import (
     BlobStore,
+    Command,
     LinkByKey,
+    LinkByList,
+    LinkByNearness,
     OpenSample,
     SetEntity,
     Workspace,
@@ -55,9 +58,30 @@ def test_links_by_key_are_added_and_survive_replay(blobs: BlobStore) -> None:
     assert again.state.opened().fingerprint() == workspace.state.opened().fingerprint()
 
 
+def test_links_by_lists_and_places_survive_replay_and_undo(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    workspace.do(OpenSample("world"))
+    before = workspace.state.opened()
+    command = LinkByList("films", "main_language", "spoken", "", "spoken", make=True)
+    made = workspace.do(from_dict(command.to_dict())).opened()
+    assert made["spoken"].is_featureless
+    assert (made.links[-1].target, made.links[-1].kind) == ("spoken", "spoken")
+    known = LinkByList("films", "main_language", "languages", "", "by code", weight="same")
+    assert len(workspace.do(known).opened().links[-1]) > 1_000
+    again = Workspace.replay(workspace.log, blobs)
+    assert again.state.opened().fingerprint() == workspace.state.opened().fingerprint()
+    with pytest.raises(DataError, match="linked already"):
+        workspace.do(known)
+    workspace.undo()
+    assert workspace.undo().opened().fingerprint() == before.fingerprint()
+
+
 @pytest.mark.parametrize(
     "command",
     [
+        LinkByList("plants", "no column", "birds", "", "x"),
+        LinkByList("plants", "no column", "tags", "", "x", make=True),
+        LinkByNearness("plants", "birds"),
         LinkByKey("plants", "", "birds", "", "same id"),
         LinkByKey("plants", "no column", "birds", "", "x"),
         LinkByKey("plants", "", "plants", "", "x"),
@@ -67,7 +91,7 @@ def test_links_by_key_are_added_and_survive_replay(blobs: BlobStore) -> None:
     ],
 )
 def test_what_cannot_be_joined_is_refused_and_changes_nothing(
-    blobs: BlobStore, command: LinkByKey | SetEntity
+    blobs: BlobStore, command: Command
 ) -> None:
     workspace = opened(blobs)
     before = workspace.state

@@ -1,0 +1,56 @@
+"""``python -m hetviz join``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hetviz
+from hetviz.cli import main
+
+CITIES = "id,name,size\n" + "".join(
+    f"c{k},Town {word},{k % 7}.5\n" for k, word in enumerate("ABCDEF")
+)
+SHOPS = "id,title,town,tags\n" + "".join(
+    f"s{k},Shop {k},Town {'ABCDEF'[k % 5]},{'food; late' if k % 2 else 'late; books'}\n"
+    for k in range(20)
+)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "towns.csv").write_text(CITIES)
+    (folder / "shops.csv").write_text(SHOPS)
+    return folder
+
+
+def test_proposals_are_listed_and_carried_out(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["join", str(tables)]) == 0
+    text = capsys.readouterr().out
+    assert "shops: town = towns: name" in text
+    assert "What shops list in tags, as a dataset of its own" in text
+    assert main(["join", str(tables), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["proposals"]
+    assert {one["join"]["kind"] for one in told} == {"key", "tags"}
+    assert all(0.2 <= one["score"] <= 1 and len(one["examples"]) == 3 for one in told)
+    out = tmp_path / "joined"
+    assert main(["join", str(tables), "--accept", "1", "--accept", "2", "--out", str(out)]) == 0
+    joined = hetviz.load(out)
+    assert sorted(joined["tags"].ids) == ["books", "food", "late"]
+    assert sorted(map(len, joined.links)) == [20, 40]
+    assert hetviz.propose_joins(joined) == []
+
+
+def test_what_cannot_be_accepted_is_refused(
+    tables: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["join", str(tables), "--accept", "1"]) == 1
+    assert main(["join", str(tables), "--out", "x"]) == 1
+    assert main(["join", str(tables), "--accept", "9", "--out", "x"]) == 1
+    assert "--accept 9: there are 2 proposals" in capsys.readouterr().err
