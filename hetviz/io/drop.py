@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hetviz.errors import DataError, MissingExtraError
+from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.io import detect, gate
 from hetviz.io.beside import matrices_joined
 from hetviz.io.collection import TOGETHER, read_collection
@@ -71,8 +71,8 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     ):
         try:
             pieces += read_collection(TOGETHER, Dropped(loose), choices)
-        except DataError as error:
-            refused.append((TOGETHER, error))
+        except HetvizError as error:
+            refused.append((TOGETHER, _as_data_error(TOGETHER, error)))
         loose = []
     alone = dict(loose)
     for name, content in files:
@@ -83,12 +83,16 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
                 choice = choices.get(name, Choices())
                 found = read_pieces(name, content, choice)
                 pieces += [square_table(piece, choice.matrix) for piece in found]
-        except DataError as error:
-            refused.append((name, error))
-        except MissingExtraError as error:
-            missing = gate.refusal("missing-extra", name, str(error).rstrip("."))
-            refused.append((name, missing))
+        except HetvizError as error:
+            refused.append((name, _as_data_error(name, error)))
     return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
+
+
+def _as_data_error(name: str, error: HetvizError) -> DataError:
+    """Return an error about one file, such as that its format needs a package."""
+    if isinstance(error, DataError):
+        return error
+    return DataError(Problem("not-read", name, str(error).rstrip(".")))
 
 
 def _archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[Piece]:
