@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
+from hetviz.io.collection import read_collection
 from hetviz.io.coordinates import read_coordinates
+from hetviz.io.drop import Drop
 from hetviz.io.files import MANIFEST, Archive, Files, Folder
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
@@ -39,8 +41,9 @@ def load(source: str | Path) -> HeteroData:
     Parameters
     ----------
     source : str or path
-        The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single CSV file,
-        or a folder or zip of CSV files.
+        The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single file of a
+        format that is read (a table, matrix, graph, AnnData or MuData), or a folder or zip of such
+        files, of pictures and of texts.
 
     Returns
     -------
@@ -86,20 +89,19 @@ def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
         return files
     if MANIFEST in files.names():
         return _read(files)
-    tables = [(n, files.read(n)) for n in files.names() if _may_be_table(n)]
-    if not tables:
-        inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
-        if inside:
-            what = f"its {MANIFEST} is not at the top"
-            remedy = "Give the folder of one bundle."
-            raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
-        raise gate.refusal(
-            "no-manifest",
-            files.name,
-            f"there is no {MANIFEST} in it, and no CSV file",
-            remedy="Give a bundle, or a folder of CSV files.",
-        )
-    return read_tables(tables)
+    inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
+    if inside:
+        what = f"its {MANIFEST} is not at the top"
+        remedy = "Give the folder of one bundle."
+        raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
+    return _without_manifest(files)
+
+
+def _without_manifest(files: Files) -> Loaded:
+    def parse(_: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+        return Drop(tuple(read_collection(files.name, files, choices)))
+
+    return read_tables([(name, b"") for name in files.names()], parse=parse)
 
 
 def _open(source: str | Path) -> Files | Loaded:
@@ -128,11 +130,6 @@ def _open(source: str | Path) -> Files | Loaded:
     raise gate.refusal(
         "no-file", "load", "there is no such file, folder or sample", source, hint + there
     )
-
-
-def _may_be_table(name: str) -> bool:
-    """Say whether a file, not in a folder further down, is named like a table."""
-    return "/" not in name and name.lower().endswith((".csv", ".tsv", ".txt", ".tab"))
 
 
 def _read(files: Files) -> Loaded:
