@@ -9,28 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.io import DatasetInfo
-from hetviz.io.loaded import ColumnInfo
 from hetviz.plots.palette import shape_of
-from hetviz.ui import joining, look, pictures, renewing, session, upload
+from hetviz.ui import feature_table, joining, look, pictures, renewing, session, upload
 from hetviz.workspace import DropDataset, RenameDataset, State
 
 _PREVIEW = 6
-# What becomes of a column that is used, by what it holds.
-_EFFECTS = {
-    "number": "scaled to the same spread as the others",
-    "date": "days, scaled",
-    "category": "one feature a value",
-    "text": "its words, weighed by how rare they are",
-}
-_ROLES = {
-    "id": "id",
-    "title": "name shown",
-    "media": "picture",
-    "label": "label",
-    "feature": "feature",
-    "shown": "shown, not used for the map",
-}
 
 
 def card(state: State, name: str) -> None:
@@ -58,9 +41,7 @@ def card(state: State, name: str) -> None:
         if views:
             look.quiet(f"Shows the same things as {look.listed(views)}.")
         _preview(data, name)
-        if info is not None and info.columns:
-            with st.expander(look.count(len(info.columns), "column")):
-                st.dataframe(_columns(info), hide_index=True)
+        feature_table.show(state, name, place)
         _problems(state, name, info.file if info else None)
 
 
@@ -158,17 +139,6 @@ def _preview(data: HeteroData, name: str) -> None:
         config[column] = st.column_config.ImageColumn(column, width="small")
     height = 36 * len(rows) + 34
     st.dataframe(table, hide_index=True, column_config=config, height=height, row_height=36)
-
-
-def _columns(info: DatasetInfo) -> pd.DataFrame:
-    rows = [(column.name, column.kind, _use(column), column.n_missing) for column in info.columns]
-    return pd.DataFrame(rows, columns=["Column", "Holds", "Used as", "Missing"])
-
-
-def _use(column: ColumnInfo) -> str:
-    role = _ROLES.get(column.role, column.role)
-    effect = _EFFECTS.get(column.kind) if column.role == "feature" else None
-    return role if effect is None else f"{role}: {effect}"
 
 
 def _problems(state: State, name: str, file: str | None) -> None:

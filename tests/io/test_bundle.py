@@ -365,3 +365,24 @@ def test_bundles_further_down_in_a_zip(tmp_path):
             archive.writestr(f"{folder}/hetviz.toml", MANIFEST)
     with pytest.raises(DataError, match="not at the top"):
         hetviz.load(file)
+
+
+def test_options_of_columns_are_read_and_survive_saving(tmp_path):
+    content = "format = 1\nname = 'b'\n[[dataset]]\nname = 'things'\ntable = 'things.csv'\n"
+    content += "[dataset.columns.size]\nscale = 'rank'\nweight = 2\n"
+    content += "[dataset.columns.colour]\nuse = true\nimpute = 'own category'\n"
+    table = "id,size,colour\na,1,red\nb,5,red\nc,9,blue\nd,9,\ne,2,blue\nf,3,red\n"
+    (tmp_path / "hetviz.toml").write_text(content)
+    (tmp_path / "things.csv").write_text(table)
+    things = hetviz.load(tmp_path)["things"]
+    assert things.feature_names == ("size", "colour=blue", "colour=red", "colour=(missing)")
+    steps = things.recipe["features"]["columns"]
+    assert [step["share"] for step in steps] == pytest.approx([2 / 3, 1 / 3])
+    again = hetviz.load(hetviz.save(hetviz.HeteroData([things]), tmp_path / "again.zip"))["things"]
+    assert again.recipe == things.recipe
+    np.testing.assert_array_equal(hetviz.transform_features(again, things.table), things.X)
+    (tmp_path / "hetviz.toml").write_text(content.replace("'rank'", "'large'") + "wait = 3\n")
+    with pytest.raises(DataError, match="scale has no such value") as refused:
+        hetviz.load(tmp_path)
+    assert {problem.code for problem in refused.value.problems} == {"bad-manifest"}
+    assert len(refused.value.problems) == 2

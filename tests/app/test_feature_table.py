@@ -1,0 +1,89 @@
+"""The table on a dataset's card that says and changes how features are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.ui import feature_table
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_map_panel import press
+from tests.app.test_pages import ops
+
+
+def table(app: AppTest, place: int) -> pd.DataFrame:
+    name = f"features-table-{place}-"
+    found = next(t for t in app.data_editor if (t.key or "").startswith(name)).value
+    return pd.DataFrame(found)
+
+
+def test_what_is_changed_in_the_table_becomes_one_command(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = go(press(visit(), "open-world"), "data")
+    rows = table(app, 0)
+    assert rows.loc["population", "holds"] == "numbers"
+    assert rows.loc["population", "log"] and rows.loc["population", "used"]
+    assert rows.loc["region", "why"] == "label"
+    assert rows.loc["population", "agrees"] > rows["agrees"].min()
+    assert rows["share"].sum() == pytest.approx(100.0)
+    row = list(rows.index).index("population")
+    region = list(rows.index).index("region")
+    edits: dict[int, dict[str, Any]] = {
+        row: {"weight": 3.0, "scale": "order only", "log": False},
+        region: {"used": True, "impute": "its own category"},
+    }
+    monkeypatch.setattr(feature_table, "edits_of", lambda key: edits if "table-0-" in key else {})
+    press(app, "make-features-0")
+    assert ops(workspace_of(app))[-1] == "set-features"
+    assert workspace_of(app).log[-1]["columns"] == {
+        "population": {"scale": "rank", "log": False, "weight": 3.0},
+        "region": {"use": True, "impute": "own category"},
+    }
+    monkeypatch.setattr(feature_table, "edits_of", lambda key: {})
+    names = workspace_of(app).state.opened()["countries"].feature_names
+    assert names is not None and "population" in names
+    assert any(name.startswith("region=") for name in names)
+    text = html_of(app)
+    assert "made from 12 columns" in text
+    assert "The features of countries are made." in text
+    press(app, "map-again-0")
+    assert ops(workspace_of(app))[-1] == "record-run"
+    state = workspace_of(app).state
+    assert state.run is not None and state.is_current(state.run)
+    assert "The features of countries are made." not in html_of(app.run())
+
+
+def test_what_does_not_suit_is_told_and_changes_nothing(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = go(press(visit(), "open-world"), "data")
+    row = list(table(app, 0).index).index("week_starts")
+    before = workspace_of(app).state
+    monkeypatch.setattr(feature_table, "edits_of", lambda key: {row: {"scale": "order only"}})
+    app.button(key="make-features-0").click().run()
+    assert not app.exception
+    assert "does not suit categories" in app.error[0].value
+    assert workspace_of(app).state is before
+    monkeypatch.setattr(feature_table, "edits_of", lambda key: {})
+    press(app, "make-features-0")
+    assert workspace_of(app).state is before
+
+
+def test_features_from_a_file_are_own_vectors_and_columns_can_join_them(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit("data")
+    rows = table(app, 0)
+    assert rows.loc["(own vectors)", "column"] == "own vectors"
+    assert rows.loc["(pictures)", "why"] == "not chosen"
+    row = list(rows.index).index("(pictures)")
+    monkeypatch.setattr(
+        feature_table, "edits_of", lambda key: {row: {"used": True}} if "table-0-" in key else {}
+    )
+    press(app, "make-features-0")
+    rows = table(app, 0)
+    assert rows.loc["(pictures)", "share"] == pytest.approx(50.0)
