@@ -148,7 +148,7 @@ def test_the_order_of_rows_and_of_datasets_changes_no_proposal() -> None:
         {name: rng.permutation(len(d)) for name, d in other.datasets.items()}
     )
 
-    def scores(data: HeteroData) -> list[tuple[float, tuple[str, str], int]]:
+    def scores(data: HeteroData) -> list[tuple[float, tuple[str, ...], int]]:
         return sorted(
             (round(p.score, 9), tuple(sorted((p.join.source, p.join.target))), len(p.match.i))
             for p in hetviz.propose_joins(data)
