@@ -15,20 +15,19 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
-from hetviz.io.collection import read_collection
 from hetviz.io.coordinates import read_coordinates
-from hetviz.io.drop import Drop
+from hetviz.io.drop import read_drop, read_folder
 from hetviz.io.files import MANIFEST, Archive, Files, Folder
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.loose import read_tables
+from hetviz.io.loose import Parse, read_tables
 from hetviz.io.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.samples import sample_path, samples
 from hetviz.io.statements import read_comparisons, read_links
@@ -64,8 +63,10 @@ def load(source: str | Path) -> HeteroData:
     return read_bundle(source).strict().data
 
 
-def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
-    """Read a bundle, a sample, or plain tables, leaving out what is wrong.
+def read_bundle(
+    source: str | Path | bytes, name: str = "bundle.zip", parse: Parse = read_drop
+) -> Loaded:
+    """Read a bundle, a sample, or plain files, leaving out what is wrong.
 
     Parameters
     ----------
@@ -73,6 +74,8 @@ def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
         As for `load`, or the bytes of a zip.
     name : str
         What to call the bytes in messages.
+    parse : callable
+        Reads a zip that is given as bytes and is no bundle; see `hetviz.io.loose.read_tables`.
 
     Returns
     -------
@@ -94,14 +97,10 @@ def read_bundle(source: str | Path | bytes, name: str = "bundle.zip") -> Loaded:
         what = f"its {MANIFEST} is not at the top"
         remedy = "Give the folder of one bundle."
         raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
-    return _without_manifest(files)
-
-
-def _without_manifest(files: Files) -> Loaded:
-    def parse(_: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
-        return Drop(tuple(read_collection(files.name, files, choices)))
-
-    return read_tables([(name, b"") for name in files.names()], parse=parse)
+    if isinstance(source, bytes):
+        return read_tables([(name, source)], parse=parse)
+    names = [(name, b"") for name in files.names()]
+    return read_tables(names, parse=lambda *_: read_folder(files))
 
 
 def _open(source: str | Path) -> Files | Loaded:

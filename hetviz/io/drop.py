@@ -9,7 +9,7 @@ from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.io import detect, gate
 from hetviz.io.beside import matrices_joined
 from hetviz.io.collection import TOGETHER, read_collection
-from hetviz.io.files import MANIFEST, Archive
+from hetviz.io.files import MANIFEST, Archive, Files
 from hetviz.io.likeness import square_table
 from hetviz.io.piece import Piece
 from hetviz.io.readers import read_pieces
@@ -86,6 +86,17 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
         except HetvizError as error:
             refused.append((name, _as_data_error(name, error)))
     return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
+
+
+def read_folder(files: Files) -> Drop:
+    """Read the files of a folder or zip without a manifest.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing in it can be read.
+    """
+    return Drop(tuple(read_collection(files.name, files, {})))
 
 
 def _as_data_error(name: str, error: HetvizError) -> DataError:
