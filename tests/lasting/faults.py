@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -18,6 +19,7 @@ from tests.browser.harness import ROOT, Server, serve, session_members, wait_unt
 from tests.lasting.visitor import Gone, Visitor
 
 KINDS = ("save", "fit", "upload", "worker", "reload", "tabs")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
 # Seconds after its beginning in which something is killed.
 _WITHIN = {"save": 1.2, "fit": 1.5, "upload": 3.0, "worker": 1.0, "reload": 0.5, "tabs": 1.0}
 
@@ -81,17 +83,16 @@ def kept(home: Path, sid: str) -> State:
 
 def _holds(state: State, act: str) -> bool:
     what, _, name = act.partition(" ")
+    # The one after it may have been on its way.
+    there = (name, _next(name))
     if what == "title":
-        # The one after it may have been on its way.
-        return state.title in (name, _next(name))
-    if what == "data":
-        return state.data is not None and name in state.data.datasets
-    return any(run.title == name for run in state.runs)
+        return state.title in there
+    return state.data is not None and any(one in state.data.datasets for one in there)
 
 
-def _next(title: str) -> str:
-    head, _, number = title.rpartition(" ")
-    return f"{head} {int(number) + 1}"
+def _next(name: str) -> str:
+    head, number = _NUMBERED.fullmatch(name).groups()  # type: ignore[union-attr]
+    return f"{head}{int(number) + 1}"
 
 
 def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
