@@ -37,6 +37,7 @@ NEEDS = (
 TEST_SHARE = 0.2
 SHARES = (0.1, 0.2, 0.4, 0.8)
 SPLITS = 10
+QUICK_SPLITS = 3
 CLUSTERS = (2, 5, 10)
 EXEMPLARS = 4
 QUICK_OBJECTS = 350
@@ -45,7 +46,7 @@ SOURCES: tuple[Callable[[], Tagged], ...] = (programs, pictures)
 
 def run(out: Out, quick: bool, data: Path | None) -> None:
     """Measure every split, cluster all items once, and report."""
-    splits, shares = (3, SHARES[1::2]) if quick else (SPLITS, SHARES)
+    splits, shares = (QUICK_SPLITS, SHARES[1::2]) if quick else (SPLITS, SHARES)
     sources = [make() for make in SOURCES]
     if quick:
         rng = np.random.default_rng(0)
