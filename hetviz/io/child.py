@@ -46,7 +46,7 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     Where the process does not come to its end, each file is read by itself, so that one that cannot
     be read does not stop the others.
     """
-    if all(_is_small_text(name, content) for name, content in files):
+    if reads_here(files):
         return drop.read_drop(files, choices)
     try:
         return _in_child(files, choices)
@@ -60,6 +60,11 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
         pieces += alone.pieces
         refused += alone.refused
     return Drop(tuple(pieces), tuple(refused))
+
+
+def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
+    """Whether files are so plain that they are read in this process."""
+    return all(_is_small_text(name, content) for name, content in files)
 
 
 def _is_small_text(name: str, content: bytes) -> bool:

@@ -1,8 +1,9 @@
-"""What a user can say about how a table is to be read, where hetviz guessed otherwise."""
+"""What a user can say about how a file is to be read, where hetviz guessed otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import streamlit as st
@@ -11,65 +12,130 @@ _SEPARATORS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|
 _DECIMALS = {None: "as found", ".": "point: 1.5", ",": "comma: 1,5"}
 _ENCODINGS = {None: "as found", "utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
 _ROLES = {None: "as found", "dataset": "a dataset", "links": "links", "comparisons": "comparisons"}
-_FIELDS: dict[str, tuple[str, Mapping[str | None, str], str]] = {
+_HEADERS = {None: "as found", True: "the first row", False: "no row"}
+_MATRICES = {
+    None: "as found",
+    "features": "a row of numbers for each item",
+    "kernel": "likeness of items (kernel)",
+    "distance": "distances between items",
+}
+_FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
     "role": ("This file holds", _ROLES, "A dataset has one row for each item."),
     "separator": ("Between columns stands", _SEPARATORS, "What separates one cell from the next."),
     "decimal": ("Decimal sign", _DECIMALS, "How numbers with a fraction are written."),
     "encoding": ("Text encoding", _ENCODINGS, "Try another one if accented letters look wrong."),
+    "header": ("Columns are named by", _HEADERS, "Without names they are called column_1, ..."),
+    "matrix": ("The numbers are", _MATRICES, "What a matrix says of the items."),
+}
+_TEXT = ("role", "separator", "decimal", "encoding", "header", "skip", "id")
+_BOOK = ("role", "sheet", "decimal", "header", "skip", "id")
+_MATRIX = ("matrix", "rows_of")
+_FOR: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _TEXT),
+    **dict.fromkeys((".xlsx", ".xlsm"), _BOOK),
+    **dict.fromkeys((".parquet", ".json", ".jsonl", ".ndjson"), ("role", "id")),
+    **dict.fromkeys((".npy", ".npz"), _MATRIX),
 }
 
 Said = Mapping[str, Mapping[str, Any]]
 
 
-def choices_form(files: Mapping[str, str], said: Said, then: Callable[[Said], None]) -> None:
-    """Ask how tables are to be read.
+def choices_form(
+    files: Mapping[str, str],
+    said: Said,
+    then: Callable[[Said], None],
+    sheets: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Ask how files are to be read.
 
     Parameters
     ----------
     files : mapping of str to str
-        File name to blob; zips are passed over.
+        File name to blob; those of which nothing can be said, such as zips, are passed over.
     said : mapping of file name to mapping
         What was said before.
     then : callable
         Gets what is said now.
+    sheets : mapping of file name to sequence of str
+        The sheets that a workbook is known to have.
     """
-    tables = [name for name in files if not name.lower().endswith(".zip")]
+    tables = [name for name in files if _suffix(name) in _FOR]
     if not tables:
         return
     with st.expander("Read a file in another way"):
         name = tables[0] if len(tables) == 1 else st.selectbox("File", tables, key="reading-file")
         key = f"reading-{tables.index(name)}"
+        others = [other for other in files if other != name]
         with st.form(key, border=False):
-            _fields(key, said.get(name, {}))
+            _fields(key, name, said.get(name, {}), (sheets or {}).get(name, ()), others)
             st.form_submit_button("Read again", on_click=_say, args=(key, name, said, then))
 
 
-def _fields(key: str, before: Mapping[str, Any]) -> None:
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def _fields(
+    key: str, name: str, before: Mapping[str, Any], sheets: Sequence[str], others: Sequence[str]
+) -> None:
     columns = st.columns(3)
-    for place, (field, (label, options, help)) in enumerate(_FIELDS.items()):
-        keys = list(options)
+    for place, field in enumerate(_FOR[_suffix(name)]):
         with columns[place % 3]:
-            st.selectbox(
-                label,
-                keys,
-                index=keys.index(before.get(field)),
-                format_func=options.__getitem__,
-                help=help,
-                key=f"{key}-{field}",
-            )
-    with columns[1]:
+            _field(f"{key}-{field}", field, before.get(field), sheets, others)
+
+
+def _field(key: str, field: str, before: Any, sheets: Sequence[str], others: Sequence[str]) -> None:
+    if field == "id":
         st.text_input(
             "Column of ids",
-            value=before.get("id", ""),
+            value=before or "",
             placeholder="as found",
             help="Its values must all differ; links name items by them.",
-            key=f"{key}-id",
+            key=key,
+        )
+    elif field == "skip":
+        st.number_input(
+            "Names of columns are in row",
+            min_value=1,
+            value=None if before is None else before + 1,
+            placeholder="as found",
+            help="Count from 1 as a spreadsheet does; in a text file, empty lines do not count.",
+            key=key,
+        )
+    elif field in ("sheet", "rows_of"):
+        known = [None, *dict.fromkeys([*([before] if before else []), *(sheets or ())])]
+        label, help = "Sheet", "Only this sheet is read. A hidden one can be named as well."
+        if field == "rows_of":
+            known = [None, *others]
+            label, help = "Its rows are those of", "The two must have their rows in the same order."
+        st.selectbox(
+            label,
+            known,
+            index=known.index(before) if before in known else 0,
+            format_func=lambda name: name or ("every sheet" if field == "sheet" else "as found"),
+            accept_new_options=field == "sheet",
+            help=help,
+            key=key,
+        )
+    else:
+        label, options, help = _FIELDS[field]
+        keys = list(options)
+        st.selectbox(
+            label,
+            keys,
+            index=keys.index(before),
+            format_func=options.__getitem__,
+            help=help,
+            key=key,
         )
 
 
 def _say(key: str, name: str, said: Said, then: Callable[[Said], None]) -> None:
-    values = {field: st.session_state[f"{key}-{field}"] for field in _FIELDS}
-    values["id"] = st.session_state[f"{key}-id"].strip() or None
+    values = {field: st.session_state[f"{key}-{field}"] for field in _FOR[_suffix(name)]}
+    if "id" in values:
+        values["id"] = values["id"].strip() or None
+    if values.get("skip") is not None:
+        values["skip"] = int(values["skip"]) - 1
     then({**said, name: {field: value for field, value in values.items() if value is not None}})
 
 

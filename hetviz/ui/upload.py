@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import DatasetInfo, Loaded
+from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.ui import look, reading, session, work
 from hetviz.workspace import AddTables, OpenBundle
 from hetviz.workspace.content import read_files, read_zip
 
-_TYPES = ["csv", "tsv", "txt", "tab", "zip"]
+_TYPES = [
+    *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "parquet", "json", "jsonl", "ndjson"),
+    *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip"),
+]
 _SHOWN = 200
 
 
@@ -99,10 +103,10 @@ def _read(waiting: Staged) -> Staged:
     try:
         if waiting.is_bundle and waiting.fresh:
             name, content = next(iter(contents.items()))
-            loaded = read_zip(content, name)
+            loaded = read_zip(content, name, workspace.blobs.kept)
         else:
             base = None if waiting.fresh else workspace.state.data
-            loaded = read_files(contents, waiting.choices, base)
+            loaded = read_files(contents, waiting.choices, base, workspace.blobs.kept)
         problems = loaded.problems
     except HetvizError as error:
         problems = tuple(getattr(error, "problems", ()))
@@ -125,9 +129,9 @@ def account(waiting: Staged) -> None:
         for info in loaded.files:
             st.html(
                 f'<div class="hv-told"><b>{look.esc(info.name)}</b>'
-                f"<span>{look.esc(info.words)}</span></div>"
+                f"<span>{look.esc(info.words)}{_how_read(info)}</span></div>"
             )
-    reading.choices_form(waiting.files, waiting.choices, _reread)
+    reading.choices_form(waiting.files, waiting.choices, _reread, _sheets(waiting))
     if waiting.message:
         st.error(look.plain(waiting.message))
     if errors:
@@ -149,6 +153,26 @@ def account(waiting: Staged) -> None:
                     args=(waiting,),
                 )
         st.button("Cancel" if loaded else "Back", key="leave", on_click=_forget)
+
+
+def _sheets(waiting: Staged) -> dict[str, list[str]]:
+    """Return the sheets that messages name, by workbook."""
+    told = [problem.where for problem in waiting.problems]
+    told += [] if waiting.loaded is None else [info.name for info in waiting.loaded.files]
+    found: dict[str, list[str]] = {}
+    for name in waiting.files:
+        start = f"{name}, sheet "
+        sheets = [where.removeprefix(start) for where in told if where.startswith(start)]
+        found[name] = list(dict.fromkeys(re.split(r", (?:row|column) ", s)[0] for s in sheets))
+    return found
+
+
+def _how_read(info: FileInfo) -> str:
+    """Say how a file was read, as HTML."""
+    if not info.facts:
+        return ""
+    told = "; ".join(f"{what}: {value}" for what, value in info.facts.items())
+    return f'<br><span class="hv-quiet">Read with {look.esc(told)}.</span>'
 
 
 def summary(loaded: Loaded) -> str:

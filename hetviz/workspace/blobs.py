@@ -40,6 +40,11 @@ class BlobStore:
             return 0
         return sum(entry.stat().st_size for entry in os.scandir(self.folder))
 
+    @property
+    def kept(self) -> Path:
+        """The folder beside it for what was read from blobs, which can be made again."""
+        return self.folder.parent / "read"
+
     def put(self, content: bytes) -> str:
         """Keep `content` and return its key, the SHA-256 as hex.
 

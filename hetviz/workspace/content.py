@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from hetviz import __version__
 from hetviz.data import HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.io import Choices, Loaded, read_bundle, read_tables, sample_path
+from hetviz.io import Choices, Loaded, child, read_bundle, read_tables, sample_path
+from hetviz.io.drop import Drop
+from hetviz.io.loose import Parse
+from hetviz.io.pieces_as_bytes import packed, unpacked
+from hetviz.workspace.files import replace_file
 
 _READING = Lock()
+_MOST_KEPT = 200_000_000
 
 
 def read_sample(name: str) -> Loaded:
@@ -36,17 +46,21 @@ def _read(path: Path) -> Loaded:
     return read_bundle(path)
 
 
-def read_zip(content: bytes, filename: str) -> Loaded:
-    """Read an uploaded bundle."""
-    return read_bundle(content, filename)
+def read_zip(content: bytes, filename: str, kept: Path | None = None) -> Loaded:
+    """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `kept`."""
+    return read_bundle(content, filename, _keeping(kept))
 
 
 def read_files(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     base: HeteroData | None = None,
+    kept: Path | None = None,
 ) -> Loaded:
-    """Read uploaded tables, as additions to `base` where it is given.
+    """Read uploaded files, as additions to `base` where it is given.
+
+    Anything but small text is read in a process of its own. What that found is kept in the folder
+    `kept`, of one session, so that a log is replayed without reading its files again.
 
     Raises
     ------
@@ -57,4 +71,40 @@ def read_files(
         chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
     except TypeError as error:
         raise ParameterError(f"How to read a file: {error}.") from None
-    return read_tables(list(files.items()), chosen, base)
+    return read_tables(list(files.items()), chosen, base, _keeping(kept))
+
+
+def _keeping(folder: Path | None) -> Parse:
+    """Return what reads files, and finds again in `folder` what it has read before."""
+
+    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+        if folder is None or child.reads_here(files):
+            return child.read_drop(files, choices)
+        path = folder / _key(files, choices)
+        try:
+            return unpacked(path.read_bytes())
+        except (OSError, ValueError):
+            drop = child.read_drop(files, choices)
+        if not drop.refused:
+            _keep(path, packed(drop))
+        return drop
+
+    return read
+
+
+def _key(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> str:
+    about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
+    said = {name: asdict(choice) for name, choice in sorted(choices.items())}
+    return hashlib.sha256(json.dumps([about, said]).encode()).hexdigest()
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Write what was read, in place of the oldest; without room it is read again some day."""
+    with contextlib.suppress(OSError):
+        there = sorted(path.parent.glob("*"), key=lambda file: file.stat().st_mtime)
+        size = sum(file.stat().st_size for file in there) + len(content)
+        while there and size > _MOST_KEPT:
+            size -= there[0].stat().st_size
+            there.pop(0).unlink()
+        if size <= _MOST_KEPT:
+            replace_file(path, content)

@@ -58,7 +58,7 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
         case c.OpenSample():
             return _opened(state, read_sample(command.name), f"sample:{command.name}")
         case c.OpenBundle():
-            loaded = read_zip(blobs.get(command.blob), command.filename)
+            loaded = read_zip(blobs.get(command.blob), command.filename, blobs.kept)
             _refuse_errors(loaded, command.leave_out)
             return _opened(state, loaded, f"file:{command.filename}")
         case c.AddTables():
@@ -134,7 +134,7 @@ def _opened(before: State, loaded: Loaded, source: str) -> State:
 def _tables(state: State, command: c.AddTables, blobs: BlobStore) -> State:
     files = {name: blobs.get(key) for name, key in command.files.items()}
     base = None if command.fresh else state.data
-    loaded = read_files(files, command.choices, base)
+    loaded = read_files(files, command.choices, base, blobs.kept)
     _refuse_errors(loaded, command.leave_out)
     if base is None:
         return _opened(state, loaded, "files")
