@@ -78,6 +78,24 @@ class Real(Param):
 
 
 @dataclass(frozen=True)
+class Multiple(Real):
+    """A number that multiplies another; ``"relative:30"`` says the same as 30."""
+
+    def _check(self, value: Any) -> float:
+        return super()._check(multiple(value))
+
+    def _wanted(self) -> str:
+        return f"{super()._wanted()} (also written 'relative:30')"
+
+
+def multiple(value: Any) -> Any:
+    """Return the number that ``"relative:30"`` names, and anything else as it is."""
+    if isinstance(value, str) and value.startswith("relative:"):
+        return float(value.removeprefix("relative:"))
+    return value
+
+
+@dataclass(frozen=True)
 class Integer(Param):
     """A whole number in ``[low, high]``."""
 

@@ -21,7 +21,7 @@ from hetviz.features.compared import VIEW_KINDS, largest
 from hetviz.features.compared_params import SHARED
 from hetviz.features.compared_problems import Problem, by_entity, entity_rows, joined
 from hetviz.features.compared_solution import Solution
-from hetviz.params import Choice, Flag, Param, PerDataset, Real
+from hetviz.params import Choice, Flag, Multiple, Param, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ class MKPOE(BaseEmbedder):
     ----------
     n_components : int
         Axes; the convex problem has as many as it needs, and is continued on these.
-    beta : float or "cv"
+    beta : float, "relative:30" or "cv"
         How much comparisons count beside the size of the map, as a multiple of the critical value
         below which all items fall into one point; "cv" chooses it by comparisons held out.
     absolute_beta : bool
@@ -131,7 +131,7 @@ class MKPOE(BaseEmbedder):
     )
     params: ClassVar[Mapping[str, Param]] = {
         "n_components": SHARED["n_components"],
-        "beta": Real(
+        "beta": Multiple(
             30.0,
             "Strength of comparisons",
             "How much comparisons count beside a simple map, in multiples of the least that has "
@@ -313,7 +313,7 @@ class MKPOE(BaseEmbedder):
             views = [np.hstack(views)]
         hinge = Hinge(len(solved.objects), pairs, weight / weight.sum(), self.margin)
         least = critical(views, hinge, diagonal=self.diagonal)
-        factor = self.beta
+        factor = multiple(self.beta)
         if isinstance(factor, str):
             chosen = choose_beta(
                 views,

@@ -11,7 +11,13 @@ import scipy.sparse as sp
 import hetviz
 from hetviz.algorithms.mkpoe import MKPOE
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
-from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, NotApplicableError
+from hetviz.errors import (
+    Cancelled,
+    ConvergenceWarning,
+    DataWarning,
+    NotApplicableError,
+    ParameterError,
+)
 
 N = 60
 
@@ -169,6 +175,19 @@ def test_too_little_strength_is_told() -> None:
     critical = model.critical_beta_["thing"]
     given = MKPOE(beta=30 * critical, absolute_beta=True).fit(data)
     np.testing.assert_allclose(given.embedding_.stacked(), MKPOE().fit(data).embedding_.stacked())
+
+
+def test_the_strength_may_be_written_as_relative() -> None:
+    data, _ = made()
+    said = MKPOE(beta="relative:10").fit(data).embedding_.stacked()
+    np.testing.assert_array_equal(said, MKPOE(beta=10.0).fit(data).embedding_.stacked())
+
+
+@pytest.mark.parametrize("wrong", ["relative:", "relative:nan", "relative:-3", "30"])
+def test_a_strength_that_is_none_is_told(wrong: str) -> None:
+    data, _ = made()
+    with pytest.raises(ParameterError, match="relative:30"):
+        MKPOE(beta=wrong).fit(data)
 
 
 def test_what_cannot_be_reached_is_told() -> None:
