@@ -193,6 +193,32 @@ def _main_label(labels: Sequence[Known], rows: Ints, counts: Mapping[str, int]) 
     return _Main(best.column, said, tuple((sizes[order] / n_best).tolist()), whose)
 
 
+def cluster_names(
+    contrasts: Contrasts,
+    codes: Ints,
+    n_clusters: int,
+    among: NDArray[np.bool_] | None = None,
+    words_only: bool = False,
+) -> list[str]:
+    """Return names for clusters as on their cards, by what sets them apart from rows `among`.
+
+    By words alone where `words_only`. "Cluster 3" where nothing sets the third apart.
+    """
+    found = contrasts.of(codes, n_clusters, among, words_only)
+    made: list[str] = []
+    for code in range(n_clusters):
+        rows = np.flatnonzero(codes == code)
+        tables = {kind: _of_group(table, code) for kind, table in found.items()}
+        counts = {
+            name: n
+            for name, span in contrasts.data.offsets.items()
+            if (n := int(((rows >= span.start) & (rows < span.stop)).sum()))
+        }
+        main = _Main() if words_only else _main_label(contrasts.labels, rows, counts)
+        made.append(_name(code + 1, tables, main, made))
+    return made
+
+
 def _of_group(table: pd.DataFrame, code: int) -> pd.DataFrame:
     mine = table[(table["group"] == code) & (table["q"] <= Q_LEVEL)]
     columns = ["thing", "dataset", "inside", "outside", "effect", "p", "q"]

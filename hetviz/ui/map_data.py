@@ -7,7 +7,7 @@ only looks things up.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
-from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
+from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, number_range, spoken
 from hetviz.plots.drawn import unjoined
 from hetviz.plots.map import map_alt
 from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
@@ -275,7 +275,23 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
                 found.append((name, k, at.tolist()))
         return found
 
-    key = ("names", id(run), colours.option.key, hidden_layers(state), tuple(state.filters))
+    def within() -> list[tuple[str, int, list[list[float]]]]:
+        form, frame = geometry(state, run), frame_of(state, run)
+        shown = seen(state) & form.placed
+        found = []
+        for part in map_layers.part_names_of(state, run):
+            members = form.points[part.rows[shown[part.rows]]].astype(np.float64)
+            members = members[frame.inside(members)]
+            if len(members):
+                name = short(spoken(part.name), LONGEST_NAME)
+                at = name_anchors(frame, members, members, name, NAME_FONT)
+                found.append((name, part.cluster, at.tolist()))
+        return found
+
+    parts: list[tuple[str, int, list[list[float]]]] = []
+    if colours.option.key == CLUSTER.key:
+        parts = kept(data, ("parts", id(colours), id(run), *_view(state)), within, (run, colours))
+    key = ("names", id(run), id(colours), *_view(state))
     token = tokens(theme)
     return [
         {
@@ -284,8 +300,21 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
             "colour": text_colour(token.categories[k % N_SLOTS], theme),
             "at": at,
         }
-        for name, k, at in kept(data, key, make, run)
+        for name, k, at in kept(data, key, make, (run, colours))
+    ] + [
+        {
+            "text": name,
+            "code": k,
+            "colour": text_colour(_slot(token, k), theme),
+            "at": at,
+            "within": True,
+        }
+        for name, k, at in parts
     ]
+
+
+def _view(state: State) -> tuple[Hashable, ...]:
+    return hidden_layers(state), tuple(state.filters)
 
 
 def _density(state: State, run: Run | None, session: str) -> dict[str, Any] | None:

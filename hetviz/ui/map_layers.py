@@ -5,9 +5,12 @@ Taken when they are first asked for, and kept as long as the data live.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz.data import HeteroData
 from hetviz.plots.colour import (
     CLUSTER,
     LAYERS,
@@ -19,6 +22,10 @@ from hetviz.plots.colour import (
 from hetviz.ui import map_parts
 from hetviz.ui.map_shelf import Packed, kept
 from hetviz.workspace import Run, State
+
+if TYPE_CHECKING:
+    from hetviz.runs.cluster_contrast import Contrasts
+    from hetviz.runs.cluster_parts import PartName
 
 FOG_STEPS = 200
 NO_FOG = 255
@@ -61,6 +68,33 @@ def colours_of(state: State, run: Run | None) -> Colouring:
     return kept(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
     )
+
+
+def contrasts_of(data: HeteroData) -> Contrasts:
+    """Return what the items of the data can be told apart by, read once."""
+
+    def make() -> Contrasts:
+        # It loads scipy's distributions, which nothing before the first clusters needs.
+        from hetviz.runs.cluster_contrast import Contrasts
+
+        return Contrasts(data)
+
+    return kept(data, "contrasts", make)
+
+
+def part_names_of(state: State, run: Run | None) -> list[PartName]:
+    """Return names for the parts of the clusters, for who looks nearer."""
+    data, found = map_parts.data_of(state), state.clustering
+    if run is None or found is None:
+        return []
+
+    def make() -> list[PartName]:
+        from hetviz.runs.cluster_parts import part_names
+
+        Y = map_parts.geometry(state, run).points.astype(np.float64)
+        return part_names(contrasts_of(data), Y, found.of(data), found.names)
+
+    return kept(data, ("part names", id(found), id(run)), make, (found, run))
 
 
 def trust_of(state: State, run: Run) -> NDArray[np.float64]:

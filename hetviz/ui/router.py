@@ -37,6 +37,12 @@ page = st.navigation(
             PAGES / "compare.py", title="Compare", icon=":material/compare:", url_path="compare"
         ),
         st.Page(
+            PAGES / "clusters.py",
+            title="Clusters",
+            icon=":material/workspaces:",
+            url_path="clusters",
+        ),
+        st.Page(
             PAGES / "predict.py",
             title="Predict",
             icon=":material/online_prediction:",

@@ -198,34 +198,42 @@ function names(m, ctx, boxes, groups, pieces) {
   const tall = W < 700 ? 15 : 17;
   const font = `600 ${tall}px ${m.family}`;
   const far = view.s <= view.fitted * 1.35;
+  const written = new Set();
+  const write = (name, face, size, places) => {
+    const w = textWidth(ctx, name.text, face);
+    for (const [x, y] of places) {
+      const py = view.y(y);
+      const raw = view.x(x);
+      if (raw < 0 || raw > W || py < 0 || py > H) continue;
+      const px = Math.max(w / 2 + 9, Math.min(W - w / 2 - 9, raw));
+      for (const dy of NAME_SHIFTS) {
+        const box = [px - raw - w / 2 - 6, dy - size * 0.72, px - raw + w / 2 + 6, dy + size * 0.72];
+        const there = shift(box, raw, py);
+        if (boxes.within(there) && boxes.put(there)) {
+          pieces.push({
+            kind: "name", text: name.text, code: name.code, font: face, x, y, dx: px - raw, dy, box,
+          });
+          written.add(name.text);
+          return;
+        }
+      }
+    }
+  };
   for (const name of data.names) {
     const cells = groups.get(name.code + 1);
-    if (!cells) continue;
+    if (!cells || name.within) continue;
     const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
     // Zoomed in, a name for one stray point would be read as the name of everything around it.
     if (!far && total < 3) continue;
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
     const given = m.moving ? [] : name.at;
-    const w = textWidth(ctx, name.text, font);
-    let done = false;
-    for (const [x, y] of far ? [...given, ...peaks] : peaks) {
-      const py = view.y(y);
-      const raw = view.x(x);
-      if (raw < 0 || raw > W || py < 0 || py > H) continue;
-      const px = Math.max(w / 2 + 9, Math.min(W - w / 2 - 9, raw));
-      for (const dy of NAME_SHIFTS) {
-        const box = [px - raw - w / 2 - 6, dy - tall * 0.72, px - raw + w / 2 + 6, dy + tall * 0.72];
-        const there = shift(box, raw, py);
-        if (boxes.within(there) && boxes.put(there)) {
-          pieces.push({
-            kind: "name", text: name.text, code: name.code, font, x, y, dx: px - raw, dy, box,
-          });
-          done = true;
-          break;
-        }
-      }
-      if (done) break;
-    }
+    write(name, font, tall, far ? [...given, ...peaks] : peaks);
+  }
+  if (far || m.moving) return;
+  // Nearer by, what a part of a group is.
+  for (const name of data.names) {
+    if (!name.within || written.has(name.text)) continue;
+    write(name, `600 ${tall - 3}px ${m.family}`, tall - 3, name.at);
   }
 }

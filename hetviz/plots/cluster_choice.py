@@ -1,0 +1,71 @@
+"""How many clusters: silhouette, stability and links kept, by their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from hetviz.plots.layout import plain_layout
+from hetviz.plots.palette import Theme, tokens
+
+WORDS = {
+    "stability": "found again",
+    "silhouette": "set apart",
+    "rand_given": "links kept, given",
+    "rand_held_out": "links kept, unseen",
+}
+_DASH = {
+    "stability": "solid",
+    "silhouette": "dot",
+    "rand_given": "dash",
+    "rand_held_out": "longdashdot",
+}
+
+
+def choice_figure(
+    choice: Sequence[Mapping[str, float | None]], chosen: int | None, theme: Theme = "light"
+) -> go.Figure:
+    """Draw what speaks for each number of clusters.
+
+    Parameters
+    ----------
+    choice : sequence of mapping
+        ``k`` and the measures of `WORDS`, None where unknown; as of `hetviz.clusters`.
+    chosen : int or None
+        Number to mark.
+    theme : {"light", "dark"}
+    """
+    token = tokens(theme)
+    colours = dict(zip(WORDS, (token.accent, token.mute, token.plus, token.minus), strict=True))
+    figure = go.Figure()
+    for key, words in WORDS.items():
+        points = [(row["k"], row[key]) for row in choice if row.get(key) is not None]
+        if not points:
+            continue
+        figure.add_scatter(
+            x=[k for k, _ in points],
+            y=[value for _, value in points],
+            name=words,
+            mode="lines+markers",
+            line={"color": colours[key], "dash": _DASH[key], "width": 2},
+            marker={"size": 5, "color": colours[key]},
+            hovertemplate=f"{words}: %{{y:.2f}} with %{{x}} clusters<extra></extra>",
+        )
+    layout = plain_layout(theme, 230, {"l": 34, "r": 8, "t": 6, "b": 38})
+    figure.update_layout(layout)
+    figure.update_xaxes(title={"text": "clusters"}, type="log", tickvals=[2, 3, 5, 10, 20, 40, 60])
+    figure.update_yaxes(range=[0, 1.03], tickvals=[0, 0.5, 1])
+    figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    )
+    if chosen:
+        figure.add_vline(x=chosen, line={"color": token.line, "width": 1.5})
+    return figure
+
+
+def choice_alt(choice: Sequence[Mapping[str, float | None]], chosen: int | None) -> str:
+    """Say in words what the chart shows."""
+    ks = [row["k"] for row in choice]
+    told = f"Measures for {len(ks)} numbers of clusters"
+    return f"{told}, of which {chosen} are shown." if chosen else f"{told}."
