@@ -51,6 +51,9 @@ class FirstMap:
 def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
     """Return the best first map by guidance area: PCA, guided linear or guided kernel projection.
 
+    Where there are no features, as in a graph, the neighbour map of the links is taken instead, or
+    else that of the comparisons.
+
     Parameters
     ----------
     data : HeteroData
@@ -77,6 +80,8 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
     ]
     if data.n_rows <= KERNEL_ROWS:
         tries.append(("guided-projection", {"kernel": "rbf"}))
+    if all(dataset.is_featureless for dataset in data.datasets.values()):
+        tries = [("mr-sne", {})] if data.links else [("gnmds", {})]
     found: list[FirstMap] = []
     reasons: list[str] = []
     for place, (method, params) in enumerate(tries):

@@ -74,3 +74,13 @@ def test_a_cancel_passes_through() -> None:
     with pytest.raises(Cancelled):
         first_map(linked(), stop)
     assert len(calls) == 1
+
+
+def test_a_graph_without_features_has_a_map_of_its_links() -> None:
+    ids = [f"n{k}" for k in range(20)]
+    ring = Links("net", "net", np.arange(20), (np.arange(20) + 1) % 20)
+    found = first_map(HeteroData([Dataset("net", ids)], [ring]))
+    assert found.method == "mr-sne"
+    assert found.embedding.placed["net"].all()
+    assert found.area is not None
+    assert found.area > 0.7
