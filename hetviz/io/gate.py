@@ -13,6 +13,7 @@ import re
 import struct
 import zipfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,41 @@ UNZIP_ERRORS = (
     KeyError,
     IndexError,
     struct.error,
+)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on what is taken in.
+
+    Attributes
+    ----------
+    words : str
+        What is limited.
+    value : int
+    unit : str
+        What it is counted in.
+    """
+
+    words: str
+    value: int
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value:,} {self.unit}".strip()
+
+
+LIMITS = (
+    Limit("One file", MAX_FILE_BYTES // MB, "MB"),
+    Limit("A zip, unpacked", MAX_UNPACKED_BYTES // MB, "MB"),
+    Limit("A zip, unpacked, as a multiple of its size", MAX_RATIO),
+    Limit("Files in a zip or folder", MAX_MEMBERS),
+    Limit("Rows of a table", MAX_ROWS),
+    Limit("Columns of a table", MAX_COLUMNS),
+    Limit("Cells of a text table or matrix", MAX_CELLS),
+    Limit("Cells of a workbook, Parquet or JSON table", MAX_TYPED_CELLS),
+    Limit("Rows of a kernel or of distances", MAX_SQUARE),
+    Limit("One picture", MAX_PICTURE_PIXELS // MB, "million pixels"),
 )
 
 KINDS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz import __version__
+from hetviz.io import child, gate
 from hetviz.ui import look
 from hetviz.ui.map_panel import KEYS
 
@@ -13,7 +14,7 @@ _DOES = (
     "relate moves the map, and the curve beside it shows how far the map keeps it."
 )
 _STEPS = (
-    ("Start", "open a sample, or drop your own tables (CSV) and links"),
+    ("Start", "open a sample, or drop your own files: tables, matrices, pictures, links"),
     ("Data", "see how the files were read, link datasets, add more"),
     ("Guidance", "see what was said and how far the map keeps it; change, add, settle conflicts"),
     ("Map", "select items, filter, compare maps made in different ways"),
@@ -36,6 +37,12 @@ def show() -> None:
     look.section("Where things are kept")
     for words in _KEPT:
         look.quiet(words)
+    look.section("Limits")
+    look.pairs([(limit.words, str(limit)) for limit in gate.LIMITS])
+    look.quiet(
+        f"Reading one file may take {child.PROCESSOR_S} seconds of work and "
+        f"{child.RESIDENT // gate.MB:,} MB of memory. Larger data: take a sample of the rows."
+    )
     st.html(f'<p class="hv-now">hetviz {look.esc(__version__)}</p>')
 
 
