@@ -26,6 +26,7 @@ __all__ = [
     "dataset_from_list",
     "embed",
     "evaluate",
+    "export",
     "get_method",
     "guidance_curve",
     "guidance_report",
@@ -36,6 +37,7 @@ __all__ = [
     "links_from_labels",
     "load",
     "load_model",
+    "load_run",
     "make_features",
     "merge_guidance",
     "methods",
@@ -56,6 +58,7 @@ __all__ = [
     "sweep",
     "transform_features",
     "trust",
+    "write_report",
 ]
 
 _WHERE = {
@@ -64,7 +67,10 @@ _WHERE = {
     "data.matching": ("links_by_key",),
     "data.nearness_links": ("links_by_nearness",),
     "data.proposals": ("propose_joins", "recognise_views"),
+    "exports.export": ("export",),
     "exports.model": ("load_model", "save_model"),
+    "exports.report": ("write_report",),
+    "exports.result": ("load_run",),
     "features.comparing": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -101,7 +107,10 @@ if TYPE_CHECKING:
     from hetviz.data.matching import links_by_key
     from hetviz.data.nearness_links import links_by_nearness
     from hetviz.data.proposals import propose_joins, recognise_views
+    from hetviz.exports.export import export
     from hetviz.exports.model import load_model, save_model
+    from hetviz.exports.report import write_report
+    from hetviz.exports.result import load_run
     from hetviz.features.comparing import (
         comparison_table,
         comparisons_from_hierarchy,

@@ -28,6 +28,8 @@ COMMANDS = (
     "ask",
     "predict",
     "run",
+    "export",
+    "report",
 )
 
 

@@ -38,6 +38,9 @@ def register(add: Add) -> None:
         metavar="F",
         help="share of the links and comparisons to keep from the method and judge the map by (0)",
     )
+    embed.add_argument(
+        "--model", metavar="FILE", help="save the fitted method too, to place new items later (zip)"
+    )
     embed.add_argument("--out", required=True, metavar="DIR", help="folder to write into")
 
 
@@ -63,6 +66,8 @@ def _embed(given: argparse.Namespace) -> int:
     )
     source = given.data if given.data in hetviz.samples() else str(Path(given.data).resolve())
     record = write_run(given.out, source, loaded.data, fitted, loaded.held_out)
+    if given.model is not None:
+        hetviz.save_model(fitted.model, given.model)
     placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
     lines = [
         f"{given.method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",

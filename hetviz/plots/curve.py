@@ -24,7 +24,7 @@ _CHANCE, _CHANCE_WIDTH = (-0.01, 0.0), 0.6
 
 
 @dataclass(frozen=True)
-class _Sort:
+class Sort:
     """How curves of one sort are drawn.
 
     Drawn is always on a logarithmic axis from 0.001 to 1; `real` leads from there to the curve's
@@ -46,8 +46,8 @@ def _even(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1.0 + np.log10(x) / 3.0
 
 
-_SORTS = {
-    "links": _Sort(
+SORTS = {
+    "links": Sort(
         LOOK_AT,
         lambda x: x,
         lambda x: x,
@@ -57,7 +57,7 @@ _SORTS = {
         "%{y:.0%} within the nearest %{customdata:.1%}",
         _CHANCE,
     ),
-    "apart": _Sort(
+    "apart": Sort(
         LOOK_AT,
         lambda x: x,
         lambda x: 1.0 - x,
@@ -67,7 +67,7 @@ _SORTS = {
         "%{y:.0%} not within the nearest %{customdata:.1%}",
         _CHANCE,
     ),
-    "comparisons": _Sort(
+    "comparisons": Sort(
         1.0,
         _even,
         # said of the right end only
@@ -88,7 +88,7 @@ def kept_at(curve: Curve, share: float = LOOK_AT) -> float:
 
 def usual_place(sort: str) -> float:
     """Return where curves of a sort are read off, unless another place is asked for."""
-    return _SORTS[sort].look_at
+    return SORTS[sort].look_at
 
 
 def curve_figure(
@@ -121,7 +121,7 @@ def curve_figure(
         far pair's), share of statements up; chance is the dotted line.
     """
     token = tokens(theme)
-    of = _SORTS[sort]
+    of = SORTS[sort]
     at = usual_place(sort) if at is None else at
     x = np.geomspace(_TICKS[0], 1.0, 121)
     real = of.real(x)
@@ -216,7 +216,7 @@ def curve_figure(
 
 
 def _label_places(
-    curves: Mapping[str, Curve], of: _Sort, heights: Mapping[str, float], drawn_at: float
+    curves: Mapping[str, Curve], of: Sort, heights: Mapping[str, float], drawn_at: float
 ) -> dict[str, tuple[float, float, str]]:
     """Return where the labels go: beside where their curves are read off, off all lines."""
     grid = np.geomspace(_TICKS[0], 1.0, 121)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz import params as parameters
-from hetviz.data import HeteroData
+from hetviz.data import Embedding, HeteroData
 from hetviz.data.part import part_of
 from hetviz.errors import DataWarning
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle, samples, toml
@@ -38,6 +39,8 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "weights": dict,
     "unset": list,
     "versions": dict,
+    "coordinates_sha256": str,
+    "figures": dict,
 }
 
 
@@ -55,12 +58,18 @@ class Recipe:
         Where the recipe lies.
     only : str or None
         A table of the rows that the method sees (relative to the recipe).
+    sha256 : str
+        Of the coordinates.csv that the recipe was made with; empty where nobody knows it.
+    figures : mapping
+        How figures of the map are drawn, see `hetviz.exports.figures.FigureSettings`.
     """
 
     data: str
     run: Run
     folder: Path = field(default_factory=Path)
     only: str | None = None
+    sha256: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -82,10 +91,13 @@ class Recipe:
         return None if self.only is None else read_rows_file(self.folder / self.only, data)
 
 
-def recipe_text(data: str, run: Run) -> str:
+def recipe_text(
+    data: str, run: Run, sha256: str = "", figures: Mapping[str, Any] | None = None
+) -> str:
     """Write a recipe; parameters that are None are listed under ``unset``.
 
-    The rows of a run that saw only some lie in ``only.csv`` beside it.
+    The rows of a run that saw only some lie in ``only.csv`` beside it. `sha256` is that of its
+    coordinates, `figures` how figures of it are drawn.
     """
     document = {
         "format": FORMAT,
@@ -99,6 +111,8 @@ def recipe_text(data: str, run: Run) -> str:
         "params": {name: value for name, value in run.params.items() if value is not None},
         **({"weights": dict(run.weights)} if run.weights else {}),
         "versions": dict(run.versions),
+        "coordinates_sha256": sha256 or None,
+        **({"figures": dict(figures)} if figures else {}),
     }
     return toml.dumps(document)
 
@@ -138,7 +152,14 @@ def read_recipe(path: str | Path) -> Recipe:
         weights=document.get("weights", {}),
         hold_out=float(document.get("hold_out", 0.0)),
     )
-    return Recipe(document["data"], run, file.parent, document.get("only"))
+    return Recipe(
+        document["data"],
+        run,
+        file.parent,
+        document.get("only"),
+        document.get("coordinates_sha256", ""),
+        document.get("figures", {}),
+    )
 
 
 def run_recipe(
@@ -157,12 +178,15 @@ def run_recipe(
     Returns
     -------
     path
-        The folder, with coordinates.csv, scores.json and recipe.toml.
+        The folder, with coordinates.csv, scores.json and recipe.toml. Where the recipe holds the
+        hash of its coordinates, ``same_coordinates`` in scores.json says whether they came out
+        equal, bit for bit.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        As `load` and `embed`. A `DataWarning` says if the data are no longer the same.
+        As `load` and `embed`. A `DataWarning` says if the data are no longer the same, and if the
+        coordinates are not.
     """
     recipe = read_recipe(path)
     loaded = recipe.load()
@@ -185,8 +209,26 @@ def run_recipe(
         hold_out=run.hold_out,
     )
     target = recipe.folder / "run" if out is None else Path(out)
-    write_run(target, recipe.source, data, fitted, loaded.held_out)
+    record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
+    if record.get("same_coordinates") is False:
+        warnings.warn(_differing(recipe.run, fitted.run), DataWarning, stacklevel=2)
     return target
+
+
+def coordinates_hash(embedding: Embedding) -> str:
+    """Return the SHA-256 of coordinates.csv, as hex."""
+    return hashlib.sha256(coordinates_csv(embedding).encode()).hexdigest()
+
+
+def _differing(before: Run, now: Run) -> str:
+    """Say that coordinates differ, and what else does."""
+    others = [
+        f"{name} {version}, here {now.versions.get(name, 'none')}"
+        for name, version in before.versions.items()
+        if now.versions.get(name) != version
+    ]
+    why = f" It was made with {'; '.join(others)}." if others else ""
+    return f"The coordinates are not the same, bit for bit, as those of the recipe.{why}"
 
 
 def write_run(
@@ -195,31 +237,38 @@ def write_run(
     data: HeteroData,
     fitted: FittedRun,
     held_out: HeteroData | None = None,
+    recipe: Recipe | None = None,
 ) -> Mapping[str, Any]:
     """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds.
 
     A run that saw only some rows is measured on those, and only.csv lists them. What the run held
-    out itself is judged by before `held_out`, which came with the data.
+    out itself is judged by before `held_out`, which came with the data. With the `recipe` that it
+    came from, the record says whether the coordinates are those of it.
     """
     scope = fitted.scope
     judged = scope.held_out
     if judged is None and held_out is not None:
         judged = held_out if scope.rows is None else part_of(held_out, scope.rows)
     scores = evaluate(scope.shown, fitted.model.embedding_, judged).to_dict()
-    record = {
+    sha256 = coordinates_hash(fitted.embedding)
+    record: dict[str, Any] = {
         "method": fitted.run.method,
         "seed": fitted.run.seed,
         "seconds": round(fitted.run.seconds, 3),
         "fingerprint": fitted.run.fingerprint,
         "n_unplaced": fitted.embedding.n_unplaced,
+        "coordinates_sha256": sha256,
         "scores": scores,
     }
+    if recipe is not None and recipe.sha256:
+        record["same_coordinates"] = recipe.sha256 == sha256
+    figures = None if recipe is None else recipe.figures
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
         _write(target / COORDINATES, coordinates_csv(fitted.embedding))
         _write(target / SCORES, json.dumps(record, indent=2) + "\n")
-        _write(target / RECIPE, recipe_text(source, fitted.run))
+        _write(target / RECIPE, recipe_text(source, fitted.run, sha256, figures))
         if scope.rows is not None:
             _write(target / ONLY, rows_table(data, scope.rows))
     except OSError as error:

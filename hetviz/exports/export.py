@@ -1,0 +1,150 @@
+"""One call for every file that can be made of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ParameterError
+from hetviz.exports.figures import FORMS, FigureSettings, colouring_of, curve_bytes, map_bytes
+from hetviz.exports.interactive import interactive_map
+from hetviz.exports.tables import (
+    TABLE_FORMS,
+    atlas_table,
+    coordinates_table,
+    neighbors_table,
+    selection_table,
+    table_bytes,
+)
+from hetviz.exports.writing import write
+from hetviz.io.guidance import guidance_csv
+
+WHAT = {
+    "map": (*FORMS, "html"),
+    "curves": FORMS,
+    "coordinates": TABLE_FORMS,
+    "neighbors": TABLE_FORMS,
+    "selection": TABLE_FORMS,
+    "atlas": ("parquet",),
+    "guidance": ("csv",),
+}
+"""What can be exported, and the forms it has."""
+
+
+def export(
+    data: HeteroData,
+    embedding: Embedding,
+    path: str | Path,
+    what: str | None = None,
+    *,
+    kind: str | None = None,
+    colour: str = "",
+    width: float = 85.0,
+    height: float | None = None,
+    dpi: int = 300,
+    names: str = "groups",
+    hidden: Collection[str] = (),
+    caption: bool = False,
+    title: str = "",
+    held_out: HeteroData | None = None,
+    rows: ArrayLike | None = None,
+    k: int = 10,
+    exact: bool = False,
+) -> Path:
+    """Write a figure, a table or an interactive page of a map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Rows are matched by dataset and id.
+    path : str or path
+        A file; its ending says the form.
+    what : {"map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance"}, optional
+        A picture of the map, or its coordinates, when absent, as the form allows. "curves" are
+        satisfaction curves of the links (of the comparisons where there are no links); "atlas" is
+        the Parquet file that Embedding Atlas opens by
+        ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``.
+    kind : {"png", "svg", "pdf", "html", "csv", "parquet"}, optional
+        The form, in place of the ending.
+    colour : str
+        What colours the map: ``"dataset"``, the title of a choice such as ``"Group of emoji"``, or
+        its key; the first label or column when empty.
+    width, height : float
+        Of figures, in millimetres; the height follows from the plot when absent.
+    dpi : int
+        Of a PNG.
+    names : {"groups", "groups and items", "items", "none"}
+        What is written onto the map.
+    hidden : collection of str
+        Datasets to leave out of pictures.
+    caption : bool
+        Whether to write a caption below the map.
+    title : str
+        How the map was made, for captions and pages.
+    held_out : HeteroData, optional
+        For curves: links that the map was not shown.
+    rows : array of int, optional
+        Global rows of "selection".
+    k : int
+        Nearest items of each dataset, of "neighbors" and "atlas".
+    exact : bool
+        Of CSV: texts exactly as they are, also those that a spreadsheet takes for a formula.
+
+    Returns
+    -------
+    path
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown form, or one that does not suit.
+    hetviz.errors.DataError
+        If the file cannot be written, or there is nothing of what was asked for.
+    """
+    form = (kind or Path(path).suffix.removeprefix(".")).lower()
+    chosen = what or next((name for name, forms in WHAT.items() if form in forms), "map")
+    if chosen not in WHAT:
+        raise ParameterError(f"what = {what!r}; it must be one of {', '.join(WHAT)}.")
+    if form not in WHAT[chosen]:
+        allowed = ", ".join(WHAT[chosen])
+        raise ParameterError(f"{chosen} as {form or 'a file without an ending'}: use {allowed}.")
+    settings = FigureSettings(colour, width, height, dpi, names, tuple(hidden), caption)
+    if chosen == "map" and form == "html":
+        page = interactive_map(
+            data, embedding, colouring_of(data, colour), title=title, hidden=hidden
+        )
+        return write(path, page.encode())
+    if chosen == "map":
+        return write(path, map_bytes(data, embedding, settings, form, title=title))
+    if chosen == "curves":
+        return write(path, _curves(data, embedding, held_out, settings, form))
+    if chosen == "guidance":
+        return write(path, guidance_csv(data).encode())
+    tables: dict[str, Any] = {
+        "coordinates": lambda: coordinates_table(data, embedding),
+        "neighbors": lambda: neighbors_table(data, embedding, k),
+        "selection": lambda: selection_table(data, embedding, () if rows is None else rows),
+        "atlas": lambda: atlas_table(data, embedding, k),
+    }
+    return write(path, table_bytes(tables[chosen](), form, exact=exact))
+
+
+def _curves(
+    data: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None,
+    settings: FigureSettings,
+    form: str,
+) -> bytes:
+    from hetviz.metrics import curves
+
+    found = curves(data, embedding, held_out)
+    sort = next((name for name in ("links", "comparisons", "apart") if name in found), None)
+    if sort is None:
+        raise ParameterError("These data have no links and no comparisons to draw a curve of.")
+    return curve_bytes(found[sort], sort, settings, form)

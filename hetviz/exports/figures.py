@@ -1,0 +1,167 @@
+"""Which figure is made and how: settings that a recipe can keep, and the bytes they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ParameterError
+from hetviz.plots.colour import Colouring, colour_options, colouring
+from hetviz.plots.paper import FORMS, written
+from hetviz.plots.paper_charts import paper_bars, paper_curve
+from hetviz.plots.paper_map import NAMES, paper_map
+
+SIZES: Mapping[str, tuple[float, float | None]] = {
+    "One column, 85 mm": (85.0, None),
+    "Two columns, 174 mm": (174.0, None),
+    "Slide, 16:9": (254.0, 142.875),
+}
+
+
+@dataclass(frozen=True)
+class FigureSettings:
+    """How a figure is drawn.
+
+    Attributes
+    ----------
+    colour : str
+        A key of `hetviz.plots.colour.colour_options`, or the title of one; empty for the first.
+    width : float
+        In millimetres.
+    height : float or None
+        In millimetres; the plot's own shape when None.
+    dpi : int
+    names : str
+        One of `hetviz.plots.paper_map.NAMES`.
+    hidden : tuple of str
+        Datasets left out.
+    caption : bool
+        Whether the caption is written below the map.
+    """
+
+    colour: str = ""
+    width: float = 85.0
+    height: float | None = None
+    dpi: int = 300
+    names: str = "groups"
+    hidden: tuple[str, ...] = ()
+    caption: bool = False
+
+    def __post_init__(self) -> None:
+        if self.names not in NAMES:
+            allowed = ", ".join(map(repr, NAMES))
+            raise ParameterError(f"names = {self.names!r}; it must be one of {allowed}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings that are not None, JSON-ready."""
+        found = {key: value for key, value in asdict(self).items() if value is not None}
+        return found | {"hidden": list(self.hidden)}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> FigureSettings:
+        """Return the settings that `to_dict` gave.
+
+        Raises
+        ------
+        hetviz.errors.ParameterError
+            If a setting is unknown or of the wrong kind.
+        """
+        kinds: dict[str, tuple[type, ...]] = {
+            "colour": (str,),
+            "width": (int, float),
+            "height": (int, float),
+            "dpi": (int,),
+            "names": (str,),
+            "hidden": (list, tuple),
+            "caption": (bool,),
+        }
+        for key, value in fields.items():
+            if key not in kinds or not isinstance(value, kinds[key]):
+                raise ParameterError(f"figure: {key} = {value!r} is no setting of a figure.")
+        return cls(**{**fields, "hidden": tuple(map(str, fields.get("hidden", ())))})
+
+
+AS_USUAL = FigureSettings()
+
+
+def colouring_of(data: HeteroData, wanted: str = "") -> Colouring:
+    """Return the colouring of a key or of a title; of the first option when `wanted` is empty.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If there is none.
+    """
+    options = colour_options(data)
+    if not wanted:
+        return colouring(data)
+    for option in options:
+        if wanted == option.key or wanted.lower() == option.title.lower():
+            return colouring(data, option.key)
+    there = "; ".join(option.title for option in options)
+    raise ParameterError(f"colour = {wanted!r}; there are: {there}.")
+
+
+def map_bytes(
+    data: HeteroData,
+    embedding: Embedding,
+    settings: FigureSettings = AS_USUAL,
+    form: str = "pdf",
+    *,
+    title: str = "",
+    colours: Colouring | None = None,
+) -> bytes:
+    """Return the map as a PNG, SVG or PDF; the same map gives the same bytes.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+    settings : FigureSettings
+    form : {"png", "svg", "pdf"}
+    title : str
+        How the map was made, for a caption.
+    colours : Colouring, optional
+        In place of the one that the settings name.
+    """
+    picture = paper_map(
+        data,
+        embedding,
+        colouring_of(data, settings.colour) if colours is None else colours,
+        width=settings.width,
+        height=settings.height,
+        names=settings.names,
+        hidden=settings.hidden,
+        title=title,
+        caption=settings.caption,
+    )
+    return written(picture.figure, form, settings.dpi)
+
+
+def curve_bytes(
+    curves: Mapping[str, Any],
+    sort: str = "links",
+    settings: FigureSettings = AS_USUAL,
+    form: str = "pdf",
+) -> bytes:
+    """Return satisfaction curves as a PNG, SVG or PDF; see `hetviz.plots.paper_charts`."""
+    return written(paper_curve(curves, sort, width=settings.width), form, settings.dpi)
+
+
+def bars_bytes(
+    names: Sequence[str],
+    means: Sequence[float],
+    errors: Sequence[float],
+    label: str,
+    chance: float | None = None,
+    settings: FigureSettings = AS_USUAL,
+    form: str = "pdf",
+) -> bytes:
+    """Return a leaderboard as a PNG, SVG or PDF."""
+    figure = paper_bars(names, means, errors, label=label, chance=chance, width=settings.width)
+    return written(figure, form, settings.dpi)
+
+
+__all__ = ["FORMS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]

@@ -1,0 +1,85 @@
+"""Pages of HTML that stand alone: no request leaves them, and no text of a user is markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_ASSETS = Path(__file__).parent / "assets"
+# What a picture may be by its first bytes.
+_PICTURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "image/webp"),
+)
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the text of a file that comes with hetviz."""
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def esc(text: object) -> str:
+    """Return text for HTML."""
+    return html.escape(str(text))
+
+
+def page(title: str, body: str, css: str, script: str = "", data: Any = None) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    title : str
+        Plain text.
+    body, css, script : str
+        Ours; texts of users in `body` have gone through `esc`.
+    data : object, optional
+        JSON-ready; the script finds it as ``#data``.
+
+    Notes
+    -----
+    Its policy allows this very style and script, and pictures that are in the page; nothing else,
+    and nothing from anywhere else.
+    """
+    policy = f"default-src 'none'; img-src data:; font-src data:; style-src '{_hash(css)}'"
+    scripts = ""
+    if script:
+        policy += f"; script-src '{_hash(script)}'"
+        scripts = f"<script>{script}</script>"
+    held = ""
+    if data is not None:
+        # In a script a less-than sign could end it.
+        text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+        held = f'<script type="application/json" id="data">{text}</script>'
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{esc(title)}</title>\n<style>{css}</style>\n</head>\n"
+        f"<body>\n{body}\n{held}{scripts}\n</body>\n</html>\n"
+    )
+
+
+def picture_address(media: Any) -> str | None:
+    """Return a picture as an address that holds it, or None where it is none."""
+    if media is None:
+        return None
+    try:
+        content = media if isinstance(media, bytes) else Path(media).read_bytes()
+    except OSError:
+        return None
+    kind = next((kind for start, kind in _PICTURES if content.startswith(start)), None)
+    return None if kind is None else f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

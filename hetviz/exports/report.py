@@ -1,0 +1,280 @@
+"""One page that says what a map is of, how it was made, how good it is and how to make it again."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ParameterError
+from hetviz.exports.cite import citations, listed, methods_paragraph
+from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
+from hetviz.exports.page import asset, esc, page
+from hetviz.exports.result import RunResult, read_result
+from hetviz.exports.writing import write
+from hetviz.metrics import curves, evaluate
+from hetviz.plots.colour import Colouring
+from hetviz.plots.curve import curve_alt, kept_at, usual_place
+from hetviz.plots.map import map_alt
+from hetviz.plots.paper import written
+from hetviz.plots.paper_charts import paper_curve
+from hetviz.plots.paper_map import paper_map
+from hetviz.registry import get_method
+from hetviz.runs.recipe import coordinates_hash
+from hetviz.runs.run import Run, versions
+
+MEASURES = {
+    "guidance_area": "Area under the curve of links (0.5 by chance)",
+    "guidance_area_held_out": "The same of held-out links",
+    "negative_guidance_area": "Area under the curve of links that say apart",
+    "link_auc": "A linked pair is nearer than another (0.5 by chance)",
+    "link_auc_held_out": "The same of held-out links",
+    "comparison_accuracy": "Comparisons that the map agrees with (0.5 by chance)",
+    "comparison_accuracy_held_out": "The same of held-out comparisons",
+    "trustworthiness": "Neighbours on the map that are neighbours by features",
+    "continuity": "Neighbours by features that are neighbours on the map",
+    "label_knn_accuracy": "Labels told by the five nearest",
+}
+_CURVES = {
+    "links": "Links that say together",
+    "apart": "Links that say apart",
+    "comparisons": "Comparisons",
+}
+
+
+def write_report(
+    data: HeteroData | str | Path,
+    embedding: Embedding | None = None,
+    path: str | Path = "report.html",
+    *,
+    run: Run | None = None,
+    held_out: HeteroData | None = None,
+    clusters: pd.DataFrame | None = None,
+    title: str = "",
+    notes: Sequence[str] = (),
+    settings: FigureSettings = AS_USUAL,
+) -> Path:
+    """Write a report on a map: one page of HTML that needs nothing else.
+
+    Parameters
+    ----------
+    data : HeteroData, str or path
+        What the map was made from; or the folder that a run left, with all that follows.
+    embedding : Embedding, optional
+        The map; not needed with a folder.
+    path : str or path
+    run : Run, optional
+        How the map was made.
+    held_out : HeteroData, optional
+        What the map was not shown.
+    clusters : DataFrame, optional
+        One row a cluster, as it is to be shown.
+    title : str
+        Plain text.
+    notes : sequence of str
+        Warnings of the method, a sentence each.
+    settings : FigureSettings
+        Of the picture of the map.
+
+    Returns
+    -------
+    path
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    """
+    if not isinstance(data, HeteroData):
+        return write(path, report_of_run(read_result(data), title).encode())
+    if embedding is None:
+        raise ParameterError("write_report: give the embedding, or the folder of a run.")
+    text = report_page(
+        data,
+        embedding,
+        run=run,
+        held_out=held_out,
+        clusters=clusters,
+        title=title,
+        notes=notes,
+        settings=settings,
+    )
+    return write(path, text.encode())
+
+
+def report_of_run(result: RunResult, title: str = "") -> str:
+    """Return the report on a run that left a folder."""
+    scope = result.scope
+    return report_page(
+        result.data,
+        result.embedding,
+        run=result.recipe.run,
+        held_out=scope.held_out if scope.held_out is not None else result.judged,
+        shown=scope.shown,
+        title=title or f"{result.recipe.data}, {result.title}",
+        settings=FigureSettings.from_dict(result.recipe.figures),
+    )
+
+
+def report_page(
+    data: HeteroData,
+    embedding: Embedding,
+    *,
+    run: Run | None = None,
+    held_out: HeteroData | None = None,
+    shown: HeteroData | None = None,
+    figures: Mapping[str, Any] | None = None,
+    clusters: pd.DataFrame | None = None,
+    title: str = "",
+    notes: Sequence[str] = (),
+    settings: FigureSettings = AS_USUAL,
+    colours: Colouring | None = None,
+) -> str:
+    """Return the report as HTML; parameters as `write_report`.
+
+    `shown` is what the map is measured by where that is not all of the data; `figures` are its
+    scores and curves (``scores``, ``kinds``) where they were taken already.
+    """
+    measured = data if shown is None else shown
+    kinds: Any = figures["kinds"] if figures else curves(measured, embedding, held_out)
+    scores = figures["scores"] if figures else evaluate(measured, embedding, held_out).to_dict()
+    card = None if run is None else get_method(run.method).card
+    by = "" if card is None else card.title
+    colouring = colouring_of(data, settings.colour) if colours is None else colours
+    drawn = paper_map(
+        data,
+        embedding,
+        colouring,
+        width=174,
+        names=settings.names,
+        hidden=settings.hidden,
+        title=by,
+    )
+    used = dict(versions()) if run is None or not run.versions else dict(run.versions)
+    charts = "".join(
+        _figure(written(paper_curve(kinds[sort], sort), "svg"), curve_alt(kinds[sort], sort), words)
+        for sort, words in _CURVES.items()
+        if sort in kinds
+    )
+    picture = _figure(written(drawn.figure, "svg"), map_alt(data, colouring), drawn.caption)
+    told = [*notes]
+    if embedding.n_unplaced:
+        told.append(f"{embedding.n_unplaced:,} of {embedding.n_rows:,} items have no place.")
+    parts = [
+        f"<header><h1>{esc(title or 'A joint map')}</h1>"
+        f'<p class="line">{esc(_headline(data, kinds))}</p></header>',
+        f"<div class='two'><div>{picture}</div><div>{charts}</div></div>",
+        "<h2>Data</h2>" + _datasets(data) + _guidance(data),
+    ]
+    if run is not None and card is not None:
+        parts.append(_method(run))
+        told += card.caveats
+    parts.append("<h2>How good the map is</h2>" + _scores(scores))
+    if clusters is not None and len(clusters):
+        parts.append("<h2>Clusters</h2>" + _table(clusters))
+    if told:
+        parts.append("<h2>To be careful about</h2>" + _list(told))
+    if run is not None and card is not None:
+        words = methods_paragraph(data, card, run.params, run.seed, used, kinds, run.hold_out)
+        parts.append(f"<h2>For the methods section</h2><p>{esc(words)}</p>")
+        parts.append(f"<h2>Citations</h2><pre>{esc(citations(card))}</pre>")
+    hashes = [("Data", data.fingerprint()), ("Coordinates (SHA-256)", coordinates_hash(embedding))]
+    parts.append("<h2>Versions and hashes</h2>" + _pairs([*used.items(), *hashes]))
+    return page(title or "A joint map", "\n".join(parts), asset("report.css"))
+
+
+def _headline(data: HeteroData, kinds: Mapping[str, Any]) -> str:
+    sizes = listed([f"{len(part):,} {name}" for name, part in data.datasets.items()])
+    for sort in ("links", "comparisons"):
+        if sort in kinds:
+            key = "held_out" if "held_out" in kinds[sort] else "given"
+            at = usual_place(sort)
+            share = round(100 * kept_at(kinds[sort][key], at))
+            which = "held-out" if key == "held_out" else "given"
+            if sort == "links":
+                return (
+                    f"{sizes}: {share} in 100 of the {which} links are among the nearest "
+                    f"{at:.0%} of all pairs, against {round(100 * at)} by chance."
+                )
+            return f"{sizes}: the map agrees with {share} in 100 of the {which} comparisons."
+    return f"{sizes}."
+
+
+def _figure(svg: bytes, alt: str, caption: str) -> str:
+    code = base64.b64encode(svg).decode()
+    return (
+        f'<figure><img src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
+        f"<figcaption>{esc(caption)}</figcaption></figure>"
+    )
+
+
+def _datasets(data: HeteroData) -> str:
+    rows = []
+    for name, part in data.datasets.items():
+        what = [] if part.X is None else [f"{part.X.shape[1]:,} features"]
+        what += [word for word in ("kernel", "distance") if getattr(part, word) is not None]
+        if part.media is not None and any(media is not None for media in part.media):
+            what.append("pictures")
+        view = "" if part.entity == name else f", a view of {part.entity}"
+        rows.append([name, f"{len(part):,}", (listed(what) or "no features") + view])
+    return _table(pd.DataFrame(rows, columns=["Dataset", "Items", "Described by"]))
+
+
+def _guidance(data: HeteroData) -> str:
+    rows = []
+    for links in data.links:
+        apart = int((links.weight < 0).sum())
+        count = f"{len(links):,}" + (f", {apart:,} say apart" if apart else "")
+        rows.append([f"{links.source} and {links.target}", links.kind, count])
+    if data.comparisons is not None:
+        rows.append(["comparisons", "", f"{len(data.comparisons):,}"])
+    if not rows:
+        return "<p>No links and no comparisons.</p>"
+    return _table(pd.DataFrame(rows, columns=["Guidance", "Kind", "How many"]))
+
+
+def _method(run: Run) -> str:
+    card = get_method(run.method).card
+    rows: list[tuple[str, object]] = [("Paper", card.paper), ("Random seed", run.seed)]
+    rows += [(name, value) for name, value in run.params.items()]
+    if run.hold_out:
+        rows.append(("Held out of the fit", f"{run.hold_out:.0%} of links and comparisons"))
+    rows += [(f"Weight of {key}", factor) for key, factor in run.weights.items()]
+    if run.only is not None:
+        rows.append(("Items that took part", f"{len(run.only):,}"))
+    return (
+        f"<h2>Method: {esc(card.title)}</h2><p>{esc(card.summary)}</p>"
+        f"<p>Objective, as LaTeX: <code>{esc(card.equation)}</code></p>{_pairs(rows)}"
+    )
+
+
+def _scores(scores: Mapping[str, float]) -> str:
+    named = [(words, scores[key]) for key, words in MEASURES.items() if key in scores]
+    rest = [(key, value) for key, value in scores.items() if key not in MEASURES]
+    if not named and not rest:
+        return "<p>Nothing is known that the map could be measured by.</p>"
+    rows = [[name, f"{value:.3f}"] for name, value in named + rest]
+    return _table(pd.DataFrame(rows, columns=["Measure", "Value"]))
+
+
+def _table(table: pd.DataFrame) -> str:
+    head = "".join(f'<th scope="col">{esc(name)}</th>' for name in table.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>"
+        for row in table.itertuples(index=False)
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _pairs(rows: Sequence[tuple[str, object]]) -> str:
+    body = "".join(
+        f'<tr><th scope="row">{esc(name)}</th><td>{esc(value)}</td></tr>' for name, value in rows
+    )
+    return f"<table><tbody>{body}</tbody></table>"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{esc(line)}</li>" for line in lines) + "</ul>"

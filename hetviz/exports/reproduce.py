@@ -1,0 +1,108 @@
+"""A map that makes itself again: recipe, Python script and data in one zip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pprint import pformat
+from typing import Any
+
+from hetviz import __version__
+from hetviz.data import HeteroData
+from hetviz.io import toml
+from hetviz.io.files import MANIFEST
+from hetviz.io.saving import contents, zipped
+from hetviz.runs.recipe import ONLY, RECIPE, recipe_text
+from hetviz.runs.rows import rows_table
+from hetviz.runs.run import Run
+
+SCRIPT, DATA, README = "reproduce.py", "data", "README.txt"
+
+
+def recipe_zip(
+    data: HeteroData,
+    run: Run,
+    *,
+    sha256: str = "",
+    figures: Mapping[str, Any] | None = None,
+    title: str = "",
+) -> bytes:
+    """Return a zip with all that is needed to make a map again.
+
+    Parameters
+    ----------
+    data : HeteroData
+        As the run saw them, with whatever was said since they were opened.
+    run : Run
+    sha256 : str
+        Of the coordinates, see `hetviz.runs.recipe.coordinates_hash`.
+    figures : mapping, optional
+        See `hetviz.exports.figures.FigureSettings.to_dict`.
+    title : str
+        Plain text, for the note.
+
+    Returns
+    -------
+    bytes
+        ``recipe.toml``, ``reproduce.py``, ``README.txt`` and the folder ``data``; ``only.csv``
+        where the run saw only some rows. The same run gives the same bytes.
+    """
+    document, files = contents(data, "data")
+    manifest = toml.encode(toml.dumps(document), MANIFEST)
+    found = {
+        RECIPE: toml.encode(recipe_text(DATA, run, sha256, figures), RECIPE),
+        SCRIPT: script_text(run, figures).encode(),
+        README: _readme(title).encode(),
+        f"{DATA}/{MANIFEST}": manifest,
+        **{f"{DATA}/{name}": content for name, content in files.items()},
+    }
+    if run.only is not None:
+        found[ONLY] = rows_table(data, run.only).encode()
+    return zipped(found)
+
+
+def script_text(run: Run, figures: Mapping[str, Any] | None = None) -> str:
+    """Return a Python script that makes the map and its figure again from the folder beside it."""
+    drawn = {key: value for key, value in (figures or {}).items() if value not in ("", None, [])}
+    plain = not run.weights and run.only is None and not run.hold_out
+    lines = [
+        f'"""Makes a map again with hetviz {__version__}: coordinates, measures and the figure."""',
+        "",
+        "from pathlib import Path",
+        "",
+        "import hetviz",
+        "",
+        "HERE = Path(__file__).resolve().parent",
+        f"FIGURE = {pformat(drawn)}",
+        "",
+    ]
+    if plain:
+        lines += [
+            f"PARAMETERS = {pformat(dict(run.params))}",
+            "",
+            f'data = hetviz.load(HERE / "{DATA}")',
+            f"METHOD, SEED = {run.method!r}, {run.seed}",
+            "embedding = hetviz.embed(data, METHOD, random_state=SEED, **PARAMETERS)",
+            "print(hetviz.evaluate(data, embedding).to_dict())",
+            'hetviz.export(data, embedding, HERE / "coordinates.csv", exact=True)',
+            'hetviz.export(data, embedding, HERE / "map.pdf", **FIGURE)',
+        ]
+    else:
+        lines += [
+            "# The run saw a part of the data only, or weighed it: the recipe says how.",
+            f'folder = hetviz.run_recipe(HERE / "{RECIPE}", HERE / "run")',
+            "data, embedding = hetviz.load_run(folder)",
+            'hetviz.export(data, embedding, HERE / "map.pdf", **FIGURE)',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _readme(title: str) -> str:
+    what = " ".join(title.split())
+    return (
+        f"A map made with hetviz {__version__}{f': {what}' if what else ''}\n\n"
+        "To make it again:\n\n"
+        f"    python -m hetviz run {RECIPE} --figures\n\n"
+        "It says whether the coordinates are the same, bit for bit, as when this was written.\n"
+        "They are on the same machine with the same versions, which the recipe lists; elsewhere\n"
+        f"they may differ a little. The same in Python: {SCRIPT}. The data are in {DATA}/.\n"
+    )

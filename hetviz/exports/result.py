@@ -1,0 +1,100 @@
+"""What a run left in its folder, read back, and the figures that belong to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.exports.figures import FigureSettings, curve_bytes, map_bytes
+from hetviz.exports.writing import write
+from hetviz.io import gate, read_coordinates
+from hetviz.metrics import curves
+from hetviz.registry import get_method
+from hetviz.runs.recipe import COORDINATES, SCORES, Recipe, read_recipe
+from hetviz.runs.scope import Scope, scope_of
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """A run's folder.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    data : HeteroData
+    embedding : Embedding
+    scores : dict
+        What scores.json holds.
+    judged : HeteroData or None
+        What the map is judged by and was not made from.
+    """
+
+    recipe: Recipe
+    data: HeteroData
+    embedding: Embedding
+    scores: dict[str, Any]
+    judged: HeteroData | None
+
+    @property
+    def title(self) -> str:
+        """What the method is called."""
+        return get_method(self.recipe.run.method).card.title
+
+    @property
+    def scope(self) -> Scope:
+        """What the run saw."""
+        run = self.recipe.run
+        rows = self.recipe.rows(self.data)
+        return scope_of(self.data, run.weights, rows, run.hold_out, run.seed)
+
+
+def read_result(folder: str | Path) -> RunResult:
+    """Read the folder that `embed`, `run` or `run_recipe` wrote.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a file is missing or damaged, or the data are gone.
+    """
+    recipe = read_recipe(folder)
+    loaded = recipe.load()
+    file = recipe.folder / COORDINATES
+    embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
+    try:
+        scores = json.loads(gate.read_file(recipe.folder / SCORES))
+    except ValueError:
+        raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
+    return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
+
+
+def load_run(folder: str | Path) -> tuple[HeteroData, Embedding]:
+    """Return the data and the map of a folder that `embed`, `run` or `run_recipe` wrote.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a file is missing or damaged, or the data are gone.
+    """
+    result = read_result(folder)
+    return result.data, result.embedding
+
+
+def write_figures(result: RunResult, folder: Path, forms: Collection[str]) -> list[Path]:
+    """Write the map and the curves of a run as its recipe says; return the files."""
+    settings = FigureSettings.from_dict(result.recipe.figures)
+    scope = result.scope
+    judged = scope.held_out if scope.held_out is not None else result.judged
+    kinds = curves(scope.shown, result.embedding, judged)
+    files = []
+    for form in forms:
+        content = map_bytes(result.data, result.embedding, settings, form, title=result.title)
+        files.append(write(folder / f"map.{form}", content))
+        for sort in ("links", "apart", "comparisons"):
+            if sort in kinds:
+                drawn = curve_bytes(kinds[sort], sort, settings, form)
+                files.append(write(folder / f"curve_{sort}.{form}", drawn))
+    return files

@@ -1,0 +1,227 @@
+"""Coordinates, groups, neighbours and the selection as tables with the original ids."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.edit import global_rows
+from hetviz.errors import ParameterError
+from hetviz.io import cells
+from hetviz.io.coordinates import escaped
+from hetviz.metrics.rows import coordinates_of
+
+TABLE_FORMS = ("csv", "parquet")
+_NEAREST = 10
+_MOST_NEAREST = 200
+
+
+def coordinates_table(
+    data: HeteroData, embedding: Embedding, codes: Mapping[str, ArrayLike] | None = None
+) -> pd.DataFrame:
+    """Return where each row lies.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Rows are matched by dataset and id.
+    codes : mapping of str to array of length n_rows, optional
+        Further columns, such as the cluster of each row.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, id, title, one for each axis, and those of `codes`; coordinates are
+        missing where a row has no place.
+    """
+    places = coordinates_of(data, embedding)
+    parts = []
+    for name, part in data.datasets.items():
+        table = pd.DataFrame(places[name], columns=embedding.axis_names)
+        table.insert(0, "title", list(map(str, part.titles)))
+        table.insert(0, "id", list(map(str, part.ids)))
+        table.insert(0, "dataset", name)
+        parts.append(table)
+    found = pd.concat(parts, ignore_index=True)
+    for name, values in (codes or {}).items():
+        found[name] = np.asarray(values)
+    return found
+
+
+def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> pd.DataFrame:
+    """Return `coordinates_table` of some global rows, in order.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are no such rows.
+    """
+    chosen = global_rows(rows, data.n_rows)
+    return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
+
+
+def neighbors_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd.DataFrame:
+    """Return the nearest rows of each row on the map, those of each dataset apart.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Distances are taken over all of its axes.
+    k : int
+        How many of each dataset, 1 to 200.
+
+    Returns
+    -------
+    DataFrame
+        Columns dataset, id, neighbor_dataset, neighbor_id, rank (from 1) and distance. Rows
+        without a place have none.
+
+    Notes
+    -----
+    Exact, by a tree of the places: O(n log n) on a map of few axes.
+    """
+    if not 1 <= k <= _MOST_NEAREST:
+        raise ParameterError(f"k = {k}; it must be from 1 to {_MOST_NEAREST}.")
+    places = coordinates_of(data, embedding)
+    parts = []
+    for name in data.datasets:
+        for other in data.datasets:
+            found = _nearest(places[name], places[other], k, same=name == other)
+            if found is not None:
+                rows, near, far = found
+                ids, their = data[name].ids, data[other].ids
+                parts.append(
+                    pd.DataFrame(
+                        {
+                            "dataset": name,
+                            "id": np.repeat(ids[rows].astype(str), near.shape[1]),
+                            "neighbor_dataset": other,
+                            "neighbor_id": their[near.ravel()].astype(str),
+                            "rank": np.tile(np.arange(1, near.shape[1] + 1), len(rows)),
+                            "distance": far.ravel(),
+                        }
+                    )
+                )
+    columns = ["dataset", "id", "neighbor_dataset", "neighbor_id", "rank", "distance"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def _nearest(
+    X: NDArray[np.float64], Y: NDArray[np.float64], k: int, same: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
+    from sklearn.neighbors import NearestNeighbors
+
+    rows = np.flatnonzero(np.isfinite(X).all(axis=1))
+    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    wanted = min(k, len(there) - same)
+    if not len(rows) or wanted < 1:
+        return None
+    finder = NearestNeighbors(n_neighbors=wanted).fit(Y[there])
+    # Without a query of its own a point is not its own neighbour, ties included.
+    far, near = finder.kneighbors() if same else finder.kneighbors(X[rows])
+    return rows, there[near], far
+
+
+def atlas_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd.DataFrame:
+    """Return the table that Embedding Atlas opens.
+
+    ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``
+
+    Returns
+    -------
+    DataFrame
+        Placed rows only. Columns id, dataset, text (title and words), x, y; neighbors is
+        ``{"ids": positions in this table, "distances": ...}`` of the k nearest; then the columns
+        of the datasets' own tables as text, named ``dataset: column`` where there are several.
+    """
+    form = embedding.planar()
+    found = coordinates_table(data, form)
+    found["text"] = np.concatenate([_texts(part) for part in data.datasets.values()])
+    own = _own_columns(data)
+    found = pd.concat([found.drop(columns="title"), own], axis=1)
+    found = found[np.isfinite(found[["x", "y"]].to_numpy()).all(axis=1)].reset_index(drop=True)
+    XY = found[["x", "y"]].to_numpy()
+    near = _nearest(XY, XY, k, same=True)
+    if near is not None:
+        pairs = zip(near[1].tolist(), near[2].tolist(), strict=True)
+        found["neighbors"] = [{"ids": ids, "distances": far} for ids, far in pairs]
+    first = ["id", "dataset", "text", "x", "y"]
+    rest = [name for name in found.columns if name not in first]
+    return pd.DataFrame({name: found[name] for name in [*first, *rest]})
+
+
+def _texts(part: Any) -> NDArray[np.object_]:
+    out = np.empty(len(part), dtype=object)
+    columns = [
+        name for name in (part.recipe or {}).get("text", ()) if part.table is not None
+        and name in part.table.columns and name != part.title_column
+    ]  # fmt: skip
+    for row, title in enumerate(part.titles):
+        words = [str(part.table[name].iloc[row]) for name in columns]
+        out[row] = ". ".join([str(title), *(word for word in words if word.strip())])
+    return out
+
+
+def _own_columns(data: HeteroData) -> pd.DataFrame:
+    many = len(data.datasets) > 1
+    columns: dict[str, NDArray[np.object_]] = {}
+    for name, part in data.datasets.items():
+        if part.table is None:
+            continue
+        for column in part.table.columns:
+            title = f"{name}: {column}" if many else f"own: {column}"
+            values = np.full(data.n_rows, None, dtype=object)
+            own = part.table[column]
+            values[data.offsets[name]] = [
+                None if missing else str(value)
+                for value, missing in zip(own.tolist(), own.isna().tolist(), strict=True)
+            ]
+            columns[title] = values
+    return pd.DataFrame(columns, index=range(data.n_rows))
+
+
+def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) -> bytes:
+    """Return a table as a file.
+
+    Parameters
+    ----------
+    table : DataFrame
+    form : {"csv", "parquet"}
+    exact : bool
+        CSV only. When False, a text that a spreadsheet would take for a formula gets an apostrophe
+        in front; it then no longer is the id. Numbers are always exact.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For another form.
+    """
+    if form == "parquet":
+        buffer = io.BytesIO()
+        table.to_parquet(buffer, index=False)
+        return buffer.getvalue()
+    if form != "csv":
+        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(TABLE_FORMS)}.")
+
+    def cell(value: Any) -> str:
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            return ""
+        if isinstance(value, float):
+            return repr(float(value))
+        if isinstance(value, (int, np.integer)):
+            return str(value)
+        text = json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+        return text if exact else escaped(text)
+
+    columns = [list(map(cell, table[name].tolist())) for name in table.columns]
+    head = [str(name) if exact else escaped(str(name)) for name in table.columns]
+    return cells.csv_text(head, zip(*columns, strict=True)).encode()

@@ -1,0 +1,270 @@
+"""Figures for print: what they share. Sizes in millimetres and points, fonts embedded, no clock.
+
+Figures are made and written without matplotlib's global state: several visitors of one server may
+ask for theirs at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import threading
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import PathPatch
+from matplotlib.text import Text
+from matplotlib.textpath import TextPath
+
+from hetviz import __version__
+from hetviz.errors import ParameterError
+from hetviz.plots.palette import tokens
+
+Form = Literal["png", "svg", "pdf"]
+FORMS: tuple[Form, ...] = ("png", "svg", "pdf")
+MM = 72.0 / 25.4
+PAPER = tokens("light")
+# Ships with matplotlib, so that a figure is the same on every machine.
+FAMILY = "DejaVu Sans"
+_FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
+_FILES = {"normal": _FONTS / "DejaVuSans.ttf", "bold": _FONTS / "DejaVuSans-Bold.ttf"}
+_SETTINGS: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "hetviz",
+    "path.simplify": False,
+}
+# matplotlib reads the settings of a form while it writes, from one place for all threads.
+_WRITING = threading.Lock()
+MARKERS = {
+    "circle": "o",
+    "diamond": "D",
+    "square": "s",
+    "triangle-up": "^",
+    "cross": "P",
+    "star": "*",
+    "hexagon": "H",
+    "triangle-down": "v",
+}
+# A diamond, a cross and so on look as large as a circle at these widths.
+MARKER_SCALE = {"diamond": 0.82, "square": 0.9, "star": 1.35, "cross": 1.1, "hexagon": 1.08}
+_MOST_MM, _LEAST_MM = 1000.0, 20.0
+_MOST_DPI, _LEAST_DPI = 1200, 50
+_MOST_PIXELS = 120_000_000
+
+
+@dataclass(frozen=True)
+class Page:
+    """The size of a figure.
+
+    Attributes
+    ----------
+    width, height : float
+        In millimetres.
+    """
+
+    width: float
+    height: float
+
+    @property
+    def points(self) -> tuple[float, float]:
+        """Width and height in points."""
+        return self.width * MM, self.height * MM
+
+
+def checked_size(name: str, value: float) -> float:
+    """Return a length in millimetres.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If no figure is made so small or large.
+    """
+    if not _LEAST_MM <= value <= _MOST_MM:
+        raise ParameterError(
+            f"{name} = {value:g} mm; it must be from {_LEAST_MM:g} to {_MOST_MM:g} mm."
+        )
+    return float(value)
+
+
+def blank(page: Page) -> tuple[Figure, Axes]:
+    """Return a figure and axes over all of it, whose units are points from the lower left."""
+    width, height = page.points
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72, facecolor="white")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, height)
+    axes.set_axis_off()
+    return figure, axes
+
+
+def font(size: float, bold: bool = False) -> FontProperties:
+    """Return our font in a size in points."""
+    weight = "bold" if bold else "normal"
+    return FontProperties(family=FAMILY, weight=weight, size=size, fname=str(_FILES[weight]))
+
+
+def text_size(text: str, size: float, bold: bool = False) -> float:
+    """Return the width of a text in points: the sum of its letters' advances."""
+    advances = _advances("bold" if bold else "normal")
+    return size * sum(advances.get(ord(sign), 0.6) for sign in text)
+
+
+@cache
+def _advances(weight: str) -> dict[int, float]:
+    """Return how far each letter moves the pen, in sizes of the font."""
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
+
+    with TTFont(_FILES[weight], lazy=True) as face:
+        per_size = face["head"].unitsPerEm
+        widths = face["hmtx"].metrics
+        return {code: widths[name][0] / per_size for code, name in face.getBestCmap().items()}
+
+
+def writable(text: str) -> bool:
+    """Say whether our font has all the letters of a text."""
+    return all(ord(sign) in _advances("normal") for sign in text)
+
+
+def put_text(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    size: float,
+    colour: str,
+    *,
+    bold: bool = False,
+    halo: float = 0.0,
+) -> None:
+    """Write text from (x, y), its left end on the base line, with a white rim of `halo` points.
+
+    The rim is an outline of its own below the text: matplotlib's own would turn text into outlines.
+    """
+    if halo:
+        outline = TextPath((x, y), text, size=size, prop=font(size, bold), usetex=False)
+        rim = PathPatch(
+            outline,
+            facecolor="white",
+            edgecolor="white",
+            linewidth=2 * halo,
+            joinstyle="round",
+            zorder=9,
+            alpha=0.85,
+        )
+        # Not as a patch of the plot, which would measure it to fit its limits.
+        axes.add_artist(rim)
+    axes.text(
+        x,
+        y,
+        text,
+        fontproperties=font(size, bold),
+        color=colour,
+        ha="left",
+        va="baseline",
+        zorder=10,
+        parse_math=False,
+    )
+
+
+def put_marker(axes: Axes, x: float, y: float, symbol: str, size: float, colour: str) -> None:
+    """Draw one marker of `size` points."""
+    axes.scatter([x], [y], **marker(symbol, size), c=[colour], linewidths=0, zorder=8)
+
+
+def marker(symbol: str, size: float) -> dict[str, Any]:
+    """Return how matplotlib draws a shape at the size of a circle of that many points."""
+    return {"marker": MARKERS[symbol], "s": (size * MARKER_SCALE.get(symbol, 1.0)) ** 2}
+
+
+def written(figure: Figure, form: str, dpi: int = 300) -> bytes:
+    """Return a figure as a file; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+    form : {"png", "svg", "pdf"}
+        PDF and SVG hold text as text, with the letters of the font that it needs.
+    dpi : int
+        Of a PNG, and of points drawn as a picture where they are many.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For another form, or a picture of too few or too many points.
+    """
+    if form not in FORMS:
+        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(FORMS)}.")
+    if not _LEAST_DPI <= dpi <= _MOST_DPI:
+        raise ParameterError(f"dpi = {dpi}; it must be from {_LEAST_DPI} to {_MOST_DPI}.")
+    width, height = figure.get_size_inches()
+    if width * height * dpi**2 > _MOST_PIXELS:
+        raise ParameterError(
+            f"{width * dpi:,.0f} x {height * dpi:,.0f} points are too many for one picture: "
+            "choose a smaller size or fewer points an inch."
+        )
+    maker = f"hetviz {__version__}"
+    metadata: dict[str, dict[str, Any]] = {
+        "png": {"Software": maker},
+        "svg": {"Date": None, "Creator": maker},
+        "pdf": {"CreationDate": None, "ModDate": None, "Creator": maker, "Producer": maker},
+    }
+    buffer = io.BytesIO()
+    with _WRITING, mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        # A letter that no font has is drawn as a box; who chose the texts knows.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure.savefig(buffer, format=form, dpi=dpi, metadata=metadata[form])
+    content = buffer.getvalue()
+    return _with_fonts(content.decode(), _texts(figure)).encode() if form == "svg" else content
+
+
+def _texts(figure: Figure) -> list[tuple[str, bool]]:
+    bold = str(_FILES["bold"])
+    return [
+        (one.get_text(), one.get_fontproperties().get_file() == bold)
+        for one in figure.findobj(Text)
+    ]
+
+
+def _with_fonts(svg: str, texts: Iterable[tuple[str, bool]]) -> str:
+    """Put the letters of the font that the texts need into an SVG."""
+    used: dict[str, set[str]] = {"normal": set(), "bold": set()}
+    for text, is_bold in texts:
+        used["bold" if is_bold else "normal"] |= set(text)
+    rules = ""
+    for weight, letters in used.items():
+        if letters:
+            content = base64.b64encode(_subset(weight, "".join(sorted(letters)))).decode()
+            rules += (
+                f"@font-face{{font-family:'{FAMILY}';font-weight:{weight};"
+                f"src:url(data:font/ttf;base64,{content})}}"
+            )
+    head, mark, rest = svg.partition("<defs>")
+    return f"{head}<defs><style>{rules}</style></defs>{mark}{rest}" if rules else svg
+
+
+@cache
+def _subset(weight: str, letters: str) -> bytes:
+    from fontTools import subset  # type: ignore[import-untyped]
+    from fontTools.ttLib import TTFont
+
+    # Hinting and kerning are left out: outlines at these sizes do without.
+    options = subset.Options(hinting=False, layout_features=[], notdef_outline=True)
+    options.recalc_timestamp = False
+    # A table of the editor that made the font, which subsetting would only warn of.
+    options.drop_tables += ["FFTM"]
+    with TTFont(_FILES[weight], recalcTimestamp=False) as whole:
+        cut = subset.Subsetter(options)
+        cut.populate(text=letters)
+        cut.subset(whole)
+        buffer = io.BytesIO()
+        whole.save(buffer)
+    return buffer.getvalue()

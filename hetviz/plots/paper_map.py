@@ -1,0 +1,384 @@
+"""The map for print: shape tells the dataset, colour a column, names stand where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.plots.colour import Colouring, number_range, spoken
+from hetviz.plots.drawn import drawn, unjoined
+from hetviz.plots.palette import N_SLOTS, NUMBERS, mix, shape_of, text_colour
+from hetviz.plots.paper import (
+    PAPER,
+    Page,
+    blank,
+    checked_size,
+    marker,
+    put_marker,
+    put_text,
+    text_size,
+    writable,
+)
+from hetviz.plots.place import Board, Frame, name_places, place_items
+from hetviz.plots.text import is_word, short
+
+NAMES = ("groups", "groups and items", "items", "none")
+# Above so many points they are one picture inside a PDF or SVG: each as a shape of its own would
+# take minutes to open.
+_MOST_SHAPES = 20_000
+_EDGE, _GAP = 3.0, 4.0
+_WORD_AREA, _WORD_TRIES = 2_600.0, 20
+_HALO = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class PaperMap:
+    """A map drawn for print, and what a caption must say of it.
+
+    Attributes
+    ----------
+    figure : Figure
+    caption : str
+        One paragraph: what is drawn, and what the picture does to it.
+    """
+
+    figure: Figure
+    caption: str
+
+
+def paper_map(
+    data: HeteroData,
+    embedding: Embedding,
+    colouring: Colouring,
+    *,
+    width: float = 85.0,
+    height: float | None = None,
+    names: str = "groups",
+    hidden: Collection[str] = (),
+    title: str = "",
+    caption: bool = False,
+) -> PaperMap:
+    """Draw a map for print.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Of the same rows; its `planar` form is drawn.
+    colouring : Colouring
+    width, height : float
+        In millimetres; the height is that of the map's own shape when absent.
+    names : {"groups", "groups and items", "items", "none"}
+        What is written onto the map.
+    hidden : collection of str
+        Datasets to leave out.
+    title : str
+        How the map was made, for the caption.
+    caption : bool
+        Whether to write the caption below the map.
+
+    Returns
+    -------
+    PaperMap
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For a size that no figure has.
+    """
+    width = checked_size("width", width)
+    form = drawn(embedding)
+    shown = np.zeros(data.n_rows, dtype=bool)
+    for name, rows in data.offsets.items():
+        shown[rows] = name not in hidden
+    seen = np.flatnonzero(shown & form.placed)
+    frame = Frame.around(form.points[seen])
+    inside = seen[frame.inside(form.points[seen])]
+    words = _caption(data, colouring, frame, hidden, int((shown & ~form.placed).sum()), title)
+    words = " ".join([words, *form.notes, *unjoined(embedding, hidden)])
+    drawing = _Drawing(data, colouring, form.points, inside, frame, width, names, hidden)
+    figure = drawing.draw(height, words if caption else "")
+    return PaperMap(figure, words)
+
+
+def _caption(
+    data: HeteroData,
+    colouring: Colouring,
+    frame: Frame,
+    hidden: Collection[str],
+    unplaced: int,
+    title: str,
+) -> str:
+    kinds = [f"{len(part):,} {name}" for name, part in data.datasets.items() if name not in hidden]
+    first, last = kinds[:-1], kinds[-1:]
+    listed = " and ".join([", ".join(first), *last] if first else last) or "nothing"
+    by = f" by {title}" if title else ""
+    said = [f"Joint map of {listed}{by}."]
+    by_dataset = colouring.option.kind == "dataset"
+    if len(kinds) > 1:
+        said.append(f"Shape{' and colour' if by_dataset else ''}: the dataset.")
+    if not by_dataset:
+        said.append(f"Colour: {colouring.option.title}.")
+        if colouring.borrowed:
+            have = "has" if len(colouring.borrowed) == 1 else "have"
+            who = " and ".join(colouring.borrowed)
+            said.append(f"{who} {have} the colour of what they are linked with.")
+    if frame.outside:
+        said.append(f"{_items(frame.outside)} beyond the edge.")
+    if unplaced:
+        said.append(f"{_items(unplaced)} without a place.")
+    return " ".join(said)
+
+
+def _items(number: int) -> str:
+    return f"{number:,} {'item lies' if number == 1 else 'items lie'}"
+
+
+class _Drawing:
+    """One map on its way; all places in points from the lower left."""
+
+    def __init__(
+        self,
+        data: HeteroData,
+        colouring: Colouring,
+        points: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        frame: Frame,
+        width: float,
+        names: str,
+        hidden: Collection[str],
+    ) -> None:
+        self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
+        self.points, self.names = points[rows], names
+        self.layers = [name for name in data.datasets if name not in hidden]
+        self.width = width
+        # A figure twice as wide is looked at from a little farther away.
+        self.grown = float(np.sqrt(width / 85.0))
+        self.font = min(7.0 * self.grown, 11.0)
+        self.written: set[int] = set()
+
+    def draw(self, height: float | None, caption: str) -> Figure:
+        W = Page(self.width, 1).points[0]
+        span = np.maximum(self.frame.high - self.frame.low, 1e-12)
+        natural = (W - 2 * _EDGE) * float(span[1] / (span[0] * self.frame.stretch))
+        lines = _wrapped(caption, self.font, W - 2 * _EDGE)
+        below = len(lines) * self.font * 1.35 + (_GAP if lines else 0)
+        if height is None:
+            body = float(np.clip(natural, 0.45 * W, 1.1 * W))
+        else:
+            # Room for the legend of all names: which ones it must explain is known only later.
+            foot = len(self._legend(W)) * self.font * 1.7 + _GAP + below
+            whole = Page(1, checked_size("height", height)).points[1]
+            body = max(whole - foot - 2 * _EDGE, 0.3 * whole)
+        local = self.frame.pixels(self.points, W - 2 * _EDGE, body).at
+        board = Board(W, body)
+        names = self._placed_names(board, local) if self.names.startswith("groups") else {}
+        self.written = set(names)
+        legend = self._legend(W)
+        foot = len(legend) * self.font * 1.7 + _GAP + below
+        tall = (body + foot + 2 * _EDGE) / Page(1, 1).points[1]
+        page = Page(self.width, tall if height is None else height)
+        figure, axes = blank(page)
+        H = page.points[1]
+        middle = np.array([W / 2, H - _EDGE - body / 2])
+        dot = self._dot()
+        self._dots(axes, local + middle, dot)
+        for k, (text, left, base) in names.items():
+            colour = text_colour(colour_of(k), "light")
+            x, y = left + middle[0], base + middle[1]
+            put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
+        if self.names.endswith("items"):
+            self._write_words(axes, board, local, middle)
+        y = H - 2 * _EDGE - body - self.font
+        for row in legend:
+            self._legend_row(axes, row, y, dot)
+            y -= self.font * 1.7
+        for line in lines:
+            put_text(axes, _EDGE, y, line, self.font, PAPER.mute)
+            y -= self.font * 1.35
+        return figure
+
+    def _dot(self) -> float:
+        few = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
+        return 2.7 * few * self.grown
+
+    def _colours(self) -> list[str] | NDArray[np.float64]:
+        """Return the colour of each seen row."""
+        if self.colouring.option.kind == "numbers":
+            low, high = number_range(self.colouring.value)
+            share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
+            return [_scale(value) for value in share.tolist()]
+        return [colour_of(int(code)) for code in self.colouring.code[self.rows]]
+
+    def _dots(self, axes: Axes, at: NDArray[np.float64], dot: float) -> None:
+        colours = np.array(self._colours(), dtype=object)
+        many = len(self.rows) > _MOST_SHAPES
+        for place, name in enumerate(self.data.datasets):
+            span = self.data.offsets[name]
+            mine = np.flatnonzero((self.rows >= span.start) & (self.rows < span.stop))
+            if name not in self.layers or not len(mine):
+                continue
+            # Grey ones first, so that they cover nothing that says something.
+            mine = mine[np.argsort(colours[mine] != PAPER.ghost, kind="stable")]
+            axes.scatter(
+                at[mine, 0],
+                at[mine, 1],
+                **marker(shape_of(place)[0], dot),
+                c=colours[mine].tolist(),
+                linewidths=0.25,
+                edgecolors="white",
+                alpha=0.88,
+                rasterized=many,
+                zorder=2,
+            )
+
+    @property
+    def _name_size(self) -> float:
+        return 1.12 * self.font
+
+    def _placed_names(
+        self, board: Board, at: NDArray[np.float64]
+    ) -> dict[int, tuple[str, float, float]]:
+        """Return the names that fit: text, left end and base line, from the middle of the map."""
+        size = self._name_size
+        code = self.colouring.code[self.rows]
+        reach = 0.06 * max(board.width, board.height)
+        found = {}
+        for k, name in enumerate(self.colouring.categories):
+            members = at[code == k]
+            text = short(spoken(name), 28)
+            if not len(members) or not writable(text):
+                continue
+            wide = text_size(text, size, bold=True)
+            box = (wide + 4.0, size * 1.3)
+            for x, y in name_places(members, at, box, reach).tolist():
+                if board.put(x, y, *box):
+                    found[k] = (text, x - wide / 2, y - 0.36 * size)
+                    break
+        return found
+
+    def _write_words(
+        self, axes: Axes, board: Board, at: NDArray[np.float64], middle: NDArray[np.float64]
+    ) -> None:
+        degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]
+        titles = np.concatenate([part.titles for part in self.data.datasets.values()])[self.rows]
+        size = 0.86 * self.font
+        most = int(board.width * board.height / (_WORD_AREA * self.grown**2))
+        order, texts = [], {}
+        for k in np.argsort(-degree, kind="stable").tolist():
+            text = short(str(titles[k]), 20)
+            if is_word(text) and writable(text):
+                order.append(k)
+                texts[k] = text
+            if len(order) == _WORD_TRIES * most:
+                break
+        wide = {k: text_size(text, size) for k, text in texts.items()}
+        gap = 0.5 * self._dot() + 0.8
+        shifted = at.copy()
+        for k in order:
+            shifted[k, 0] += wide[k] / 2 + gap
+        sizes = {k: (wide[k] + 2.0, 1.25 * size) for k in order}
+        for k in place_items(board, shifted, order, sizes, most):
+            x, y = at[k, 0] + gap + middle[0], at[k, 1] - 0.34 * size + middle[1]
+            put_text(axes, x, y, texts[k], size, PAPER.mute, halo=0.8)
+
+    def _legend(self, W: float) -> list[list[_Entry]]:
+        """Return the legend in lines: shapes, then what the colours mean unless it is written."""
+        by_dataset = self.colouring.option.kind == "dataset"
+        entries = []
+        for place, name in enumerate(self.data.datasets):
+            if name in self.layers:
+                colour = colour_of(min(place, N_SLOTS)) if by_dataset else PAPER.mute
+                text = f"{short(name, 24)} {len(self.data[name]):,}"
+                entries.append(_Entry(text, colour, shape_of(place)[0]))
+        if self.colouring.option.kind == "numbers":
+            entries.append(_Entry(self._numbers_title(), PAPER.mute, "scale"))
+        elif not by_dataset:
+            for k, name in enumerate(self.colouring.categories):
+                if k not in self.written:
+                    entries.append(_Entry(short(spoken(name), 28), colour_of(k), "circle"))
+            if self.colouring.n_other:
+                words = f"{self.colouring.n_other:,} other"
+                entries.append(_Entry(words, PAPER.ghost, "circle"))
+        lines: list[list[_Entry]] = [[]]
+        used = 0.0
+        for entry in entries:
+            wide = entry.width(self.font)
+            if lines[-1] and used + wide > W - 2 * _EDGE:
+                lines.append([])
+                used = 0.0
+            lines[-1].append(entry)
+            used += wide
+        return lines
+
+    def _numbers_title(self) -> str:
+        low, high = number_range(self.colouring.value)
+        return f"{short(self.colouring.option.title, 30)}, {low:,.3g} to {high:,.3g}"
+
+    def _legend_row(self, axes: Axes, row: list[_Entry], y: float, dot: float) -> None:
+        x = _EDGE
+        size = float(np.clip(1.3 * dot, 3.5, 6.0))
+        for entry in row:
+            start = x
+            if entry.symbol == "scale":
+                steps = np.linspace(0, 1, 24)
+                for k, share in enumerate(steps.tolist()):
+                    axes.bar(
+                        x + (k + 0.5) * _SCALE / 24,
+                        0.7 * self.font,
+                        width=1.05 * _SCALE / 24,
+                        bottom=y - 0.05 * self.font,
+                        color=_scale(share),
+                        linewidth=0,
+                    )
+            else:
+                middle = x + 0.5 * self.font
+                put_marker(axes, middle, y + 0.36 * self.font, entry.symbol, size, entry.colour)
+            put_text(axes, x + entry.lead(self.font), y, entry.text, self.font, PAPER.ink)
+            x = start + entry.width(self.font)
+
+
+_SCALE = 42.0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    text: str
+    colour: str
+    symbol: str
+
+    def lead(self, font: float) -> float:
+        return _SCALE + 3.0 if self.symbol == "scale" else 1.15 * font
+
+    def width(self, font: float) -> float:
+        return self.lead(font) + text_size(self.text, font) + 1.1 * font
+
+
+def colour_of(code: int) -> str:
+    """Return the colour of a category; beyond the palette they repeat, and names tell them."""
+    return PAPER.ghost if code < 0 else PAPER.categories[code % N_SLOTS]
+
+
+def _scale(share: float) -> str:
+    """Return the colour of a number, `share` from 0 to 1 up the scale; grey for no number."""
+    if not np.isfinite(share):
+        return PAPER.ghost
+    at = share * (len(NUMBERS) - 1)
+    k = min(int(at), len(NUMBERS) - 2)
+    return mix(NUMBERS[k], NUMBERS[k + 1], at - k)
+
+
+def _wrapped(text: str, font: float, width: float) -> list[str]:
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_size(f"{lines[-1]} {word}", font) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

@@ -1,0 +1,143 @@
+"""Figures for print: text as text, sizes in millimetres, nothing that changes from run to run."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import hetviz
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import ParameterError
+from hetviz.plots.colour import BY_DATASET, colouring
+from hetviz.plots.paper import FORMS, text_size, writable, written
+from hetviz.plots.paper_charts import paper_bars, paper_curve
+from hetviz.plots.paper_map import paper_map
+
+
+def small() -> tuple[HeteroData, Embedding]:
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(60, 2)) * 0.3 + np.repeat([[0, 0], [3, 0], [0, 3]], 20, axis=0)
+    kinds = np.repeat(["meadow", "harbour", "$x$ & <b>"], 20)
+    plants = Dataset("plants", [f"p{k}" for k in range(60)], Z)
+    places = Dataset("places", ["north", "south", "東京"])
+    links = Links("plants", "places", np.arange(60), np.repeat([0, 1, 2], 20))
+    data = HeteroData([plants, places], [links], labels=[Labels("plants", "ground", kinds)])
+    where = {"plants": Z, "places": [[0.1, 0.1], [3, 0.2], [np.nan, np.nan]]}
+    ids = {name: part.ids for name, part in data.datasets.items()}
+    return data, Embedding(where, ids)
+
+
+def texts_of_pdf(content: bytes) -> str:
+    """Return what the text operators of a PDF show, by the tables that lead to letters."""
+    streams = []
+    for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.S):
+        try:
+            streams.append(zlib.decompress(part))
+        except zlib.error:
+            continue
+    shown = b" ".join(stream for stream in streams if b"Tj" in stream or b"TJ" in stream)
+    letters = re.findall(rb"\(((?:[^()\\]|\\.)*)\)", shown)
+    # Letters have codes of two bytes, and are placed one by one.
+    return b"".join(letters).decode("latin-1").replace("\0", "")
+
+
+def test_a_pdf_holds_its_text_as_text_with_the_font() -> None:
+    data, embedding = small()
+    content = written(paper_map(data, embedding, colouring(data)).figure, "pdf")
+    assert content.startswith(b"%PDF")
+    said = texts_of_pdf(content)
+    for word in ("Meadow", "Harbour", "plants", "places"):
+        assert word in said
+    assert "$x$" in said
+    assert b"/FontFile2" in content
+    assert b"CreationDate" not in content
+
+
+def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:
+    data, embedding = small()
+    content = written(paper_map(data, embedding, colouring(data)).figure, "svg").decode()
+    assert ">Meadow</text>" in content
+    assert "&lt;b&gt;" in content
+    assert content.count("@font-face") == 2
+    assert "http:" not in re.sub(
+        r'xmlns(:\w+)?="[^"]*"|<!DOCTYPE[^>]*>|"http://purl[^"]*"', "", content
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_map_gives_the_same_bytes(form: str) -> None:
+    data, embedding = small()
+    first, second = (
+        written(paper_map(data, embedding, colouring(data)).figure, form) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_a_picture_has_the_size_that_was_asked_for() -> None:
+    data, embedding = small()
+    picture = paper_map(data, embedding, colouring(data), width=174, height=98)
+    image = Image.open(BytesIO(written(picture.figure, "png", dpi=100)))
+    wanted = np.array([174, 98]) / 25.4 * 100
+    assert np.abs(np.array(image.size) - wanted).max() <= 1
+
+
+def test_the_caption_says_what_the_picture_leaves_out() -> None:
+    data, embedding = small()
+    words = paper_map(data, embedding, colouring(data), title="Guided projection").caption
+    assert words.startswith("Joint map of 60 plants and 3 places by Guided projection.")
+    assert "Colour: Ground of plants." in words
+    assert "1 item lies without a place." in words
+    alone = paper_map(data, embedding, colouring(data, BY_DATASET), hidden=["places"]).caption
+    assert alone.startswith("Joint map of 60 plants.")
+
+
+def test_a_name_that_the_font_cannot_write_is_not_drawn_as_boxes() -> None:
+    assert writable("Zürich – ćžł")
+    assert not writable("東京")
+    data, embedding = small()
+    content = written(
+        paper_map(data, embedding, colouring(data), names="groups and items").figure, "svg"
+    ).decode()
+    assert ">north</text>" in content
+    assert "東京" not in content
+
+
+def test_widths_of_texts_are_those_of_the_font() -> None:
+    assert text_size("iiii", 10) < text_size("WWWW", 10)
+    assert text_size("abc", 20) == pytest.approx(2 * text_size("abc", 10))
+    assert text_size("abc", 10) < text_size("abc", 10, bold=True)
+
+
+@pytest.mark.parametrize("sort", ["links", "apart", "comparisons"])
+def test_curves_and_bars_are_drawn(sort: str) -> None:
+    x = np.linspace(0, 1, 30)
+    figure = paper_curve({"given": (x, x**0.3), "held_out": (x, x**0.5)}, sort, width=174)
+    assert "held out" in written(figure, "svg").decode()
+    bars = paper_bars(["one", "two"], [0.2, 0.6], [0.1, np.nan], label="Links kept", chance=0.05)
+    svg = written(bars, "svg").decode()
+    assert svg.index(">two</text>") < svg.index(">one</text>")
+
+
+def test_what_cannot_be_a_figure_is_refused() -> None:
+    data, embedding = small()
+    with pytest.raises(ParameterError, match="width = 2 mm"):
+        paper_map(data, embedding, colouring(data), width=2)
+    figure = paper_map(data, embedding, colouring(data)).figure
+    with pytest.raises(ParameterError, match="form = 'gif'"):
+        written(figure, "gif")
+    with pytest.raises(ParameterError, match="dpi = 9"):
+        written(figure, "png", 9)
+    large = paper_map(data, embedding, colouring(data), width=1000, height=1000).figure
+    with pytest.raises(ParameterError, match="too many for one picture"):
+        written(large, "png", 1200)
+
+
+def test_samples_are_drawn_whole() -> None:
+    data = hetviz.load("digits")
+    embedding = hetviz.embed(data, "pca")
+    assert paper_map(data, embedding, colouring(data)).caption.startswith("Joint map of")
