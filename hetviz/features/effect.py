@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
-from hetviz.features import blocks
+from hetviz.features import blocks, table
 from hetviz.features.recipe import recipe_of
 
 Floats = NDArray[np.float64]
@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 N_NEIGHBORS = 10
 MOST_ROWS = 20_000
 MOST_QUERIES = 2_000
+_LOOKED_AT = ("number", "date", "category", "list", "latlong")
 
 
 def neighbor_agreement(
@@ -72,7 +73,7 @@ def neighbor_agreement(
 
 
 def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
-    """Return for each column that is used how far a map agrees with it.
+    """Return for each column how far a map agrees with it, whether it is a feature or not.
 
     Parameters
     ----------
@@ -83,15 +84,26 @@ def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float
     Returns
     -------
     dict of str to float
-        Name of the step to `neighbor_agreement`; empty without a map.
+        Column to `neighbor_agreement`; empty without a map. Of columns that are no features those
+        of numbers, dates, categories and lists are looked at, as if they were.
     """
-    if Y is None or dataset.X is None:
+    if Y is None:
         return {}
-    out, at = {}, 0
-    for step in recipe_of(dataset)["columns"]:
+    out, at, recipe = {}, 0, recipe_of(dataset)
+    for step in recipe["columns"]:
         width = len(blocks.names(step))
-        out[str(step["column"])] = neighbor_agreement(dataset.X[:, at : at + width], Y)
+        X = np.zeros((len(dataset), 0)) if dataset.X is None else dataset.X[:, at : at + width]
+        out[str(step["column"])] = neighbor_agreement(X, Y)
         at += width
+    if dataset.table is None:
+        return out
+    for one in recipe["left_out"]:
+        if one["kind"] in _LOOKED_AT:
+            made = table.fit(
+                dataset.table[one["columns"]], columns=one["columns"], decimal=recipe["decimal"]
+            )
+            if made.X is not None:
+                out[str(one["column"])] = neighbor_agreement(made.X, Y)
     return out
 
 

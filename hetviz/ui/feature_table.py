@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -64,7 +65,7 @@ def show(state: State, name: str, place: int) -> None:
         st.expander(label, key=f"how-features-{place}"),
         st.form(f"features-{place}", border=False),
     ):
-        frame = rows_of(recipe, _effects(state, dataset))
+        frame = rows_of(recipe, _effects(state, dataset, recipe))
         key = f"features-table-{place}-{id(dataset)}"
         st.data_editor(
             frame,
@@ -173,14 +174,15 @@ def asked(frame: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> dict[s
     return out
 
 
-def _effects(state: State, dataset: Dataset) -> dict[str, float]:
+def _effects(state: State, dataset: Dataset, recipe: dict[str, Any]) -> dict[str, float]:
     run = state.run
     places = None if run is None else state.embedding(run)
     if run is None or places is None:
         return {}
     Y = np.asarray(places.coordinates[dataset.name])
     key = ("effects", id(dataset), id(run))
-    return session.cached(key, (dataset, run), lambda: column_effects(dataset, Y))
+    said = replace(dataset, recipe={**(dataset.recipe or {}), "features": recipe})
+    return session.cached(key, (dataset, run), lambda: column_effects(said, Y))
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
@@ -318,5 +320,5 @@ def _explained(state: State) -> str:
         return words + "Once there is a map, a further column says how far it shows each column."
     return words + (
         "On the map: how much more alike neighbours on the map are in this column than items taken "
-        "by chance, measured on the columns used."
+        "by chance: 100 % is the same, 0 % as by chance."
     )

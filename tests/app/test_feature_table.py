@@ -29,6 +29,8 @@ def test_what_is_changed_in_the_table_becomes_one_command(
     assert rows.loc["population", "log"] and rows.loc["population", "used"]
     assert rows.loc["region", "why"] == "label"
     assert rows.loc["population", "agrees"] > rows["agrees"].min()
+    # a label is no feature, and the map shows it all the same
+    assert rows.loc["region", "agrees"] > 30
     assert rows["share"].sum() == pytest.approx(100.0)
     row = list(rows.index).index("population")
     region = list(rows.index).index("region")

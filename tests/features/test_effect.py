@@ -51,3 +51,5 @@ def test_each_column_has_its_own():
     told = effect.column_effects(found, np.column_stack([x, x]))
     assert told["x"] > 0.9 > 0.3 > told["other"]
     assert effect.column_effects(found) == {}
+    less = hetviz.make_features(found, {"x": {"use": False}})
+    assert effect.column_effects(less, np.column_stack([x, x]))["x"] == pytest.approx(told["x"])
