@@ -144,9 +144,15 @@ def taxonomy(out: Path, quick: bool) -> None:
     label = digits.label("digit")
     assert label is not None
     classes = np.array([str(value) for value in label.values])
+    everywhere = np.all(
+        [part.find(list(digits["pixels"].ids)) >= 0 for part in digits.datasets.values()], axis=0
+    )
     chosen = np.sort(
         np.concatenate(
-            [rng.permutation(np.flatnonzero(classes == c))[:20] for c in sorted(set(classes))]
+            [
+                rng.permutation(np.flatnonzero((classes == c) & everywhere))[:20]
+                for c in sorted(set(classes))
+            ]
         )
     )
     group = {digit: name for name, members in TAXONOMY.items() for digit in members}

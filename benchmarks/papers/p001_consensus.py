@@ -35,8 +35,8 @@ from hetviz.runs.label_scores import baselines
 TITLE = "Paper 001: heterogeneous learning, gradient boosting consensus"
 NEEDS = (MFEAT, TERROR_ATTACK)
 
-ITEMS, QUICK_ITEMS = 1_000, 500
-ROUNDS, QUICK_ROUNDS = 60, 30
+ITEMS, QUICK_ITEMS = 600, 400
+ROUNDS, QUICK_ROUNDS = 40, 20
 SEEDS, QUICK_SEEDS = 3, 2
 SHARES, QUICK_SHARES = (0.1, 0.3, 0.7), (0.1, 0.5)
 GAPS = {"complete": 0.0, "30 % of the rows missing": 0.3}
@@ -78,7 +78,7 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
     seeds = QUICK_SEEDS if quick else SEEDS
     shares = QUICK_SHARES if quick else SHARES
     base = replace(BASE, n_rounds=QUICK_ROUNDS if quick else ROUNDS)
-    few = shares[:1] if quick else shares[:2]
+    few = shares[:1]
     numerals = some(mfeat(data), QUICK_ITEMS if quick else ITEMS) if MFEAT.there(data) else None
     attacks = terror(data) if TERROR_ATTACK.there(data) else None
     noise = (2,) if quick else (0, 2)

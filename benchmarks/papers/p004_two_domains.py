@@ -197,7 +197,7 @@ def draw(out: Out, found: dict[str, list[dict[str, Any]]], ranks: tuple[int, ...
                 rows.append({"domains": pair, "method": label, "right, %": told(alone, 1)})
         ax.set_title(pair)
         ax.set_xlabel("axes")
-    axes[0].set_ylabel("unseen numerals classed right (%)")
+    axes[0].set_ylabel("classed right (%)")
     legend_below(figure, axes[0], 2)
     n = len(next(iter(found.values())))
     what = "; ".join(f"{pair}: {meaning}" for pair, meaning in PAIRS.items())
