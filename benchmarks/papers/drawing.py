@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 # Okabe and Ito's colours, which people who see colours differently tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
@@ -74,6 +75,14 @@ def curve(
         linestyle=line,
         capsize=2,
     )
+
+
+def plain_log_x(ax: Axes, at: Sequence[float]) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers at the given places."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(list(at)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def legend_below(figure: Figure, ax: Axes, columns: int = 4) -> None:

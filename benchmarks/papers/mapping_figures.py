@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels
+from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels, plain_log_x
 from benchmarks.papers.mapping import NEAREST, WAYS
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import mean_and_error, told
 
 Results = Sequence[dict[str, Any]]
+RATIOS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 FAMILIES = ("CDMCA", "kernel CDMCA", "PMvGE", "MR-SNE")
 MAPPED = (
     "cdmca 2",
@@ -138,7 +139,7 @@ def _areas(out: Out, found: Found) -> None:
                 ax.set_xlabel("area under the ROC curve")
             else:
                 ax.axvline(1.0, color="#999999", lw=0.8, ls=":")
-                ax.set_xscale("log")
+                plain_log_x(ax, RATIOS)
                 ax.set_xlabel("variance of items over that of words")
     sizes = ", ".join(
         f"{source} {found.of(source, 'cdmca 2')[0]['n_items']} and about "
@@ -215,7 +216,7 @@ def _neighbours(out: Out, found: Found) -> None:
                     for at in range(len(NEAREST))
                 ]
                 curve(ax, NEAREST, *zip(*pairs, strict=True), WAYS[way].title, place)
-            ax.set_xscale("log")
+            plain_log_x(ax, NEAREST)
             if row == 0:
                 ax.set_title(title.split(" (")[0], fontsize=8)
             if column == 0:
