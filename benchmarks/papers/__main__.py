@@ -66,12 +66,13 @@ def chosen(names: list[str], parser: argparse.ArgumentParser) -> list[str]:
 
 def run(module: ModuleType, folder: Path, arguments: argparse.Namespace) -> bool:
     """Run one experiment on one thread; a failure is recorded, and the others go on."""
+    needs_folder = any(source.folder is not None for source in module.NEEDS)
     out = Out(
         folder,
         module.TITLE,
         quick=arguments.quick,
         resume=arguments.resume,
-        settings={"data": arguments.data is not None},
+        settings={"data": arguments.data is not None and needs_folder},
     )
     gaps = [
         {"name": source.name, "where": source.where}
