@@ -34,7 +34,10 @@ with left:
 with right:
     look.section("Your own data")
     upload.drop_zone("Your own files", fresh=True)
-    look.quiet("CSV tables, and a CSV of links if you have one; or a hetviz bundle (zip).")
+    look.quiet(
+        "Tables (CSV, Excel, Parquet, JSON), matrices, graphs, pictures, texts, and links if you "
+        "have them; several at once, or a zip."
+    )
     look.section("Samples", "open with their map drawn")
     gallery.cards()
     recent.show()
