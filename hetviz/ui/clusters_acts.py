@@ -10,7 +10,6 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.features.grouping import links_between
-from hetviz.plots.colour import CLUSTER
 from hetviz.plots.text import short
 from hetviz.runs.cluster_cards import ClusterCard
 from hetviz.runs.cluster_codes import pack_codes
@@ -18,7 +17,6 @@ from hetviz.ui import act_draft, clusters_cards, faces, known, look, map_layers,
 from hetviz.workspace import (
     MergeClusters,
     RenameCluster,
-    SetView,
     SplitCluster,
     State,
     from_dict,
@@ -55,12 +53,6 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
             "can be switched off; the map then follows.",
             on_click=_say,
             args=([cards[number - 1] for number in numbers],),
-        )
-        st.button(
-            "To the map",
-            key="clusters-to-map",
-            help="Colour the Map page by these clusters, with their names.",
-            on_click=_to_map,
         )
     if not numbers:
         look.quiet("Pick one card to look closer, rename or split it, two or more to merge them.")
@@ -114,11 +106,6 @@ def _shares(table: pd.DataFrame) -> list[list[str]]:
         ]
         for row in table[:_ROWS].to_dict("records")
     ]
-
-
-def _to_map() -> None:
-    if session.do(SetView(colour=CLUSTER.key)):
-        st.session_state["go-to"] = "map"
 
 
 def _rename(number: int, key: str) -> None:

@@ -125,9 +125,9 @@ def headline(state: State, cards: tuple[ClusterCard, ...]) -> None:
         look.headline("No clusters found", "No group of items lies apart from the rest.")
         return
     clear = sorted(cards, key=lambda card: -_clear(card))[:3]
-    names = look.listed([card.name for card in clear])
+    names = look.listed([f"“{card.name}”" for card in clear])
     if len(cards) == 1:
-        title = f"One cluster: {cards[0].name}"
+        title = f"One cluster: “{cards[0].name}”"
     elif len(cards) <= 3:
         title = f"{len(cards)} clusters: {names}"
     else:

@@ -16,7 +16,7 @@ from hetviz.plots.cluster_choice import choice_alt, choice_figure
 from hetviz.plots.colour import CLUSTER, spoken
 from hetviz.runs.cluster_codes import codes_of_text, pack_codes
 from hetviz.ui import look, map_layers, session, work
-from hetviz.workspace import Clustered, Kept, SetClusters, State
+from hetviz.workspace import Kept, SetClusters, SetView, State
 
 KIND = "clusters"
 TASK = "hetviz.jobs.cluster_task:find_clusters"
@@ -46,7 +46,10 @@ def show(state: State) -> None:
     if _by() == "label":
         _labels(state)
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="clusters-where"):
+    tried = tried_of(state)
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="clusters-where"
+    ):
         st.segmented_control(
             "Where to look for them",
             list(SPACES),
@@ -56,10 +59,8 @@ def show(state: State) -> None:
             key=_SPACE,
             persist_state="session",
             label_visibility="collapsed",
-            help="More axes: the method of this map is fitted once more with up to ten.",
             on_change=_ask_if_found,
         )
-        tried = tried_of(state)
         if state.clustering is None or tried is None:
             st.button(
                 "Find clusters",
@@ -68,8 +69,27 @@ def show(state: State) -> None:
                 disabled=work.live() is not None,
                 on_click=ask,
             )
+        else:
+            _why(tried, len(state.clustering.names))
+            to_map()
     if tried is not None and state.clustering is not None:
-        _number(tried, state.clustering)
+        _number(tried, len(state.clustering.names))
+
+
+def to_map() -> None:
+    """Show the way to the Map page in the colours of the clusters."""
+    st.button(
+        "To the map",
+        type="tertiary",
+        key="clusters-to-map",
+        help="Colour the Map page by these clusters, with their names.",
+        on_click=_to_map,
+    )
+
+
+def _to_map() -> None:
+    if session.do(SetView(colour=CLUSTER.key)):
+        st.session_state["go-to"] = "map"
 
 
 def _by() -> str:
@@ -91,31 +111,37 @@ def tried_of(state: State) -> Mapping[str, Any] | None:
     return kept.content if same and found.how.get("method") == how["method"] else None
 
 
-def _number(tried: Mapping[str, Any], found: Clustered) -> None:
-    numbers = [int(row["k"]) for row in tried["choice"]]
-    now = len(found.names)
-    if now not in numbers:
-        numbers = sorted({*numbers, now})
-    with st.container(horizontal=True, vertical_alignment="bottom", key="clusters-number"):
-        if len(numbers) > 1:
-            key = f"clusters-k-{now}-{len(numbers)}"
-            st.select_slider(
-                "How many clusters", numbers, value=now, key=key, on_change=_take, args=(key,)
-            )
-        with st.popover("Why so many?", type="tertiary"):
-            look.quiet(
-                "Found again: how alike the clusters of two halves of the items are. Set apart: "
-                "how much nearer items are to their own cluster than to the next. Links kept: "
-                "links that say together inside one cluster, links that say apart between two."
-            )
-            rows = with_unseen(session.workspace().state, tried["choice"], tried)
-            st.plotly_chart(
-                choice_figure(rows, now, session.theme()),
-                key="clusters-choice",
-                theme=None,
-                config={"displayModeBar": False},
-                alt=choice_alt(rows, now),
-            )
+def _number(tried: Mapping[str, Any], now: int) -> None:
+    numbers = sorted({*(int(row["k"]) for row in tried["choice"]), now})
+    if len(numbers) > 1:
+        key = f"clusters-k-{now}-{len(numbers)}"
+        st.select_slider(
+            "How many clusters",
+            numbers,
+            value=now,
+            key=key,
+            label_visibility="collapsed",
+            on_change=_take,
+            args=(key,),
+        )
+
+
+def _why(tried: Mapping[str, Any], now: int) -> None:
+    with st.popover("Why so many?", type="tertiary"):
+        look.quiet(
+            "Found again: how alike the clusters of two halves of the items are. Set apart: "
+            "how much nearer items are to their own cluster than to the next. Links kept: "
+            "links that say together inside one cluster, links that say apart between two. "
+            "In more axes: the method of this map is fitted once more, with up to ten."
+        )
+        rows = with_unseen(session.workspace().state, tried["choice"], tried)
+        st.plotly_chart(
+            choice_figure(rows, now, session.theme()),
+            key="clusters-choice",
+            theme=None,
+            config={"displayModeBar": False},
+            alt=choice_alt(rows, now),
+        )
 
 
 def with_unseen(
@@ -153,6 +179,8 @@ def _labels(state: State) -> None:
     found = state.clustering
     if found is None or found.how.get("method") != "label":
         st.button("Show as clusters", type="primary", key="primary_label-clusters", on_click=ask)
+    else:
+        to_map()
 
 
 def label_columns(state: State) -> list[str]:

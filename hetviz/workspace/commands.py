@@ -283,6 +283,11 @@ class KeepFindings(Command):
     maps: Sequence[Mapping[str, Any]] = ()
     job: str | None = None
 
+    @property
+    def named(self) -> str:
+        """What this very command does: clusters are seen as such."""
+        return self.kind if self.kind == "clusters" else self.does
+
 
 @dataclass(frozen=True)
 class ChooseRun(Command):
