@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,7 +28,8 @@ class FigureSettings:
     Attributes
     ----------
     colour : str
-        A key of `hetviz.plots.colour.colour_options`, or the title of one; empty for the first.
+        A key of `hetviz.plots.colour.colour_options`, the title of one, or the name of a column;
+        empty for the first.
     width : float
         In millimetres.
     height : float or None
@@ -87,7 +89,7 @@ AS_USUAL = FigureSettings()
 
 
 def colouring_of(data: HeteroData, wanted: str = "") -> Colouring:
-    """Return the colouring of a key or of a title; of the first option when `wanted` is empty.
+    """Return the colouring of a key, title or column; of the first option when `wanted` is empty.
 
     Raises
     ------
@@ -98,7 +100,9 @@ def colouring_of(data: HeteroData, wanted: str = "") -> Colouring:
     if not wanted:
         return colouring(data)
     for option in options:
-        if wanted == option.key or wanted.lower() == option.title.lower():
+        # A key is a JSON list that ends in the name of the column.
+        column = json.loads(option.key)[1] if option.key.startswith("[") else option.key
+        if wanted.lower() in (option.key.lower(), option.title.lower(), str(column).lower()):
             return colouring(data, option.key)
     there = "; ".join(option.title for option in options)
     raise ParameterError(f"colour = {wanted!r}; there are: {there}.")

@@ -64,6 +64,12 @@ def save(data: HeteroData, path: str | Path) -> Path:
     return target
 
 
+def bundle_bytes(data: HeteroData, name: str) -> bytes:
+    """Return a bundle as a zip, see `save`."""
+    document, files = contents(data, name)
+    return zipped({MANIFEST: toml.encode(toml.dumps(document), MANIFEST), **files})
+
+
 def contents(data: HeteroData, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest, and the content of each other file by name."""
     files: dict[str, bytes] = {}

@@ -48,6 +48,7 @@ page = st.navigation(
             icon=":material/online_prediction:",
             url_path="predict",
         ),
+        st.Page(PAGES / "export.py", title="Export", icon=":material/download:", url_path="export"),
     ],
     position="top",
 )
