@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.papers.judging import judged
 from benchmarks.papers.out import Out
 from benchmarks.papers.projecting import AXES, FOLDS, GAMMAS, SHARES
 from benchmarks.papers.projecting_figures import CLUSTERS, Found, Results
@@ -26,13 +27,6 @@ def judge(out: Out, results: Results, clusters: Sequence[dict[str, Any]]) -> Non
     _satisfaction(out, found)
     _prediction(out, found)
     _clusters(out, found, clusters)
-
-
-def in_all(marks: Sequence[bool]) -> str:
-    """Return the verdict of a claim that was looked at several times."""
-    if all(marks):
-        return "holds"
-    return "holds in part" if any(marks) else "does not hold here"
 
 
 def beside(found: Found, say: Callable[[str], str]) -> str:
@@ -56,7 +50,7 @@ def _satisfaction(out: Out, found: Found) -> None:
                 for m, n in (("paper 2", "two"), ("paper 3", "three"))
             ),
         ),
-        verdict=in_all(
+        verdict=judged(
             [at_half(s, m).mean() > 0.9 for s in found.sources for m in ("paper 2", "paper 3")]
         ),
         how_chosen=HOW,
@@ -68,7 +62,7 @@ def _satisfaction(out: Out, found: Found) -> None:
             paper="drawn only: well above CCA's curve",
             ours="area under the curve, ours against CCA: "
             + beside(found, lambda s, at=place: _against(found, s, "area", at)),
-            verdict=in_all(
+            verdict=judged(
                 [
                     above(*(found.values(s, m, "area", place) for m in ("paper 2", "cca"))) > 0
                     for s in found.sources
@@ -81,7 +75,7 @@ def _satisfaction(out: Out, found: Found) -> None:
         paper="does not diminish",
         ours="area, links of objects and tags given, three against two datasets: "
         + beside(found, lambda s: _against(found, s, "area", 0, ("paper 3", "paper 2"))),
-        verdict=in_all(
+        verdict=judged(
             [
                 above(*(found.values(s, m, "area", 0) for m in ("paper 3", "paper 2"))) >= 0
                 for s in found.sources
@@ -150,7 +144,7 @@ def _prediction(out: Out, found: Found) -> None:
             found,
             lambda s: f"{fewer(s, 'paper 2')} (paper's form), {fewer(s, 'hetviz 2')} (hetviz's)",
         ),
-        verdict=in_all([(needed(s, "paper 2") or max(AXES)) < max(AXES) for s in found.sources]),
+        verdict=judged([(needed(s, "paper 2") or max(AXES)) < max(AXES) for s in found.sources]),
         how_chosen=HOW,
     )
     first, last = found.shares[0], found.shares[-1]
@@ -164,7 +158,7 @@ def _prediction(out: Out, found: Found) -> None:
         paper="drawn only: alike with few, significantly better with many",
         ours=f"lead in NDCG at {first:.0%} and {last:.0%} for training: "
         + beside(found, lambda s: f"{told(lead(s, first))}, {told(lead(s, last))}"),
-        verdict=in_all(
+        verdict=judged(
             [
                 above(lead(s, last), np.zeros(found.splits)) > 0
                 and above(lead(s, last), lead(s, first)) > 0
@@ -178,7 +172,7 @@ def _prediction(out: Out, found: Found) -> None:
         paper="drawn only: marginally better",
         ours="NDCG of CCA against the guess: "
         + beside(found, lambda s: _against(found, s, "ndcg", LAST, ("cca", "guess"))),
-        verdict=in_all(
+        verdict=judged(
             [
                 found.values(s, "cca", "ndcg", LAST).mean()
                 < 1.25 * found.values(s, "guess", "ndcg", LAST).mean()
@@ -198,7 +192,7 @@ def _clusters(out: Out, found: Found, clusters: Sequence[dict[str, Any]]) -> Non
             f"were not seen (NMI) {c['nmi']:.3f}, shuffled {c['nmi_chance']:.3f} (one run)"
             for c in clusters
         ),
-        verdict=in_all([c["mixed"] >= 8 and c["nmi"] > 2 * c["nmi_chance"] for c in clusters]),
+        verdict=judged([c["mixed"] >= 8 and c["nmi"] > 2 * c["nmi_chance"] for c in clusters]),
         how_chosen=HOW + " Ten clusters as in the paper; k-means, ten starts.",
     )
     sizes = range(len(CLUSTERS))
