@@ -32,24 +32,23 @@ _BY, _SPACE, _LABEL = "clusters-by", "clusters-space", "clusters-label"
 
 def show(state: State) -> None:
     """Show how clusters are looked for, and the slider of their number."""
-    st.segmented_control(
-        "How to find clusters",
-        list(METHODS),
-        format_func=METHODS.__getitem__,
-        default="k-means",
-        required=True,
-        key=_BY,
-        persist_state="session",
-        label_visibility="collapsed",
-        on_change=_ask_if_found,
-    )
-    if _by() == "label":
-        _labels(state)
-        return
     tried = tried_of(state)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="clusters-where"
     ):
+        st.selectbox(
+            "How to find clusters",
+            list(METHODS),
+            format_func=METHODS.__getitem__,
+            key=_BY,
+            persist_state="session",
+            label_visibility="collapsed",
+            width=150,
+            on_change=_ask_if_found,
+        )
+        if _by() == "label":
+            _labels(state)
+            return
         st.segmented_control(
             "Where to look for them",
             list(SPACES),
@@ -69,11 +68,14 @@ def show(state: State) -> None:
                 disabled=work.live() is not None,
                 on_click=ask,
             )
-        else:
-            _why(tried, len(state.clustering.names))
-            to_map()
     if tried is not None and state.clustering is not None:
-        _number(tried, len(state.clustering.names))
+        now = len(state.clustering.names)
+        with st.container(
+            horizontal=True, vertical_alignment="bottom", gap="small", key="clusters-number"
+        ):
+            _number(tried, now)
+            _why(tried, now)
+            to_map()
 
 
 def to_map() -> None:
@@ -174,6 +176,7 @@ def _labels(state: State) -> None:
         format_func=spoken,
         key=_LABEL,
         label_visibility="collapsed",
+        width=170,
         on_change=ask,
     )
     found = state.clustering

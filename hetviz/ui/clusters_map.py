@@ -14,7 +14,7 @@ from hetviz.ui.clusters_find import coloured
 from hetviz.workspace import State
 
 _NAME = "clusters-map"
-_HEIGHT = "max(300px, calc(100vh - 425px))"
+_HEIGHT = "max(300px, calc(100vh - 395px))"
 
 
 def show(state: State) -> None:

@@ -124,7 +124,7 @@ def test_a_label_as_clusters_and_the_map_in_their_colours(visit: Visit) -> None:
     app = visit("start")
     workspace_of(app).do(OpenSample("digits"))
     go(app, "clusters")
-    app.button_group(key="clusters-by").set_value("label").run()
+    app.selectbox(key="clusters-by").set_value("label").run()
     press(app, "primary_label-clusters")
     assert names_of(app)[:2] == ("Digit 0", "Digit 1")
     assert "The values of “digit” as clusters." in html_of(app)
