@@ -1,0 +1,65 @@
+"""The Export page: what it offers, and that nothing is made before it is asked for."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import hetviz
+from hetviz.exports.model_task import MODEL
+from hetviz.ui import export_files
+from hetviz.workspace import OpenSample
+from tests.app.conftest import Visit, go, html_of, workspace_of
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+
+
+def opened(visit: Visit, sample: str = "digit-views") -> AppTest:
+    app = visit()
+    workspace_of(app).do(OpenSample(sample))
+    go(app, "export")
+    assert not app.exception
+    return app
+
+
+def _made_too_early(*_: object, **__: object) -> None:
+    pytest.fail("a file was made before anybody asked for it")
+
+
+def test_the_page_offers_files_and_makes_none(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("map_bytes", "interactive_map", "report_page", "recipe_zip", "table_bytes"):
+        monkeypatch.setattr(export_files, name, _made_too_early)
+    app = opened(visit)
+    labels = [one.proto.label for one in app.get("download_button")]
+    for label in ("PDF of the map", "Interactive page", "Report", "Reproduce this", "Project"):
+        assert label in labels
+    assert "ready for print" in html_of(app)
+
+
+def test_the_fitted_method_can_be_prepared_and_read_back(visit: Visit) -> None:
+    app = opened(visit)
+    app.button(key="export-model").click().run()
+    assert not app.exception
+    kept = workspace_of(app).state.findings[MODEL]
+    model = hetviz.load_model(base64.b64decode(kept.content["zip"]))
+    run = workspace_of(app).state.run
+    assert run is not None
+    assert model.card.key == run.method
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert any(label.startswith("Fitted method") for label in labels)
+
+
+def test_a_dataset_can_be_left_out_of_the_figure(visit: Visit) -> None:
+    app = opened(visit)
+    pills = next(one for one in app.get("button_group") if one.label == "Datasets")
+    pills.set_value(["pixels"]).run()
+    assert not app.exception
+    assert "Joint map of 700 pixels" in html_of(app)

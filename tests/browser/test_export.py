@@ -1,0 +1,49 @@
+"""The Export page in a browser, and the page that it makes: from a disk, without any request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+PATIENCE = 45_000
+
+
+def test_a_figure_and_a_page_that_needs_no_server(
+    page: Page, browser: Browser, tmp_path: Path
+) -> None:
+    page.goto("/export")
+    expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    with page.expect_download(timeout=PATIENCE) as figure:
+        page.get_by_role("button", name="PDF of the map").click()
+    assert figure.value.path().read_bytes().startswith(b"%PDF")
+    with page.expect_download(timeout=PATIENCE) as made:
+        page.get_by_role("button", name="Interactive page").click()
+    file = tmp_path / "map.html"
+    made.value.save_as(file)
+
+    offline = browser.new_context(offline=True)
+    alone = offline.new_page()
+    asked: list[str] = []
+    wrong: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    alone.on("pageerror", lambda error: wrong.append(str(error)))
+    alone.goto(file.as_uri())
+    alone.get_by_label("Search", exact=True).fill("black cat")
+    expect(alone.get_by_text("1 found")).to_be_visible(timeout=PATIENCE)
+    alone.get_by_role("button", name="black cat").first.click()
+    expect(alone.locator("#item h2").first).to_have_text("black cat")
+    expect(alone.locator("#item img")).to_be_visible()
+    expect(alone.locator("#item ol button")).to_have_count(10)
+    layer = alone.get_by_role("button", name="keywords")
+    layer.first.click()
+    expect(layer.first).to_have_attribute("aria-pressed", "false")
+    alone.get_by_role("button", name="Dark").click()
+    alone.locator("#map").focus()
+    alone.keyboard.press("Escape")
+    expect(alone.get_by_text("Nothing picked")).to_be_visible()
+    alone.screenshot(path=str(tmp_path / "map.png"))
+    assert [url for url in asked if not url.startswith(("data:", file.as_uri()))] == []
+    assert wrong == []
+    offline.close()
