@@ -1,0 +1,62 @@
+"""Find clusters on a map and say what each of them is."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import hetviz
+from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params
+from hetviz.cli.terminal import progress, show
+
+
+def register(add: Add) -> None:
+    """Add the command."""
+    clusters = add(
+        "clusters",
+        _clusters,
+        "Find clusters on a map, and what sets each of them apart.",
+        "clusters emoji --coordinates result/coordinates.csv --by hdbscan --out clusters.csv",
+    )
+    add_data(clusters)
+    which = clusters.add_mutually_exclusive_group()
+    which.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
+    which.add_argument("--method", metavar="KEY", help="make the map; see `methods`")
+    add_parameters(clusters)
+    clusters.add_argument(
+        "--by", default="k-means", help="k-means, hdbscan, agglomerative or label (k-means)"
+    )
+    clusters.add_argument("--number", type=int, metavar="N", help="chosen when absent")
+    clusters.add_argument("--label", metavar="COLUMN", help="with --by label")
+    clusters.add_argument("--out", metavar="FILE", help="CSV of dataset, id, cluster and name")
+
+
+def _clusters(given: argparse.Namespace) -> int:
+    from hetviz.errors import ParameterError
+    from hetviz.io import gate, read_bundle, read_coordinates
+
+    loaded = read_bundle(given.data).strict()
+    embedding = loaded.map
+    if given.coordinates is not None:
+        file = Path(given.coordinates)
+        embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
+    elif given.method is not None:
+        params = chosen_params(given)
+        embedding = hetviz.embed(loaded.data, given.method, random_state=given.seed, **params)
+    if embedding is None:
+        raise ParameterError("These data have no map: give --coordinates or --method.")
+    found = hetviz.clusters(
+        loaded.data,
+        embedding,
+        method=given.by,
+        n_clusters=given.number,
+        label=given.label,
+        held_out=loaded.held_out,
+        random_state=given.seed,
+        progress=progress(),
+    )
+    if given.out is not None:
+        found.frame().to_csv(given.out, index=False)
+    lines = [f"{card.number:>3}  {card.name}: {card.sentence}" for card in found.cards]
+    show(given, found.to_dict(), lines)
+    return 0
