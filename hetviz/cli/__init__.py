@@ -25,6 +25,7 @@ COMMANDS = (
     "guidance",
     "join",
     "compare",
+    "clusters",
     "ask",
     "predict",
     "run",
