@@ -31,7 +31,7 @@ from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels
 from benchmarks.papers.judging import judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
-from hetviz import HeteroData, Labels
+from hetviz import Dataset, HeteroData, Labels
 from hetviz.errors import DataWarning
 
 TITLE = "Paper 001: heterogeneous learning, collective component analysis"
@@ -51,6 +51,7 @@ BLOCK = "PCA, block scaled"
 SEEDS, QUICK_SEEDS = 4, 2
 SHOWN = 0.3
 NOISE = 2
+WORDS = 500
 AXES = {"mfeat": (2, 4, 8, 15), "citeseer": (5, 20, 50), "terror_attack": (2, 5, 10, 15)}
 CLASSIFIED = (2, 8)
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 30.0, 60.0, 75.0, 100.0)
@@ -80,7 +81,7 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
     if data is None:
         return
     seeds = QUICK_SEEDS if quick else SEEDS
-    makers = {"mfeat": mfeat, "citeseer": citeseer, "terror_attack": terror}
+    makers = {"mfeat": mfeat, "citeseer": frequent_words, "terror_attack": terror}
     there = [source.name for source in NEEDS if source.there(data)]
     if quick:
         there = [name for name in there if name != "citeseer"]
@@ -131,6 +132,25 @@ def placed(data: HeteroData, method: str, parameters: dict[str, Any], k: int) ->
         warnings.simplefilter("ignore", UserWarning)
         embedding = hetviz.embed(data, method, n_components=k, **parameters)
     return np.asarray(embedding.coordinates[first])
+
+
+def frequent_words(data: Path) -> HeteroData:
+    """Return citeseer with its most frequent words only: all of them take minutes a map."""
+    whole = citeseer(data)
+    counts = np.concatenate([np.asarray(part.X.sum(axis=0)).ravel() for part in views_of(whole)])
+    least = np.sort(counts)[-WORDS]
+    parts, taken = [], 0
+    for part in views_of(whole):
+        mine = counts[taken : taken + part.X.shape[1]]
+        taken += part.X.shape[1]
+        X = part.X[:, np.flatnonzero(mine >= least)].toarray()
+        parts.append(Dataset(part.name, part.ids, X, entity=part.entity))
+    return HeteroData(parts, whole.links, None, whole.labels)
+
+
+def views_of(data: HeteroData) -> list[Any]:
+    """Return the datasets."""
+    return list(data.datasets.values())
 
 
 def half_told(data: HeteroData, seed: int) -> tuple[HeteroData, Any]:
@@ -202,9 +222,10 @@ def report_agreement(out: Out, found: dict[tuple[str, int], dict[int, Scores]], 
     legend_below(figure, panes[0], 3)
     what = (
         "Agreement of k-means with the classes, normalised mutual information (1 is perfect), by "
-        "number of axes. Block scaled: each view standardised and brought to the same size. Mean "
-        f"and standard error over {seeds} runs: k-means starts, and which {100 * SHOWN:.0f} % of "
-        "the items show their labels to learned weights; agreement is of the other items."
+        f"number of axes. Of citeseer the {WORDS} most frequent words. Block scaled: each view "
+        "standardised and brought to the same size. Mean and standard error over "
+        f"{seeds} runs: k-means starts, and which {100 * SHOWN:.0f} % of the items show their "
+        "labels to learned weights; agreement is of the other items."
     )
     out.figure("agreement", figure, what, front=True)
     out.table("agreement", pd.DataFrame(rows), what)

@@ -41,6 +41,7 @@ SEEDS, QUICK_SEEDS = 3, 2
 SHARES, QUICK_SHARES = (0.1, 0.3, 0.7), (0.1, 0.5)
 GAPS = {"complete": 0.0, "30 % of the rows missing": 0.3}
 FEW = 0.3
+NOISE = 2
 MODELS = {
     "gbc": "GBC",
     "vote": "vote of independent boosters",
@@ -81,7 +82,7 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
     few = shares[:1]
     numerals = some(mfeat(data), QUICK_ITEMS if quick else ITEMS) if MFEAT.there(data) else None
     attacks = terror(data) if TERROR_ATTACK.there(data) else None
-    noise = (2,) if quick else (0, 2)
+    noise = (NOISE,)
     steps = len(GAPS) * len(shares) + len(GAPS) * len(few) + len(COUNTS)
     out.plan(seeds * (steps * (numerals is not None) + len(noise) * (attacks is not None)))
 

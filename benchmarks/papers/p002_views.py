@@ -145,8 +145,12 @@ def list_all(
                 **{how: said(runs, how) for how in (NATIVE, DIAGONAL, FULL)},
                 "share of noise, diagonal": said(runs, "diagonal noise") if several else "",
                 "share of noise, full": said(runs, "full noise") if several else "",
-                "CPU s, diagonal": f"{np.median(values(runs, 'diagonal seconds')):.2f}",
-                "CPU s, full": f"{np.median(values(runs, 'full seconds')):.2f}",
+                **{
+                    f"CPU s, {how}": f"{np.median(values(runs, f'{how} seconds')):.2f}"
+                    if f"{how} seconds" in runs[0]
+                    else ""
+                    for how in (DIAGONAL, FULL)
+                },
             }
         )
     splits = len(next(iter(found.values())))

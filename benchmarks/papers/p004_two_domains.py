@@ -254,10 +254,9 @@ def judge(out: Out, found: dict[str, list[dict[str, Any]]], ranks: tuple[int, ..
             + f"; {len(runs)} drawings",
             verdict=judged(
                 [
-                    above(right, values) > 0
+                    all(above(right, values) > 0 for values in flat.values())
                     for steps in beyond.values()
                     for _, right in steps
-                    for values in flat.values()
                 ]
             ),
             how_chosen=how,
