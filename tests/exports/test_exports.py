@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from hetviz.plots.colour import colouring
 from hetviz.runs import fit_run
 from hetviz.runs.recipe import coordinates_hash, read_recipe
 
+ROOT = Path(__file__).resolve().parents[2]
 DANGEROUS = ["=1+1", "+1", "-1", "@x", "</script><b>"]
 
 
@@ -195,7 +197,8 @@ def test_data_that_were_changed_travel_with_their_recipe(hold_out: float, tmp_pa
             target.write_bytes(archive.read(name))
     folder = hetviz.run_recipe(tmp_path)
     assert json.loads((folder / "scores.json").read_text("utf-8"))["same_coordinates"] is True
-    subprocess.run([sys.executable, "reproduce.py"], cwd=tmp_path, check=True, timeout=120)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "reproduce.py"], cwd=tmp_path, env=env, check=True, timeout=120)
     assert (tmp_path / "map.pdf").read_bytes().startswith(b"%PDF")
     if not hold_out:
         table = pd.read_csv(tmp_path / "coordinates.csv", dtype={"id": str}, keep_default_na=False)
