@@ -24,6 +24,7 @@ from hetviz.data import HeteroData
 from hetviz.io import read_bundle
 from hetviz.runs.cluster_cards import ClusterCard, cluster_cards
 from hetviz.runs.cluster_contrast import Contrasts
+from hetviz.runs.cluster_search import label_clusters
 
 TOP = 5
 
@@ -40,6 +41,11 @@ def run(out: Path, quick: bool) -> None:
             spaces["10 axes, guided projection"] = wide.stacked()
         for space, Y in spaces.items():
             rows += measured(name, loaded.data, space, Y, numbers[:1] if quick else numbers)
+        if name == "emoji":
+            rows += [
+                known_groups(loaded.data, spaces["map of the sample"], column)
+                for column in ("group", "subgroup")
+            ]
     report("clusters", rows, out, "shares over clusters; purity weighted by members")
 
 
@@ -68,6 +74,18 @@ def measured(
                 row[f"{column} in top {TOP} words"] = told_by_words(data, cards, codes, column)
         row["top category is the main class"] = told_by_category(cards)
         yield row
+
+
+def known_groups(data: HeteroData, Y: NDArray[np.float64], column: str) -> dict[str, Any]:
+    """Return how often the words say the group where the clusters are the known groups."""
+    codes, names = label_clusters(data, column)
+    cards = cluster_cards(Contrasts(data), Y, codes, len(names))
+    return {
+        "data": "emoji",
+        "space": f"the column {column} itself",
+        "clusters": len(names),
+        f"{column} in top {TOP} words": told_by_words(data, cards, codes, column),
+    }
 
 
 def largest_share(values: NDArray[np.object_]) -> float:
