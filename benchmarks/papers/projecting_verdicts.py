@@ -208,13 +208,13 @@ def _clusters(out: Out, found: Found, clusters: Sequence[dict[str, Any]]) -> Non
     def rand(source: str, method: str) -> str:
         return ", ".join(told(found.values(source, method, "rand", at)) for at in sizes)
 
-    def lift(source: str, method: str) -> str:
+    def lift(source: str, method: str) -> Any:
         above_shuffled = [
             found.values(source, method, "rand", at)
             - found.values(source, method, "rand_chance", at)
             for at in sizes
         ]
-        return told(np.mean(above_shuffled, axis=0))
+        return np.mean(above_shuffled, axis=0)
 
     won = compared(("paper 2", "cca"))
     out.verdict(
@@ -224,13 +224,21 @@ def _clusters(out: Out, found: Found, clusters: Sequence[dict[str, Any]]) -> Non
         ours=f"at {', '.join(map(str, CLUSTERS))} clusters, ours against CCA: "
         + beside(found, lambda s: f"{rand(s, 'paper 2')} against {rand(s, 'cca')}")
         + f". Better in {won.count(1)}, alike in {won.count(0)}, worse in {won.count(-1)} of "
-        f"{len(won)} (data, clusters, training sizes). Above shuffled clusters, mean of these: "
-        + beside(found, lambda s: f"{lift(s, 'paper 2')} against {lift(s, 'cca')}"),
+        f"{len(won)} (data, clusters, training sizes).",
         verdict="holds"
         if won.count(-1) == 0
         else "holds in part"
         if won.count(-1) < len(won) / 2
         else "does not hold here",
+        how_chosen=HOW + " k-means, ten starts.",
+    )
+    out.verdict(
+        "The same, counted from what shuffled clusters of the same sizes reach: the index alone "
+        "grows as clusters become alike in size, whatever is in them.",
+        paper="not looked at",
+        ours="mean over the numbers of clusters, ours against CCA: "
+        + beside(found, lambda s: f"{told(lift(s, 'paper 2'))} against {told(lift(s, 'cca'))}"),
+        verdict=judged([above(lift(s, "paper 2"), lift(s, "cca")) >= 0 for s in found.sources]),
         how_chosen=HOW + " k-means, ten starts.",
     )
     won = compared(("paper 3", "paper 2"))

@@ -125,7 +125,7 @@ def test_paper_000_runs_and_tells_methods_apart(tmp_path, monkeypatch):
     out.close()
     (kept,) = experiments(tmp_path)
     record = kept.record
-    assert len(record["verdicts"]) == 12
+    assert len(record["verdicts"]) == 13
     assert {figure["stem"] for figure in record["figures"]} == {
         "satisfaction",
         "prediction",
