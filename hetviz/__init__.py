@@ -42,6 +42,7 @@ __all__ = [
     "merge_guidance",
     "methods",
     "nearest_to",
+    "place_rows",
     "predict_labels",
     "predict_links",
     "price",
@@ -87,6 +88,7 @@ _WHERE = {
     "registry": ("get_method", "methods", "suggest"),
     "runs.clusters": ("clusters",),
     "runs.compare": ("compare",),
+    "runs.place": ("place_rows",),
     "runs.questions": ("suggest_questions",),
     "runs.stopping": ("stopping_hint",),
     "runs.sweep": ("sweep",),
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
     from hetviz.runs.clusters import clusters
     from hetviz.runs.compare import compare
+    from hetviz.runs.place import place_rows
     from hetviz.runs.questions import suggest_questions
     from hetviz.runs.stopping import stopping_hint
     from hetviz.runs.sweep import sweep

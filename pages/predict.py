@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from hetviz.ui import look, predict_labels, predict_links, predict_new, session
+from hetviz.ui import look, predict_file, predict_labels, predict_links, predict_new, session
 from hetviz.ui.places import PAGES
 
 SECTIONS = {
     "Links": predict_links.show,
     "Labels": predict_labels.show,
     "Something new": predict_new.show,
+    "New items from a file": predict_file.show,
 }
 
 state = session.workspace().state

@@ -91,7 +91,7 @@ def test_every_command_has_help_with_an_example(command, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])
     assert caught.value.code == 0
-    assert f"example: python -m hetviz {command}" in " ".join(capsys.readouterr().out.split())
+    assert f"Example: python -m hetviz {command}" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The command line: the same engine as the app, without a browser.
 
-One file a command; `COMMANDS` names them in the order of the help. Exit codes: 0 done, 1 the data
-or the parameters are wrong (the message says what), 2 the command itself is wrong.
+One file a command; `COMMANDS` names them in the order of the help; `EXIT_CODES` is part of it.
+Results go to standard output, notes, errors and progress to the other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from textwrap import fill
 
 import hetviz
 from hetviz.cli.terminal import print_error, tell
@@ -28,9 +29,15 @@ COMMANDS = (
     "clusters",
     "ask",
     "predict",
+    "place",
     "run",
     "export",
     "report",
+)
+
+EXIT_CODES = (
+    "exit codes: 0 done; 1 the data or a setting will not do, and the message says what; "
+    "2 the command itself is wrong; 130 stopped with Ctrl-C"
 )
 
 
@@ -40,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # Ids may hold letters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
-    given = _parser().parse_args(arguments)
+    given = parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -55,20 +62,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    found = argparse.ArgumentParser(
         prog="hetviz",
         description="One joint map of several unlike datasets, moved by what is known of them.",
-        epilog="example: python -m hetviz embed digits --method guided-projection --out result",
+        epilog="Example: python -m hetviz embed digits --method guided-projection --out result\n\n"
+        + fill(EXIT_CODES, 78),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    found.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
+    commands = found.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(
         name: str, run: Callable[[argparse.Namespace], int], words: str, example: str
     ) -> argparse.ArgumentParser:
         command = commands.add_parser(
-            name, help=words, description=words, epilog=f"example: python -m hetviz {example}"
+            name, help=words, description=words, epilog=f"Example: python -m hetviz {example}"
         )
         command.set_defaults(command=run)
         command.add_argument("--json", action="store_true", help="print JSON")
@@ -76,4 +86,4 @@ def _parser() -> argparse.ArgumentParser:
 
     for name in COMMANDS:
         importlib.import_module(f"hetviz.cli.{name}").register(add)
-    return parser
+    return found

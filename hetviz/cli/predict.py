@@ -61,7 +61,7 @@ def register(add: Add) -> None:
 
 def _kind(kinds: Any, name: str, run: Any, words: str, example: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = kinds.add_parser(
-        name, help=words, description=words, epilog=f"example: python -m hetviz {example}"
+        name, help=words, description=words, epilog=f"Example: python -m hetviz {example}"
     )
     parser.set_defaults(command=run)
     # Given before or after the word; the one before must not be forgotten.

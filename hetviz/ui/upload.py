@@ -15,7 +15,7 @@ from hetviz.ui import look, reading, session, work
 from hetviz.workspace import AddTables, OpenBundle
 from hetviz.workspace.content import read_files, read_zip
 
-_TYPES = [
+TYPES = [
     *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "parquet", "json", "jsonl", "ndjson"),
     *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip"),
 ]
@@ -63,7 +63,7 @@ def drop_zone(label: str, fresh: bool) -> None:
     key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
     st.file_uploader(
         label,
-        type=_TYPES,
+        type=TYPES,
         accept_multiple_files=True,
         key=key,
         on_change=_stage,

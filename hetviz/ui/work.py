@@ -107,7 +107,13 @@ def refit(state: State, loose: NDArray[np.int64] | None = None) -> bool:
     return True
 
 
-def find(title: str, task: str, arguments: Mapping[str, Any], start: Run | None = None) -> None:
+def find(
+    title: str,
+    task: str,
+    arguments: Mapping[str, Any],
+    start: Run | None = None,
+    only: NDArray[np.int64] | None = None,
+) -> None:
     """Start finding something out about the open data.
 
     Parameters
@@ -117,11 +123,13 @@ def find(title: str, task: str, arguments: Mapping[str, Any], start: Run | None 
         ``"hetviz.jobs.<module>:<function>"``, called with the data, the arguments and ``progress``;
         it returns `hetviz.jobs.Findings`.
     arguments : mapping
-        JSON-ready.
+        JSON-ready. In ``files``, blobs by name of file, of which the task gets the bytes.
     start : Run, optional
         A map that the task gets the places of, as ``start``.
+    only : array of int, optional
+        Global rows that the task gets, as ``only``.
     """
-    _start(title, task, arguments, start=None if start is None else start.id)
+    _start(title, task, arguments, only, None if start is None else start.id)
 
 
 def again(pending: Pending) -> None:
@@ -172,6 +180,10 @@ def _start(
     }
     if session.do(StartJob(job, title, note)):
         given = dict(arguments) | ({} if only is None else {"only": only})
+        if "files" in given:
+            given["files"] = {
+                name: workspace.blobs.get(blob) for name, blob in given["files"].items()
+            }
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
             given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)

@@ -47,6 +47,7 @@ from hetviz.workspace.guidance_commands import (
     SwitchSet,
 )
 from hetviz.workspace.joining_commands import LinkByList, LinkByNearness
+from hetviz.workspace.placing_commands import KeepItems, LeaveItems
 from hetviz.workspace.sessions import SESSIONS, Sessions
 from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
@@ -71,7 +72,9 @@ __all__ = [
     "Glance",
     "ImportGuidance",
     "KeepFindings",
+    "KeepItems",
     "Kept",
+    "LeaveItems",
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",

@@ -13,11 +13,12 @@ from threading import Lock
 from typing import Any
 
 from hetviz import __version__
-from hetviz.data import HeteroData
+from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, child, read_bundle, read_tables, sample_path
 from hetviz.io.drop import Drop
 from hetviz.io.loose import Parse
+from hetviz.io.new_items import NewItems, read_new_items
 from hetviz.io.pieces_as_bytes import packed, unpacked
 from hetviz.workspace.files import replace_file
 
@@ -72,6 +73,24 @@ def read_files(
     except TypeError as error:
         raise ParameterError(f"How to read a file: {error}.") from None
     return read_tables(list(files.items()), chosen, base, _keeping(kept))
+
+
+def read_items(
+    files: Mapping[str, bytes],
+    dataset: Dataset,
+    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    id_column: str | None = None,
+    kept: Path | None = None,
+) -> NewItems:
+    """Read uploaded files of new items of a dataset; see `read_files` for `kept`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used.
+    """
+    chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
+    return read_new_items(list(files.items()), dataset, chosen, id_column, _keeping(kept))
 
 
 def _keeping(folder: Path | None) -> Parse:

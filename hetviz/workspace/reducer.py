@@ -9,7 +9,7 @@ from hetviz.data import Filter, passing
 from hetviz.errors import DataError, Problem
 from hetviz.io import Loaded
 from hetviz.workspace import commands as c
-from hetviz.workspace import joining, renaming
+from hetviz.workspace import joining, placing, renaming
 from hetviz.workspace.blobs import BlobStore
 from hetviz.workspace.cluster_commands import ClusterCommand
 from hetviz.workspace.clustering import CLUSTERS, cluster, found_clusters
@@ -19,6 +19,7 @@ from hetviz.workspace.guidance_commands import GuidanceCommand
 from hetviz.workspace.guiding import guide
 from hetviz.workspace.joining_commands import JoiningCommand
 from hetviz.workspace.packing import unpack_coordinates, unpack_json, unpack_rows
+from hetviz.workspace.placing_commands import PlacingCommand
 from hetviz.workspace.state import OUTCOMES, SHIPPED, Kept, Pending, Run, State, View
 
 MAX_TITLE = 80
@@ -54,6 +55,8 @@ def apply(state: State, command: c.Command, blobs: BlobStore, stamp: Stamp | Non
         return guide(state, command, (stamp or Stamp()).when, blobs)
     if isinstance(command, JoiningCommand):
         return joining.join(state, command)
+    if isinstance(command, PlacingCommand):
+        return placing.place(state, command, blobs)
     match command:
         case c.OpenSample():
             return _opened(state, read_sample(command.name), f"sample:{command.name}")
