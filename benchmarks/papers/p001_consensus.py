@@ -239,7 +239,7 @@ def report_shares(
         "random splits. Rows missing: each view lacks 30 % of the items, drawn for each view. The "
         "best source alone is judged on the items that it records."
     )
-    out.figure("labels-share", figure, what, front=True)
+    out.figure("labels-share", figure, what)
     out.table("labels-share", pd.DataFrame(rows), what)
     for gap in GAPS:
         wins = [

@@ -194,7 +194,7 @@ def draw_maps(out: Out, maps: dict[str, list[dict[str, Any]]], Y: Floats) -> Non
         "the paper (likeness weighs a tenth of links), MKPE as in hetviz (as much as links, and "
         "drugs spread as widely as receptors), and CODE. Axes have no unit."
     )
-    out.figure("maps", figure, caption, front=True)
+    out.figure("maps", figure, caption)
 
 
 def list_pairs(
