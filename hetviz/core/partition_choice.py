@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +60,13 @@ class Tried:
 def sizes_to_try(n: int, method: str) -> list[int]:
     """Return what is worth trying as the `size` of `partition` for n points.
 
-    Groups of at least five points on average: 2 to 10 of them, then in growing steps to 60.
+    2 to 10 groups, then in growing steps to 60, but no more than the square root of n (Mardia,
+    Kent and Bibby 1979 take that of n / 2 for the number itself), nor under five points each.
     """
     if method == "hdbscan":
         return group_sizes(n)
-    numbers = [k for k in (*range(2, 11), 12, 15, 20, 25, 30, 40, 60) if k <= n // 5]
+    most = min(isqrt(n), n // 5)
+    numbers = [k for k in (*range(2, 11), 12, 15, 20, 25, 30, 40, 60) if k <= most]
     return numbers or [1]
 
 

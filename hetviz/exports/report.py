@@ -139,7 +139,9 @@ def report_page(
     scores and curves (``scores``, ``kinds``) where they were taken already.
     """
     measured = data if shown is None else shown
-    kinds: Any = figures["kinds"] if figures else curves(measured, embedding, held_out)
+    taken: Any = figures["kinds"] if figures else curves(measured, embedding, held_out)
+    # Where nothing was said there is a kind without curves.
+    kinds = {sort: of for sort, of in taken.items() if of}
     scores = figures["scores"] if figures else evaluate(measured, embedding, held_out).to_dict()
     card = None if run is None else get_method(run.method).card
     by = "" if card is None else card.title

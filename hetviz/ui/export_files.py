@@ -200,6 +200,7 @@ def again(of: Source) -> None:
         of.embedding,
         run=made,
         figures={"scores": figures_["scores"], "kinds": charts.curves_of(figures_)},
+        clusters=None if state.clustering is None else state.clustering.summary(of.data),
         title=f"{state.title}: {of.how or run.title}",
         notes=tuple(figures_.get("notes", ())),
         settings=of.chosen.settings,

@@ -70,6 +70,16 @@ class Clustered:
             out[span] = np.where(rows >= 0, self.codes[name][rows], -1)
         return out
 
+    def summary(self, data: HeteroData) -> pd.DataFrame:
+        """Return a row for each cluster: its name, its items of each dataset, its stability."""
+        codes = self.of(data)
+        counts = {
+            name: np.bincount(codes[span][codes[span] >= 0], minlength=len(self.names))
+            for name, span in data.offsets.items()
+        }
+        stability = ["" if np.isnan(value) else f"{value:.2f}" for value in self.stability]
+        return pd.DataFrame({"cluster": self.names, **counts, "stability": stability})
+
     def frame(self, data: HeteroData) -> pd.DataFrame:
         """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""
         ids = {name: dataset.ids for name, dataset in data.datasets.items()}

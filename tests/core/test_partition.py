@@ -78,7 +78,10 @@ def test_silhouette_of_a_case_by_hand() -> None:
 
 def test_clear_groups_are_stable_and_chosen() -> None:
     X, _ = heaps((30, 30, 30, 30), seed=2)
-    assert sizes_to_try(len(X), "k-means")[:9] == list(range(2, 11))
+    assert sizes_to_try(len(X), "k-means") == list(range(2, 11))
+    assert sizes_to_try(1_900, "k-means")[-1] == 40
+    assert sizes_to_try(12, "k-means") == [2]
+    assert sizes_to_try(3, "k-means") == [1]
     tried = try_sizes(X, "k-means", range(2, 7))
     assert best(tried).k == 4
     assert best(tried).stability == 1.0

@@ -24,6 +24,7 @@ from hetviz.errors import DataError, DataWarning, ParameterError
 from hetviz.exports.export import WHAT
 from hetviz.exports.figures import FigureSettings
 from hetviz.exports.interactive import interactive_map
+from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import recipe_zip
 from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
@@ -224,6 +225,9 @@ def test_a_report_says_how_and_how_good(tmp_path: Path) -> None:
     said = bare.read_text(encoding="utf-8")
     assert "&lt;b&gt;Sheep&lt;/b&gt;" in said
     assert "1 of 33 items have no place." in said
+    # Of data of which nothing was said the app keeps a kind without curves.
+    unsaid = report_page(sheep(), flock(), figures={"scores": {}, "kinds": {"links": {}}})
+    assert "33" in unsaid
 
 
 def test_the_command_line_exports_and_reports(
