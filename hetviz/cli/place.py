@@ -57,7 +57,7 @@ def _place(given: argparse.Namespace) -> int:
     table = placed.frame()
     if given.out is not None:
         texts = table.select_dtypes(exclude="number")
-        safe = {name: [_safe(cell, escaped) for cell in texts[name]] for name in texts}
+        safe = {str(name): [_safe(cell, escaped) for cell in texts[name]] for name in texts}
         write(given.out, table.assign(**safe).to_csv(index=False).encode())
     record = {
         "dataset": given.dataset,

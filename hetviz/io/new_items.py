@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
 import pandas as pd
@@ -159,12 +160,9 @@ def _id_column(frame: pd.DataFrame, dataset: Dataset, known: str | None) -> str 
 
 
 def _invented(dataset: Dataset, n: int) -> list[str]:
-    taken, found, number = set(dataset.ids), [], 0
-    while len(found) < n:
-        number += 1
-        if f"new {number}" not in taken:
-            found.append(f"new {number}")
-    return found
+    taken = set(dataset.ids)
+    names = (f"new {number}" for number in count(1))
+    return list(islice((name for name in names if name not in taken), n))
 
 
 def _with_numbers(table: pd.DataFrame, dataset: Dataset, decimal: str) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from hetviz.jobs.results import Findings
 from hetviz.progress import Part, Progress
 from hetviz.registry import get_method
 from hetviz.runs import fit_run
-from hetviz.runs.place import Placed, cannot_place, place_rows
+from hetviz.runs.place import Placed, cannot_place, new_rows_of, place_rows
 
 PLACED = "placed"
 _SETTLED = {"n_iter": 20, "n_epochs": 20}
@@ -82,6 +82,8 @@ def place_items(
     items = read_new_items(
         list(files.items()), data[dataset], said, id_column, parse=child.read_drop
     )
+    # What does not fit is told before the method is fitted.
+    new_rows_of(data, data[dataset], items.table, items.media, [])
     with warnings.catch_warnings():
         # What is to be said of the fit was said when the map was made.
         warnings.simplefilter("ignore")

@@ -60,7 +60,8 @@ def newcomers_figure(
     for flag, symbol, words in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
         rows = [at for at, one in enumerate(doubtful) if one == flag and np.isfinite(new[at]).all()]
         colour = token.minus if flag else token.accent
-        figure.add_scatter(
+        # By WebGL too: else all that is grey would lie above the rings.
+        figure.add_scattergl(
             x=new[rows, 0],
             y=new[rows, 1],
             mode="markers",

@@ -275,9 +275,9 @@ def _doubt(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> Doubt | No
         if new.X is not None and owner.X is not None:
             away = cross_squared_distances(new.X[rows], owner.X)
         elif new.distance is not None:
-            away = np.asarray(new.distance[rows]) ** 2
+            away = np.asarray(new.distance[rows] ** 2, dtype=np.float64)
         else:
-            away = -np.asarray(new.kernel)[rows]
+            away = -np.asarray(new.kernel, dtype=np.float64)[rows]
         found.append(doubt(away, Y_new[rows], Y, usual))
     return Doubt(
         np.concatenate([part.elsewhere for part in found]),
@@ -287,7 +287,7 @@ def _doubt(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> Doubt | No
 
 
 def _table(owner: Dataset, new: Dataset, found: Doubt | None) -> pd.DataFrame:
-    nothing = np.full(len(new), np.nan)
+    nothing: Floats = np.full(len(new), np.nan)
     elsewhere = nothing if found is None else found.elsewhere
     unlike = nothing if found is None else found.unlike
     total = nothing if found is None else np.where(np.isnan(elsewhere), np.nan, found.total)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from hetviz.base import Capability
-from hetviz.data import HeteroData
+from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
+from hetviz.features.recipe import columns_used
 from hetviz.plots.newcomers import newcomers_alt, newcomers_figure
 from hetviz.registry import get_method, methods
 from hetviz.runs.place import cannot_place
@@ -23,6 +23,7 @@ KIND = "placed"
 TASK = "hetviz.jobs.place_task:place_items"
 _DOUBTFUL = 0.5
 _SHOWN = 200
+_NAMED = 12
 
 
 def show(state: State) -> None:
@@ -42,10 +43,10 @@ def show(state: State) -> None:
         return
     wide, _ = st.columns([1.2, 1], gap="large")
     with wide:
-        name = st.selectbox("They are", list(data.datasets), key="newfile-dataset")
-        columns = [] if data[name].table is None else list(map(str, data[name].table.columns))
-        if columns:
-            look.quiet(f"Columns of the {name}: {look.listed(columns[:12])}.")
+        # First those whose columns are enough to place an item by.
+        names = sorted(data.datasets, key=lambda name: not _made_of_columns(data[name]))
+        name = st.selectbox("They are", names, key="newfile-dataset")
+        look.quiet(_columns_line(data[name]))
         key = f"newfile-{st.session_state.get('uploads', 0)}"
         st.file_uploader(
             "A table with a row for each new item",
@@ -56,6 +57,32 @@ def show(state: State) -> None:
             args=(key, name),
             disabled=work.live() is not None,
         )
+
+
+def _made_of_columns(dataset: Dataset) -> bool:
+    return bool(columns_used((dataset.recipe or {}).get("features")))
+
+
+def _columns_line(dataset: Dataset) -> str:
+    """Say which columns a file of new items needs."""
+    given = columns_used((dataset.recipe or {}).get("features"))
+    names = given or list(dataset.feature_names or ())
+    if dataset.kernel is not None or dataset.distance is not None:
+        return (
+            f"The {dataset.name} are known only by how alike each two are, so no table can place "
+            "new ones here; the library can, from a kernel or distances."
+        )
+    if not names:
+        return (
+            f"The {dataset.name} have no columns to be placed by: name a column after another "
+            "dataset, and list in it the items that each new one belongs with."
+        )
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    shown = look.listed([*names[:_NAMED], *more])
+    words = (
+        "Needed are an id and, as far as known," if given else "Needed are an id and the numbers"
+    )
+    return f"{words} {shown}. Other columns are kept or passed over."
 
 
 def _can_line(state: State, run: Run) -> str:
@@ -131,11 +158,8 @@ def _result(state: State, run: Run, kept: Kept) -> None:
                 args=(content, run.id),
             )
         st.button("Leave", key="leave-items", on_click=_leave)
-    wide, narrow = st.columns([1.3, 1], gap="large")
-    with narrow:
-        _map(state, run, content, doubtful)
-    with wide:
-        _table(data, content)
+    _map(state, run, content, doubtful)
+    _table(data, content)
     problems = [Problem(**fields) for fields in content["problems"]]
     if problems:
         look.section("Worth knowing", look.count(len(problems), "note"))
@@ -154,28 +178,20 @@ def _doubt_line(n: int, doubtful: int, unplaced: int) -> str:
 
 def _table(data: HeteroData, content: Mapping[str, Any]) -> None:
     look.section("New items", "the nearest of each dataset")
+    head = ["Item", "Doubt", "Why", *(f"Nearest {name}" for name in data.datasets)]
     rows = []
     for at, title in enumerate(content["titles"][:_SHOWN]):
         doubt = content["doubt"][at]
-        row: dict[str, Any] = {"Item": title, "Doubt": None if doubt is None else 100 * doubt}
+        row = [title, "–" if doubt is None else f"{100 * doubt:.0f} %", content["why"][at]]
         for name in data.datasets:
             found = content["near"][at].get(name, [])
-            near = [data[name].titles[k] for k in data[name].find(found[:2]) if k >= 0]
-            row[f"Nearest {name}"] = ", ".join(map(str, near)) or "–"
-        row["Why"] = content["why"][at]
+            near = [str(data[name].titles[k]) for k in data[name].find(found[:2]) if k >= 0]
+            row.append(", ".join(near) or "–")
         rows.append(row)
-    st.dataframe(
-        pd.DataFrame(rows),
-        key="newfile-table",
-        hide_index=True,
-        width="stretch",
-        column_config={
-            "Doubt": st.column_config.NumberColumn(
-                format="%.0f %%",
-                help="How many of the items most like it lie elsewhere on the map, or how much "
-                "farther than usual the nearest is: the greater of the two.",
-            )
-        },
+    look.table(head, rows, words=True)
+    look.quiet(
+        "Doubt: how many of the items most like it lie elsewhere on the map, or how much farther "
+        "than usual the nearest is; the greater of the two."
     )
     if len(content["ids"]) > _SHOWN:
         look.quiet(f"… and {len(content['ids']) - _SHOWN:,} more")
