@@ -12,7 +12,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(PY) -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint types unit browser soak lock clean
+.PHONY: help app test lint types unit browser soak docs lock clean
 
 help:
 	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
 	@echo 'make soak      long runs with faults (not part of make test)'
+	@echo 'make docs      a page for each method and the reference, in build/docs'
 	@echo 'make lock      write requirements*.txt from pyproject.toml'
 	@echo 'make clean     remove .venv and what the tests left'
 
@@ -64,6 +65,9 @@ $(TOOLS): requirements-dev.txt $(RUNTIME)
 	@echo 'Installing the test tools.'
 	@$(PIP) -r requirements-dev.txt
 	@touch $@
+
+docs: $(TOOLS)
+	$(PY) tools/make_docs.py build/docs
 
 lock: $(TOOLS)
 	sh tools/lock.sh $(PY)
