@@ -35,8 +35,8 @@ with right:
     look.section("Your own data")
     upload.drop_zone("Your own files", fresh=True)
     look.quiet(
-        "Tables (CSV, Excel, Parquet, JSON), matrices, graphs, pictures, texts, and links if you "
-        "have them; several at once, or a zip."
+        "Drop them here: one table for each dataset, and links if you have them. Several at once, "
+        "or a zip; 200 MB each."
     )
     look.section("Samples", "open with their map drawn")
     gallery.cards()

@@ -5,6 +5,7 @@ Read by their published layout with h5py; see the AnnData documentation, "On-dis
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,10 @@ from hetviz.io.tables import Choices
 
 MAX_LINKS = 300_000
 _LIKE_COUNTS = 50
+_MOST_GROUPS = 100
+
+OTHERS = "could be the features"
+"""What is told of the matrices of a file that could be read as its features, and are not."""
 _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
 _INSTEAD = "X_pca"
 
@@ -98,7 +103,7 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
         facts["features"] = f"{part}, {X.shape[1]:,} columns"
     others = [word for word in there if word.partition(" ")[0] != part]
     if others:
-        facts["could be the features"] = ", ".join(others)
+        facts[OTHERS] = ", ".join(others)
     links = _neighbours(box, called, ids, problems)
     frame = pd.DataFrame({"id": ids, **columns}, dtype=str)
     observations = Piece(
@@ -110,11 +115,29 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
         X=X,
         feature_names=names,
         id_column="id",
+        label_columns=_groups(box, columns),
         entity=entity,
         facts=facts,
         problems=tuple(problems),
     )
     return [observations, *links]
+
+
+def _groups(box: Box, columns: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Return the columns of obs that are stored as categories, as clusters named 0, 1, ... are."""
+    obs = box.box("obs")
+    if obs is None:
+        return ()
+    old = obs.box("__categories")
+    found = []
+    for column, cells in columns.items():
+        inner = obs.box(column) if column in obs else None
+        stored = inner is not None and {"codes", "categories"} <= set(inner.names())
+        if not stored and (old is None or column not in old):
+            continue
+        if 2 <= len(set(cells) - {""}) <= min(_MOST_GROUPS, len(cells) / 2):
+            found.append(column)
+    return tuple(found)
 
 
 def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dict[str, list[str]]]:

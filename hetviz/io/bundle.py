@@ -23,11 +23,11 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.coordinates import read_coordinates
-from hetviz.io.drop import read_drop, read_folder
+from hetviz.io.drop import Parse, read_drop, read_folder
 from hetviz.io.files import MANIFEST, Archive, Files, Folder
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.loose import Parse, read_tables
+from hetviz.io.loose import read_tables
 from hetviz.io.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.samples import sample_path, samples
 from hetviz.io.statements import read_comparisons, read_links

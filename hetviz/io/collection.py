@@ -7,7 +7,7 @@ unless the user says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -27,6 +27,8 @@ _OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".npy", ".npz", ".
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _JUNK = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice"}
+# What a run leaves in its folder.
+_RECIPE, _RESULT = "recipe.toml", "coordinates.csv"
 _SHOWN = 5
 
 TOGETHER = "files"
@@ -55,9 +57,25 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
         If nothing can be read.
     """
     reading = _Reading(name, files, choices)
-    for member in files.names():
-        reading.add(member)
+    members = files.names()
+    runs = _run_folders(members)
+    for member in members:
+        if runs.isdisjoint(PurePosixPath(member).parents):
+            reading.add(member)
+        else:
+            reading.passed.append(member)
     return reading.result()
+
+
+def _run_folders(members: Collection[str]) -> set[PurePosixPath]:
+    """Return the folders below that hold a result of hetviz, which is no data."""
+    recipes = {PurePosixPath(name).parent for name in members if _named(name, _RECIPE)}
+    results = {PurePosixPath(name).parent for name in members if _named(name, _RESULT)}
+    return recipes & results - {PurePosixPath()}
+
+
+def _named(member: str, name: str) -> bool:
+    return PurePosixPath(member).name == name
 
 
 class _Reading:
@@ -67,6 +85,7 @@ class _Reading:
         self.pieces: list[Piece] = []
         self.pictures: list[tuple[str, bytes]] = []
         self.texts: list[texts.Text] = []
+        self.unsure: list[tuple[texts.Text, bytes]] = []
         self.about: list[str] = []
         self.passed: list[str] = []
         self.n_junk = files.n_passed_over if isinstance(files, Archive) else 0
@@ -96,6 +115,9 @@ class _Reading:
             called = "pictures" if self.name == TOGETHER else stem(self.name)
             rows = pictures.picture_rows(called, self.name, self.pictures)
             pieces = pictures.joined(pieces, rows)
+            if len(pieces) == 1 and self.name != TOGETHER:
+                # What a list of pictures is of is said by the name of the whole, not by "list".
+                pieces = [replace(pieces[0], name=stem(self.name))]
         self._tell_passed()
         if not pieces:
             raise DataError(self.problems or [self._nothing()])
@@ -127,6 +149,8 @@ class _Reading:
         text = texts.text_of(member, member, content, choice, self.problems)
         if choice.role is None and texts.is_prose(member, text.words):
             self.texts.append(text)
+        elif choice.role is None and texts.may_be_prose(text.words):
+            self.unsure.append((text, content))
         else:
             self._table(member, content)
 
@@ -137,6 +161,12 @@ class _Reading:
 
     def _prose(self) -> None:
         """Make one dataset of the texts; a single text beside other things is about these."""
+        # A line or two with commas in it are sentences where the other files are.
+        for text, content in self.unsure:
+            if self.texts:
+                self.texts.append(text)
+            else:
+                self._table(text.file, content)
         if len(self.texts) == 1 and (self.pieces or self.pictures):
             self.about.append(self.texts[0].file)
         elif self.texts:
@@ -149,7 +179,7 @@ class _Reading:
 
     def _tell_passed(self) -> None:
         said = (
-            ("about-files", self.about, "text about the files, not read as data"),
+            ("about-files", self.about, "with text about the others, not read as data"),
             ("passed-over", self.passed, "of kinds that hold no data, passed over"),
         )
         for code, members, what in said:

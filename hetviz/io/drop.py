@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetviz.errors import DataError, HetvizError, Problem
@@ -11,9 +11,9 @@ from hetviz.io.beside import matrices_joined
 from hetviz.io.collection import TOGETHER, read_collection
 from hetviz.io.files import MANIFEST, Archive, Files
 from hetviz.io.likeness import square_table
-from hetviz.io.piece import Piece
+from hetviz.io.piece import Piece, has_matrix, table_of
 from hetviz.io.readers import read_pieces
-from hetviz.io.tables import Choices
+from hetviz.io.tables import Choices, TableRead, read_table
 from hetviz.io.texts import PROSE
 
 
@@ -86,6 +86,42 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
         except HetvizError as error:
             refused.append((name, _as_data_error(name, error)))
     return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
+
+
+Parse = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], Drop]
+
+
+def read_one_table(
+    name: str, content: bytes, parse: Parse = read_drop, sheet: str = ""
+) -> TableRead:
+    """Read the one table of a file of any kind that holds tables.
+
+    Parameters
+    ----------
+    name : str
+    content : bytes
+    parse : callable
+        Reads the bytes of anything but text.
+    sheet : str
+        Which table is meant where there are several, by name.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it holds no table, or several of which none is called so.
+    """
+    if gate.kind_of(name, content) == "text":
+        return read_table(name, content)
+    drop = parse([(name, content)], {})
+    for _, error in drop.refused:
+        raise error
+    tables = [piece for piece in drop.pieces if piece.frame is not None]
+    meant = [piece for piece in tables if piece.name == sheet] or tables
+    if len(meant) != 1 or has_matrix(meant[0]):
+        found = ", ".join(piece.name for piece in drop.pieces)
+        what = "one table is needed here" if meant else "a table is needed here"
+        raise gate.refusal("not-a-table", name, what, found, "Save that one table as CSV.")
+    return table_of(meant[0])
 
 
 def read_folder(files: Files) -> Drop:

@@ -15,9 +15,10 @@ from hetviz.data.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import cells, gate
 from hetviz.io.coordinates import escaped
+from hetviz.io.drop import Parse, read_drop, read_one_table
 from hetviz.io.manifest import LinksEntry
 from hetviz.io.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.tables import TableRead, read_table
+from hetviz.io.tables import TableRead
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
@@ -130,7 +131,9 @@ def guidance_template(data: HeteroData, form: str) -> str:
     return cells.csv_text(header, told)
 
 
-def read_guidance(name: str, content: bytes, data: HeteroData) -> GuidanceRead:
+def read_guidance(
+    name: str, content: bytes, data: HeteroData, parse: Parse = read_drop
+) -> GuidanceRead:
     """Read links and comparisons of the items of `data` from a table.
 
     Parameters
@@ -140,8 +143,11 @@ def read_guidance(name: str, content: bytes, data: HeteroData) -> GuidanceRead:
     content : bytes
         CSV as `guidance_csv` writes it, or a table of links (source_dataset, source_id,
         target_dataset, target_id) or of comparisons (a_dataset, a_id .., or anchor_, near_, far_).
-        weight, score, kind, role, set, note, who and when are optional.
+        weight, score, kind, role, set, note, who and when are optional. Or the same table as
+        XLSX, Parquet or JSON.
     data : HeteroData
+    parse : callable
+        Reads anything but text, as for `hetviz.io.read_tables`.
 
     Returns
     -------
@@ -152,7 +158,7 @@ def read_guidance(name: str, content: bytes, data: HeteroData) -> GuidanceRead:
     hetviz.errors.DataError
         If the bytes are no table, or it has no such columns.
     """
-    read = read_table(name, content)
+    read = read_one_table(name, content, parse)
     problems: list[Problem] = list(read.problems)
     n_rows = len(read.frame) + len(read.errors)
     read = replace(_unmarked(read), problems=())

@@ -29,6 +29,7 @@ from hetviz.io.thumbnails import read_thumbnails
 
 MAX_LABEL_CLASSES = 20
 _TITLES = ("title", "name", "label")
+_TITLE_LENGTH = 60
 
 
 def read_dataset(
@@ -103,9 +104,11 @@ class _Reading:
         known: dict[str, Column] = {}
         if entry.columns is None:
             table, known = cells.typed(text, read.decimal)
+            guessed = None if self.piece.X is not None else _guess_title(known)
         else:
             table = cells.exact(read.name, text, entry.columns, entry.missing)
-        title = self._title_column(table)
+            guessed = None
+        title = self._title_column(table) or guessed
         if self.labels is None:
             self.labels = _guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {"title": title} if title is not None else {}
@@ -350,6 +353,18 @@ def _guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) 
         if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
             return [name]
     return []
+
+
+def _guess_title(columns: Mapping[str, Column]) -> str | None:
+    """Return the first column of short words that nearly all differ, as names do."""
+    for name, column in columns.items():
+        words = [value for value in column.values if isinstance(value, str)]
+        if column.kind != "unique" or len(words) < 0.9 * len(column.values):
+            continue
+        spoken = sum(any(sign.isalpha() for sign in word) for word in words)
+        if spoken >= 0.9 * len(words) and sum(map(len, words)) <= _TITLE_LENGTH * len(words):
+            return name
+    return None
 
 
 def _folded(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -11,7 +11,7 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import infer
 from hetviz.io import gate
-from hetviz.io.drop import Drop, read_drop
+from hetviz.io.drop import Drop, Parse, read_drop
 from hetviz.io.edges import graphs_joined
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
@@ -33,9 +33,6 @@ class NoFiles:
 
     def read(self, name: str) -> bytes:
         raise gate.refusal("no-file", name, "there is no such file")
-
-
-Parse = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], Drop]
 
 
 def read_tables(
@@ -196,22 +193,22 @@ class _Reading:
                 entity=piece.entity,
                 media_column=piece.media_column,
             )
-            dataset, info = read_dataset(
-                NoFiles(), entry, choice.labels, self.problems, read, piece
-            )
+            labels = piece.label_columns or None if choice.labels is None else choice.labels
+            dataset, info = read_dataset(NoFiles(), entry, labels, self.problems, read, piece)
         except DataError as error:
             self._refused(read.name, error)
             return
         self.datasets[name] = dataset
         self.infos.append(info)
-        labels = [column.name for column in info.columns if column.role == "label"]
+        coloured = [column.name for column in info.columns if column.role == "label"]
         if dataset.table is not None:
-            self.labels += [Labels(name, column, dataset.table[column]) for column in labels]
+            self.labels += [Labels(name, column, dataset.table[column]) for column in coloured]
         words = (
-            f"Dataset {name!r}: {len(dataset):,} rows, ids from column {info.id_column!r}, "
-            f"{info.n_features:,} features"
+            f"Dataset {name!r}: {_counted(len(dataset), 'row')}, ids from column "
+            f"{info.id_column!r}, {_counted(info.n_features, 'feature')}"
         )
-        words += f", coloured by {', '.join(labels)}." if labels else "."
+        words += f", named by {info.title_column}" if info.title_column else ""
+        words += f", coloured by {', '.join(coloured)}." if coloured else "."
         self._tell(part, "dataset", words)
 
     def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
@@ -271,6 +268,10 @@ class _Reading:
         words = f"{count:,} links" + (f": {', '.join(blocks)}." if blocks else ".")
         self._tell(part, "links", words)
         return data.edit().add(*links) if links else data
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _mostly(cells: set[str], ids: set[str]) -> bool:

@@ -14,8 +14,7 @@ from hetviz.data.checks import MAX_ID_LENGTH
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns import number
 from hetviz.io import gate
-from hetviz.io.drop import read_drop
-from hetviz.io.loose import Parse
+from hetviz.io.drop import Parse, read_drop
 from hetviz.io.piece import Piece, table_of
 from hetviz.io.statements import comparison_form, is_links
 from hetviz.io.tables import Choices, TableRead

@@ -15,11 +15,12 @@ from hetviz.data.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem
 from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
+from hetviz.io.drop import Parse, read_drop, read_one_table
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo
 from hetviz.io.loose import NoFiles
 from hetviz.io.manifest import DatasetEntry
-from hetviz.io.tables import TableRead, read_table
+from hetviz.io.tables import TableRead
 
 Ints = NDArray[np.int64]
 
@@ -97,6 +98,7 @@ def newer_version(
     content: bytes,
     filename: str,
     info: DatasetInfo | None = None,
+    parse: Parse = read_drop,
 ) -> Newer:
     """Read a newer version of a dataset's file; nothing is changed but in what is returned.
 
@@ -111,6 +113,9 @@ def newer_version(
         For messages.
     info : DatasetInfo, optional
         How the earlier file was read; its column of ids is used again.
+    parse : callable
+        Reads anything but text, as for `hetviz.io.read_tables`. Of several sheets the one is taken
+        that is called as the dataset.
 
     Returns
     -------
@@ -128,7 +133,7 @@ def newer_version(
     others are those of the new file.
     """
     old = data[name]
-    read = read_table(filename, content)
+    read = read_one_table(filename, content, parse, name)
     problems: list[Problem] = []
     labels = {column.name: column for column in data.labels if column.dataset == name}
     entry = _entry(old, read, info, labels)

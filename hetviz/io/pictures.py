@@ -6,7 +6,7 @@ import io
 import struct
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate
 from hetviz.io.piece import Piece
-from hetviz.io.tables import Choices, guess_id_column
+from hetviz.io.tables import guess_id_column
 
 SIDE = 96
 FILE = "file"
@@ -27,17 +27,6 @@ _SHOWN = 5
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError,
            ZeroDivisionError, OverflowError, MemoryError, RuntimeError, struct.error,
            Image.DecompressionBombError)  # fmt: skip
-
-
-def read_picture(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read one picture as a dataset of one row.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no still PNG, JPEG or WEBP picture, or has too many pixels.
-    """
-    return [picture_rows("pictures", name, [(name, small(name, content))])]
 
 
 def small(where: str, content: bytes) -> bytes:
@@ -121,26 +110,6 @@ def ids_of_files(names: Sequence[str]) -> list[str]:
         if len(set(ids)) == len(ids):
             return ids
     return list(names)
-
-
-def read_pictures(
-    called: str,
-    where: str,
-    names: Iterable[str],
-    read: Callable[[str], bytes],
-    problems: list[Problem],
-) -> Piece | None:
-    """Read files as pictures, one at a time, so that only the small ones are kept.
-
-    What cannot be read is added to `problems`; None if nothing can.
-    """
-    found: list[tuple[str, bytes]] = []
-    for name in names:
-        try:
-            found.append((name, small(f"{where}, {name}", read(name))))
-        except DataError as error:
-            problems += error.problems
-    return picture_rows(called, where, found) if found else None
 
 
 @dataclass(frozen=True)

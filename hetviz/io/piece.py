@@ -44,6 +44,8 @@ class Piece:
         Where the format says so; `media_column` names the pictures.
     text_columns : tuple of str
         Columns of free text, which features are made from.
+    label_columns : tuple of str
+        Columns that the format says are categories, though they may look like numbers.
     entity : str or None
         What the rows are: datasets with the same entity are views of the same things.
     facts : mapping of str to str
@@ -67,6 +69,7 @@ class Piece:
     title_column: str | None = None
     media_column: str | None = None
     text_columns: tuple[str, ...] = ()
+    label_columns: tuple[str, ...] = ()
     entity: str | None = None
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()

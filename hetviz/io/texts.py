@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import pandas as pd
 
-from hetviz.errors import DataError, Problem
+from hetviz.errors import Problem
 from hetviz.io import detect, gate
 from hetviz.io.pictures import FILE, FOLDER, ids_of_files
 from hetviz.io.piece import Piece
@@ -17,6 +17,7 @@ from hetviz.io.tables import Choices
 PROSE = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000
 _TITLE = 120
+_FEW_LINES = 3
 _SHOWN = 5
 
 
@@ -51,6 +52,12 @@ def is_prose(name: str, words: str) -> bool:
     return PurePosixPath(name).suffix.lower() in PROSE or detect.is_prose(words)
 
 
+def may_be_prose(words: str) -> bool:
+    """Whether a file is too short to say if it is a table: a line or two, with several words."""
+    lines = [line for line in words.splitlines() if line.strip()]
+    return len(lines) <= _FEW_LINES and len(words.split()) > 2 * len(lines)
+
+
 def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]) -> Piece:
     """Return a dataset of one row for each text: columns id, title, text, file and folder.
 
@@ -79,26 +86,6 @@ def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence
         facts={"texts": f"{len(texts):,}, one row each"},
         problems=_fewer(where, problems),
     )
-
-
-def read_texts(called: str, files: Sequence[tuple[str, bytes]], choices: Choices) -> Piece:
-    """Read text files as one dataset of one row a file.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is none that can be read.
-    """
-    problems: list[Problem] = []
-    texts: list[Text] = []
-    for name, content in files:
-        try:
-            texts.append(text_of(name, name, content, choices, problems))
-        except DataError as error:
-            problems += error.problems
-    if not texts:
-        raise DataError(problems or [Problem("no-texts", called, "there are no texts")])
-    return text_rows(called, called, texts, problems)
 
 
 def _title(words: str) -> str:

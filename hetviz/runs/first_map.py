@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,10 @@ from hetviz.registry import get_method
 KERNEL_ROWS = 4000
 # A dataset drawn this many times smaller than another is a blot, however good its links look.
 LEGIBLE = 3.0
+# A neighbour map of more rows than this is not made in a few seconds.
+NEIGHBOUR_ROWS = 1000
+# Below this guidance area the features say next to nothing of the links.
+WEAK = 0.65
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,8 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
     """Return the best first map by guidance area: PCA, guided linear or guided kernel projection.
 
     Where there are no features, as in a graph, the neighbour map of the links is taken instead, or
-    else that of the comparisons.
+    else that of the comparisons. To 1,000 rows a neighbour map is also made of a single dataset
+    without links, and where the others keep next to nothing of the links.
 
     Parameters
     ----------
@@ -69,7 +75,8 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
     Maps on which one dataset is more than three times as spread out as another come last. A
     dataset that shrinks so has features that say nothing about its links: where each of its items
     is linked, placing it by its links alone is tried too. Ties go to the earlier one. Kernels are
-    tried to 4,000 rows. Costs three to five closed-form fits.
+    tried to 4,000 rows. Costs three to five closed-form fits,
+    and a neighbour map of 1,000 rows at most.
     """
     report = silent if progress is None else progress
     # Rows of one object in several views ought to lie together, whether or not that was said.
@@ -82,6 +89,10 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
         tries.append(("guided-projection", {"kernel": "rbf"}))
     if all(dataset.is_featureless for dataset in data.datasets.values()):
         tries = [("mr-sne", {})] if data.links else [("gnmds", {})]
+    small = data.n_rows <= NEIGHBOUR_ROWS
+    if small and len(data.datasets) == 1 and not data.links and data.comparisons is None:
+        # One far item makes a blot of all others on a linear map; neighbours are seen on this one.
+        tries = [("mr-sne", {}), ("pca", {})]
     found: list[FirstMap] = []
     reasons: list[str] = []
     for place, (method, params) in enumerate(tries):
@@ -100,6 +111,10 @@ def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
             reasons.extend(error.reasons)
         except HetvizError as error:
             reasons.append(str(error))
+    best = max((candidate.area or 0.0 for candidate in found), default=1.0)
+    if small and data.links and best < WEAK:
+        with contextlib.suppress(NotApplicableError):
+            found.append(_made(data, judged, "mr-sne", {}, Part(report, 0.9, 1.0)))
     report(1.0, "Done")
     if not found:
         raise NotApplicableError("A first map", dict.fromkeys(reasons))

@@ -34,6 +34,7 @@ from hetviz.workspace.feature_packing import pack_features
 MOST_SENTENCES = 5_000
 _ROW, _HEAD, _SEEN = 36, 35, 9
 _MADE = "features-made"
+_WAITS = "features-wait"
 _NAMES = {PICTURES: "pictures", VECTORS: "own vectors"}
 _KINDS = {words: kind for kind, words in HOLDS.items()}
 _SCALES = {words: key for key, words in SCALES.items()}
@@ -54,6 +55,7 @@ def show(state: State, name: str, place: int) -> None:
     """Show how the features of a dataset are made, and let it be changed."""
     assert state.data is not None  # noqa: S101 - a card is shown of open data only
     dataset = state.data[name]
+    _read_sentences(dataset)
     recipe = _recipe(state, dataset)
     if recipe is None:
         return
@@ -76,6 +78,7 @@ def show(state: State, name: str, place: int) -> None:
             disabled=[column for column in frame.columns if column not in _FIELDS],
             row_height=_ROW,
             height=_HEAD + _ROW * min(len(frame), _SEEN),
+            placeholder="–",
             alt=f"Table of the columns of {name} and how each becomes features",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -252,7 +255,7 @@ def _ask_text_model(recipe: Mapping[str, Any], key: str) -> None:
         index=list(TEXT_MODELS).index(recipe["text_model"]),
         format_func={"words": "its words", "sentences": "its meaning (sentence model)"}.__getitem__,
         help="Words: texts are alike that share rare words. Meaning: a small language model reads "
-        "each text, so that puppy and dog are alike; English only, about 100 texts a second.",
+        "each text, so that puppy and dog are alike; English only, and much slower.",
         key=key,
         width=250,
     )
@@ -263,6 +266,7 @@ def _has_sentences() -> bool:
 
 
 def _make(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
+    """Make features; those of the sentence model by the page, which can say that it takes time."""
     changes = asked(frame, edits_of(key))
     chosen: str | None = st.session_state.get(text_key)
     workspace = session.workspace()
@@ -278,15 +282,28 @@ def _make(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
                 f"{len(data[name]):,} rows. Take its words, or use the library."
             )
             return
+        st.session_state[_WAITS] = command
+    elif session.do(command):
+        st.session_state[_MADE] = name
+
+
+def _read_sentences(dataset: Dataset) -> None:
+    """Make the features that wait for the sentence model, and run the page again."""
+    waits: SetFeatures | None = st.session_state.get(_WAITS)
+    if waits is None or waits.dataset != dataset.name:
+        return
+    del st.session_state[_WAITS]
+    workspace = session.workspace()
+    with st.spinner(f"Reading the texts of {dataset.name} …", show_time=True):
         try:
-            dataset, _ = features_made(data, command)
+            made, _ = features_made(workspace.state.opened(), waits)
         except HetvizError as error:
             session.tell(str(error))
-            return
-        made = workspace.blobs.put(pack_features(dataset))
-        command = SetFeatures(name, changes, chosen, made)
-    if session.do(command):
-        st.session_state[_MADE] = name
+        else:
+            blob = workspace.blobs.put(pack_features(made))
+            if session.do(replace(waits, made=blob)):
+                st.session_state[_MADE] = dataset.name
+    st.rerun()
 
 
 def edits_of(key: str) -> Mapping[int, Mapping[str, Any]]:

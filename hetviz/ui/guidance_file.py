@@ -16,9 +16,10 @@ from hetviz.io.guidance import GuidanceRead, guidance_csv, guidance_template, re
 from hetviz.metrics.conflicts import would_contradict
 from hetviz.ui import look, session, upload
 from hetviz.workspace import ImportGuidance
+from hetviz.workspace.content import keeping
 
 _STAGED = "guidance-staged"
-_TYPES = ["csv", "tsv", "txt"]
+_TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
 _WARNED = 2
 _TEMPLATES = {"links": "Template for links", "comparisons": "Template for comparisons"}
 
@@ -66,10 +67,11 @@ def account(data: HeteroData) -> None:
     staged: Staged = st.session_state[_STAGED]
     try:
         content = session.workspace().blobs.get(staged.blob)
+        parse = keeping(session.workspace().blobs.kept)
         read = session.cached(
             ("guidance-read", staged.blob, id(data)),
             data,
-            lambda: read_guidance(staged.filename, content, data),
+            lambda: read_guidance(staged.filename, content, data, parse),
         )
     except HetvizError as error:
         _refused(staged, error)

@@ -19,6 +19,7 @@ _MATRICES = {
     "kernel": "likeness of items (kernel)",
     "distance": "distances between items",
 }
+_SQUARES = {name: words for name, words in _MATRICES.items() if name != "features"}
 _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
     "role": ("This file holds", _ROLES, "A dataset has one row for each item."),
     "separator": ("Between columns stands", _SEPARATORS, "What separates one cell from the next."),
@@ -26,15 +27,37 @@ _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
     "encoding": ("Text encoding", _ENCODINGS, "Try another one if accented letters look wrong."),
     "header": ("Columns are named by", _HEADERS, "Without names they are called column_1, ..."),
     "matrix": ("The numbers are", _MATRICES, "What a matrix says of the items."),
+    "square": (
+        "A table as wide as long holds",
+        _SQUARES,
+        "A first row and a first column of the same ids, and a number for each two of them.",
+    ),
 }
-_TEXT = ("role", "separator", "decimal", "encoding", "header", "skip", "id")
-_BOOK = ("role", "sheet", "decimal", "header", "skip", "id")
+# Fields that are answered as another one: what they ask differs by the kind of file.
+_AS = {"square": "matrix"}
+_TEXT = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
+_BOOK = ("role", "sheet", "decimal", "header", "skip", "id", "square")
 _MATRIX = ("matrix", "rows_of")
+_NAMED = {
+    "sheet": (
+        "Sheet",
+        "Only this sheet is read. A hidden one can be named as well.",
+        "every sheet",
+    ),
+    "rows_of": (
+        "Its rows are those of",
+        "The two must have their rows in the same order.",
+        "as found",
+    ),
+    "part": ("The features are", "X is what was measured; others were computed of it.", "as found"),
+}
+_ACROSS = 3
 _FOR: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _TEXT),
     **dict.fromkeys((".xlsx", ".xlsm"), _BOOK),
     **dict.fromkeys((".parquet", ".json", ".jsonl", ".ndjson"), ("role", "id")),
     **dict.fromkeys((".npy", ".npz"), _MATRIX),
+    **dict.fromkeys((".h5ad", ".h5mu"), ("part",)),
 }
 
 Said = Mapping[str, Mapping[str, Any]]
@@ -45,6 +68,7 @@ def choices_form(
     said: Said,
     then: Callable[[Said], None],
     sheets: Mapping[str, Sequence[str]] | None = None,
+    matrices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Ask how files are to be read.
 
@@ -58,6 +82,8 @@ def choices_form(
         Gets what is said now.
     sheets : mapping of file name to sequence of str
         The sheets that a workbook is known to have.
+    matrices : mapping of file name to sequence of str
+        The matrices that an AnnData file is known to have.
     """
     tables = [name for name in files if _suffix(name) in _FOR]
     if not tables:
@@ -67,7 +93,12 @@ def choices_form(
         key = f"reading-{tables.index(name)}"
         others = [other for other in files if other != name]
         with st.form(key, border=False):
-            _fields(key, name, said.get(name, {}), (sheets or {}).get(name, ()), others)
+            known = {
+                "sheet": (sheets or {}).get(name, ()),
+                "part": (matrices or {}).get(name, ()),
+                "rows_of": others,
+            }
+            _fields(key, name, said.get(name, {}), known)
             st.form_submit_button("Read again", on_click=_say, args=(key, name, said, then))
 
 
@@ -76,15 +107,19 @@ def _suffix(name: str) -> str:
 
 
 def _fields(
-    key: str, name: str, before: Mapping[str, Any], sheets: Sequence[str], others: Sequence[str]
+    key: str, name: str, before: Mapping[str, Any], known: Mapping[str, Sequence[str]]
 ) -> None:
-    columns = st.columns(3)
-    for place, field in enumerate(_FOR[_suffix(name)]):
-        with columns[place % 3]:
-            _field(f"{key}-{field}", field, before.get(field), sheets, others)
+    fields = _FOR[_suffix(name)]
+    # Row by row, so that labels of one row stand at one height.
+    for start in range(0, len(fields), _ACROSS):
+        columns = st.columns(_ACROSS)
+        for column, field in zip(columns, fields[start : start + _ACROSS], strict=False):
+            with column:
+                said = before.get(_AS.get(field, field))
+                _field(f"{key}-{field}", field, said, known.get(field, ()))
 
 
-def _field(key: str, field: str, before: Any, sheets: Sequence[str], others: Sequence[str]) -> None:
+def _field(key: str, field: str, before: Any, known: Sequence[str]) -> None:
     if field == "id":
         st.text_input(
             "Column of ids",
@@ -102,17 +137,14 @@ def _field(key: str, field: str, before: Any, sheets: Sequence[str], others: Seq
             help="Count from 1 as a spreadsheet does; in a text file, empty lines do not count.",
             key=key,
         )
-    elif field in ("sheet", "rows_of"):
-        known = [None, *dict.fromkeys([*([before] if before else []), *(sheets or ())])]
-        label, help = "Sheet", "Only this sheet is read. A hidden one can be named as well."
-        if field == "rows_of":
-            known = [None, *others]
-            label, help = "Its rows are those of", "The two must have their rows in the same order."
+    elif field in _NAMED:
+        label, help, nothing = _NAMED[field]
+        named = [None, *dict.fromkeys([*([before] if before else []), *known])]
         st.selectbox(
             label,
-            known,
-            index=known.index(before) if before in known else 0,
-            format_func=lambda name: name or ("every sheet" if field == "sheet" else "as found"),
+            named,
+            index=named.index(before),
+            format_func=lambda name: name or nothing,
             accept_new_options=field == "sheet",
             help=help,
             key=key,
@@ -123,7 +155,7 @@ def _field(key: str, field: str, before: Any, sheets: Sequence[str], others: Seq
         st.selectbox(
             label,
             keys,
-            index=keys.index(before),
+            index=keys.index(before) if before in keys else 0,
             format_func=options.__getitem__,
             help=help,
             key=key,
@@ -131,7 +163,9 @@ def _field(key: str, field: str, before: Any, sheets: Sequence[str], others: Seq
 
 
 def _say(key: str, name: str, said: Said, then: Callable[[Said], None]) -> None:
-    values = {field: st.session_state[f"{key}-{field}"] for field in _FOR[_suffix(name)]}
+    values = {
+        _AS.get(field, field): st.session_state[f"{key}-{field}"] for field in _FOR[_suffix(name)]
+    }
     if "id" in values:
         values["id"] = values["id"].strip() or None
     if values.get("skip") is not None:

@@ -14,7 +14,7 @@ from hetviz.workspace import ReplaceDataset, State
 from hetviz.workspace.renewing import renewal
 
 _STAGED = "newer-staged"
-_TYPES = ["csv", "tsv", "txt"]
+_TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
 _MOST_ROWS = 200
 _MOST_IDS = 12
 
@@ -60,11 +60,12 @@ def account(state: State) -> None:
     """Say what the newer version would change, and ask how to go on."""
     staged: Staged = st.session_state[_STAGED]
     try:
-        newer = session.cached(
-            ("newer", staged, id(state.data)),
-            state.data,
-            lambda: renewal(state, staged.command(), session.workspace().blobs),
-        )
+        with st.spinner("Reading the file …", show_time=True):
+            newer = session.cached(
+                ("newer", staged, id(state.data)),
+                state.data,
+                lambda: renewal(state, staged.command(), session.workspace().blobs),
+            )
     except HetvizError as error:
         _refused(staged, error)
         return

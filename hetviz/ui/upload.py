@@ -11,6 +11,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded
+from hetviz.io.annotated import OTHERS
 from hetviz.ui import look, reading, session, work
 from hetviz.workspace import AddTables, OpenBundle
 from hetviz.workspace.content import read_files, read_zip
@@ -61,15 +62,18 @@ def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
     # A new key after each upload gives back the memory that the widget holds.
     key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
-    st.file_uploader(
-        label,
-        type=TYPES,
-        accept_multiple_files=True,
-        key=key,
-        on_change=_stage,
-        args=(key, fresh),
-        label_visibility="collapsed",
-    )
+    # The box lists every ending in one line that does not fit; the style sheet puts a few words
+    # in the place of it.
+    with st.container(key=f"own-files-{fresh}"):
+        st.file_uploader(
+            label,
+            type=TYPES,
+            accept_multiple_files=True,
+            key=key,
+            on_change=_stage,
+            args=(key, fresh),
+            label_visibility="collapsed",
+        )
 
 
 def staged() -> Staged | None:
@@ -131,7 +135,9 @@ def account(waiting: Staged) -> None:
                 f'<div class="hv-told"><b>{look.esc(info.name)}</b>'
                 f"<span>{look.esc(info.words)}{_how_read(info)}</span></div>"
             )
-    reading.choices_form(waiting.files, waiting.choices, _reread, _sheets(waiting))
+    reading.choices_form(
+        waiting.files, waiting.choices, _reread, _sheets(waiting), _matrices(waiting)
+    )
     if waiting.message:
         st.error(look.plain(waiting.message))
     if errors:
@@ -164,6 +170,16 @@ def _sheets(waiting: Staged) -> dict[str, list[str]]:
         start = f"{name}, sheet "
         sheets = [where.removeprefix(start) for where in told if where.startswith(start)]
         found[name] = list(dict.fromkeys(re.split(r", (?:row|column) ", s)[0] for s in sheets))
+    return found
+
+
+def _matrices(waiting: Staged) -> dict[str, list[str]]:
+    """Return the matrices of an AnnData file that could be its features, by file."""
+    found: dict[str, list[str]] = {}
+    for info in () if waiting.loaded is None else waiting.loaded.files:
+        told = [info.facts.get("features", ""), *info.facts.get(OTHERS, "").split(", ")]
+        named = [re.split(r"[ ,]", words)[0] for words in told if words]
+        found[info.file] = sorted({*found.get(info.file, ()), *named})
     return found
 
 

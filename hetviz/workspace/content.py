@@ -16,8 +16,7 @@ from hetviz import __version__
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, child, read_bundle, read_tables, sample_path
-from hetviz.io.drop import Drop
-from hetviz.io.loose import Parse
+from hetviz.io.drop import Drop, Parse
 from hetviz.io.new_items import NewItems, read_new_items
 from hetviz.io.pieces_as_bytes import packed, unpacked
 from hetviz.workspace.files import replace_file
@@ -49,7 +48,7 @@ def _read(path: Path) -> Loaded:
 
 def read_zip(content: bytes, filename: str, kept: Path | None = None) -> Loaded:
     """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `kept`."""
-    return read_bundle(content, filename, _keeping(kept))
+    return read_bundle(content, filename, keeping(kept))
 
 
 def read_files(
@@ -72,7 +71,7 @@ def read_files(
         chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
     except TypeError as error:
         raise ParameterError(f"How to read a file: {error}.") from None
-    return read_tables(list(files.items()), chosen, base, _keeping(kept))
+    return read_tables(list(files.items()), chosen, base, keeping(kept))
 
 
 def read_items(
@@ -90,10 +89,10 @@ def read_items(
         If nothing can be used.
     """
     chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
-    return read_new_items(list(files.items()), dataset, chosen, id_column, _keeping(kept))
+    return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(kept))
 
 
-def _keeping(folder: Path | None) -> Parse:
+def keeping(folder: Path | None) -> Parse:
     """Return what reads files, and finds again in `folder` what it has read before."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:

@@ -25,8 +25,10 @@ from hetviz.data.stating import (
 )
 from hetviz.errors import DataError, Problem
 from hetviz.io import GuidanceRead, read_guidance
+from hetviz.io.drop import Parse, read_drop
 from hetviz.registry import methods
 from hetviz.workspace.blobs import BlobStore
+from hetviz.workspace.content import keeping
 from hetviz.workspace.guidance_commands import (
     AddComparisons,
     AddLinks,
@@ -112,7 +114,7 @@ def stated(
 
 
 def imported(
-    data: HeteroData, content: bytes, filename: str, when: str = ""
+    data: HeteroData, content: bytes, filename: str, when: str = "", parse: Parse = read_drop
 ) -> tuple[Stated, GuidanceRead]:
     """Return what a file of guidance would add, update and contradict, and what is wrong in it.
 
@@ -123,7 +125,7 @@ def imported(
     hetviz.errors.DataError
         If the bytes are no guidance at all.
     """
-    read = read_guidance(filename, content, data)
+    read = read_guidance(filename, content, data, parse)
     name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
     return add_all(data, [_dated(part, name, when) for part in read.parts]), read
 
@@ -140,7 +142,8 @@ def _dated(said: Links | Comparisons, name: str, when: str) -> Links | Compariso
 
 def _imported(state: State, command: ImportGuidance, when: str, blobs: BlobStore) -> State:
     content = blobs.get(command.blob)
-    met, read = imported(state.opened(), content, command.filename, when)
+    parse = keeping(blobs.kept)
+    met, read = imported(state.opened(), content, command.filename, when, parse)
     if not command.leave_out:
         read.strict()
     after = _with(state, met.data)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hetviz.errors import DataError
 from hetviz.io import Newer, newer_version
 from hetviz.workspace.blobs import BlobStore
+from hetviz.workspace.content import keeping
 from hetviz.workspace.guidance_commands import ReplaceDataset
 from hetviz.workspace.state import State
 
@@ -21,7 +22,8 @@ def renewal(state: State, command: ReplaceDataset, blobs: BlobStore) -> Newer:
     """
     info = next((info for info in state.understood if info.dataset == command.name), None)
     content = blobs.get(command.blob)
-    return newer_version(state.opened(), command.name, content, command.filename, info)
+    parse = keeping(blobs.kept)
+    return newer_version(state.opened(), command.name, content, command.filename, info, parse)
 
 
 def replaced(state: State, command: ReplaceDataset, blobs: BlobStore) -> State:

@@ -87,7 +87,7 @@ def test_a_damaged_file_is_read_or_refused(trials, name):
     content = WHOLE[name]
     place = st.integers(0, len(content) - 1)
 
-    @settings(max_examples=15, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=10, suppress_health_check=list(HealthCheck))
     @given(
         st.lists(st.tuples(place, st.integers(0, 255)), max_size=6), st.integers(1, len(content))
     )
@@ -113,14 +113,14 @@ cells = st.one_of(
 records = st.lists(st.dictionaries(st.text(max_size=5), cells, max_size=4), min_size=1, max_size=6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(records, st.booleans())
 def test_any_records(trials, rows, by_line):
     text = "\n".join(map(json.dumps, rows)) if by_line else json.dumps(rows)
     try_read(trials, [("t.json", text.encode())])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.dictionaries(
         st.text(max_size=5),
@@ -143,13 +143,13 @@ simple = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.lists(st.lists(simple, max_size=5), max_size=7))
 def test_any_sheet(trials, rows):
     try_read(trials, [("t.xlsx", workbook({"S": rows}))])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from(sorted(WHOLE)), min_size=2, max_size=5), st.data())
 def test_any_files_at_once(trials, names, data):
     files = [(f"{k}{name}", WHOLE[name]) for k, name in enumerate(names)]

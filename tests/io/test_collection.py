@@ -12,7 +12,6 @@ from hetviz.io import gate
 from hetviz.io.collection import read_collection
 from hetviz.io.files import Archive, Folder
 from hetviz.io.tables import Choices
-from hetviz.io.texts import read_texts
 
 PROSE = "It was a bright cold day in April, and nobody said a word.\nThe clocks had stopped.\n"
 
@@ -95,11 +94,12 @@ def test_a_folder_of_texts(tmp_path):
     assert "encoding" in codes(piece)
 
 
-def test_texts_dropped_together():
-    piece = read_texts("letters", [("a.txt", b"Dear Ann,\nhow are you?")], Choices())
-    assert piece.frame["title"].tolist() == ["Dear Ann,"]
-    with pytest.raises(DataError, match="no words"):
-        read_texts("letters", [("a.txt", b"  ")], Choices())
+def test_a_line_with_commas_is_a_text_where_the_other_files_are():
+    short = "Small, quick, and easy to use.\nIt edits texts, lists, and mails.\n"
+    (piece,) = read({"a.txt": PROSE, "b.txt": PROSE, "c.txt": short})
+    assert piece.frame["id"].tolist() == ["a", "b", "c"]
+    (alone,) = read({"c.txt": "id,x\n1,2\n"})
+    assert list(alone.frame.columns) == ["id", "x"]
 
 
 def test_tables_texts_about_them_and_what_is_no_data():

@@ -35,10 +35,24 @@ def test_its_recipe_gives_the_same_map() -> None:
     np.testing.assert_array_equal(again.stacked(), found.embedding.stacked())
 
 
-def test_without_links_it_is_pca() -> None:
-    data = HeteroData(linked().datasets)
+def test_without_links_it_shows_neighbours_or_is_pca_where_there_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = HeteroData([linked()["a"]])
     found = first_map(data)
-    assert (found.method, found.area) == ("pca", None)
+    assert (found.method, found.area) == ("mr-sne", None)
+    monkeypatch.setattr("hetviz.runs.first_map.NEIGHBOUR_ROWS", 10)
+    assert first_map(data).method == "pca"
+
+
+def test_links_that_the_features_say_nothing_of_are_shown_by_the_neighbour_map() -> None:
+    rng = np.random.default_rng(0)
+    net = Dataset("net", [f"n{k}" for k in range(60)], rng.normal(size=(60, 1)))
+    order = rng.permutation(60)
+    found = first_map(HeteroData([net], [Links("net", "net", order[:-1], order[1:])]))
+    assert found.method == "mr-sne"
+    assert found.area is not None
+    assert found.area > 0.7
 
 
 def test_a_dataset_whose_features_say_nothing_is_placed_by_its_links() -> None:
