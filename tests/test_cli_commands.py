@@ -31,6 +31,7 @@ SMALL = {
     "guidance": ["DATA", "--report"],
     "join": ["DATA"],
     "compare": ["DATA", "--methods", "pca,cdmca"],
+    "clusters": ["DATA", "--coordinates", "RUN/coordinates.csv", "--number", "2"],
     "ask": ["DATA", "--coordinates", "RUN/coordinates.csv", "-n", "2"],
     "predict": ["links", "DATA", *_ENDS, "--method", "profiles"],
     "place": ["DATA", "RUN", "NEW", "--dataset", "plants", "--out", "OUT.csv"],
