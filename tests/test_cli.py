@@ -118,7 +118,7 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
         ({"drugs": ""}, ["drugs.csv", "the file is empty"]),
         ({"links": LINKS + "drugs,007,targets,t1,nan\n"}, ["row 1", "no number"]),
         ({"links": LINKS + "drugs,007,targets,t1,-1\n"}, ["All guidance says apart"]),
-        ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["Save it as CSV"]),
+        ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["links.csv", "a zip inside of another"]),
     ],
 )
 def test_bad_input_is_told_and_exits_with_1(run, folder, tmp_path, files, words):

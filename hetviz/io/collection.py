@@ -7,7 +7,7 @@ unless the user says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -27,8 +27,6 @@ _OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".npy", ".npz", ".
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _JUNK = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice"}
-# What a run leaves in its folder.
-_RECIPE, _RESULT = "recipe.toml", "coordinates.csv"
 _SHOWN = 5
 
 TOGETHER = "files"
@@ -57,25 +55,19 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
         If nothing can be read.
     """
     reading = _Reading(name, files, choices)
-    members = files.names()
-    runs = _run_folders(members)
-    for member in members:
-        if runs.isdisjoint(PurePosixPath(member).parents):
-            reading.add(member)
-        else:
+    paths = {member: PurePosixPath(member) for member in files.names()}
+    at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
+    for member, path in paths.items():
+        # Below tables lie results and drafts of them, besides pictures and texts.
+        if at_the_top and _is_table(path) and len(path.parts) > 1 and name != TOGETHER:
             reading.passed.append(member)
+        else:
+            reading.add(member)
     return reading.result()
 
 
-def _run_folders(members: Collection[str]) -> set[PurePosixPath]:
-    """Return the folders below that hold a result of hetviz, which is no data."""
-    recipes = {PurePosixPath(name).parent for name in members if _named(name, _RECIPE)}
-    results = {PurePosixPath(name).parent for name in members if _named(name, _RESULT)}
-    return recipes & results - {PurePosixPath()}
-
-
-def _named(member: str, name: str) -> bool:
-    return PurePosixPath(member).name == name
+def _is_table(path: PurePosixPath) -> bool:
+    return path.suffix.lower() in (*_TABLES, *_OTHERS)
 
 
 class _Reading:

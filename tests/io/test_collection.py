@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import gate
+from hetviz.io import gate, read_bundle
 from hetviz.io.collection import read_collection
 from hetviz.io.files import Archive, Folder
 from hetviz.io.tables import Choices
@@ -203,3 +203,14 @@ def test_any_mixture_is_read_or_refused(members):
         n = piece.n_rows
         assert len(piece.frame) == len(piece.row) == n
         assert piece.media is None or len(piece.media) == n
+
+
+def test_tables_below_others_are_passed_over_and_said(tmp_path):
+    (tmp_path / "drugs.csv").write_text("id,name,size\n1,a,1\n2,b,2\n")
+    below = tmp_path / "results"
+    below.mkdir()
+    (below / "coordinates.csv").write_text("dataset,id,x\ndrugs,1,0.5\n")
+    (below / "scores.json").write_text("{}")
+    found = read_bundle(tmp_path)
+    assert list(found.data.datasets) == ["drugs"]
+    assert "results/coordinates.csv" in str([note.value for note in found.notes])
