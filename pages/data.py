@@ -28,7 +28,7 @@ else:
         look.section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
         look.quiet(
-            "A CSV table becomes one more dataset; a CSV with source_id and target_id, links."
+            "A table becomes one more dataset; a table with source_id and target_id, links."
         )
         joining.column(state)
         dataset_card.links_summary(state)

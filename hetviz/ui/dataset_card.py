@@ -71,7 +71,7 @@ def links_summary(state: State) -> None:
         st.html(f'<div class="hv-card"><h3>{look.esc(name)}</h3><p>{look.esc(words)}</p></div>')
     if not rows:
         look.quiet(
-            "No links yet. Add a CSV with the columns source_id and target_id to say which items "
+            "No links yet. Add a table with the columns source_id and target_id to say which items "
             "belong together."
         )
     facts = []
@@ -138,7 +138,14 @@ def _preview(data: HeteroData, name: str) -> None:
         table.insert(0, column, [pictures.address(sid, data, name, row) for row in rows])
         config[column] = st.column_config.ImageColumn(column, width="small")
     height = 36 * len(rows) + 34
-    st.dataframe(table, hide_index=True, column_config=config, height=height, row_height=36)
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config=config,
+        height=height,
+        row_height=36,
+        placeholder="–",
+    )
 
 
 def _problems(state: State, name: str, file: str | None) -> None:
