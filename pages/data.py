@@ -27,9 +27,7 @@ else:
     with right:
         look.section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
-        look.quiet(
-            "A table becomes one more dataset; a table with source_id and target_id, links."
-        )
+        look.quiet("A table becomes one more dataset; a table with source_id and target_id, links.")
         joining.column(state)
         dataset_card.links_summary(state)
         recent.remember()
