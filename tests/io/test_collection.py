@@ -114,10 +114,10 @@ def test_tables_texts_about_them_and_what_is_no_data():
             "run.py": "import os",
         }
     )
-    assert sorted(piece.name for piece in pieces) == ["a", "sub/a", "t"]
+    assert sorted(piece.name for piece in pieces) == ["a", "t"]
     said = {problem.code: problem for problem in pieces[0].problems}
     assert said["about-files"].value == "README.md, notes.txt"
-    assert said["passed-over"].value == "paper.pdf, run.py"
+    assert said["passed-over"].value == "sub/a.csv, paper.pdf, run.py"
     assert {problem.severity for problem in said.values()} == {"note"}
 
 
