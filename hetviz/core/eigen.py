@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, cholesky, eigh, lapack, solve_triangular
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
 from hetviz.core.blocks import Block, LinearMap
 from hetviz.errors import NotApplicableError, ParameterError
@@ -119,7 +119,7 @@ def solve(
             "This eigenproblem",
             ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
         ) from error
-    except ArpackNoConvergence as error:
+    except ArpackError as error:
         raise NotApplicableError(
             "This eigenproblem",
             ["Its leading axes are too close to tell apart; use a larger gamma or fewer axes."],
@@ -257,7 +257,7 @@ def leading(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floats, Floats]:
     whitened = LinearOperator((r, r), matvec=lambda q: blas.dsymv(1.0, C, q, lower=1))
     try:
         mu, Q = _lanczos(whitened, k, v0)
-    except ArpackNoConvergence:
+    except ArpackError:
         mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
         return mu[::-1], P[:, ::-1]
     return mu, solve_triangular(L, Q, lower=True, trans="T")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from hetviz.core.ordinal_hinge import Hinge
 
@@ -338,7 +338,7 @@ def _leading(Phi: Features, L: Any, k: int) -> tuple[Floats, Floats]:
         try:
             values, V = eigsh(operator, k=k, which="LA", v0=v0, tol=1e-6)
             return values[::-1], V[:, ::-1]
-        except ArpackNoConvergence:
+        except ArpackError:
             pass
     dense = L if isinstance(L, np.ndarray) else L.toarray()
     S = _back(Phi, _back(Phi, dense).T)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from hetviz.core.laplacian import row_components
 
@@ -72,7 +72,7 @@ def _modes(P: Any, k: int, rng: np.random.Generator) -> Floats:
         try:
             values, V = eigsh(A, k=k + 1, which="LA", v0=v0, tol=1e-3, ncv=max(20, 4 * k))
             V = V[:, np.argsort(values)[:-1]]
-        except ArpackNoConvergence:
+        except ArpackError:
             return noise
     modes = V[:, ::-1] / root[:, None]
     modes = (modes - modes.mean(axis=0)) / modes.std(axis=0)

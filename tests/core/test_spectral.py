@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh, subspace_angles
+from scipy.sparse.linalg import ArpackError
 
-from hetviz.core.eigen import solve
+from hetviz.core.eigen import leading, solve
 from hetviz.core.guided import axis_scale, guided_projection
 from hetviz.core.laplacian import SignedGraph
 from hetviz.core.prepare import make_block
@@ -565,3 +566,19 @@ def test_same_input_same_bits():
         warnings.simplefilter("error")
         first, second = (guided_projection(X, W) for _ in range(2))
     assert (first.embeddings[0] == second.embeddings[0]).all()
+
+
+def test_what_arpack_gives_up_on_is_solved_densely(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(420, 420))
+    G, B = A + A.T, np.eye(420) + A @ A.T / 420
+    v0 = rng.normal(size=420)
+    mu, P = leading(G, B, 3, v0)
+
+    def gives_up(*_: object, **__: object) -> None:
+        raise ArpackError(3)
+
+    monkeypatch.setattr("hetviz.core.eigen.eigsh", gives_up)
+    dense_mu, dense_P = leading(G, B, 3, v0)
+    assert_allclose(dense_mu, mu, rtol=1e-8)
+    assert_allclose(np.abs(P.T @ B @ dense_P), np.eye(3), atol=1e-7)
