@@ -84,7 +84,7 @@ def interactive_map(
             f"{outside:,} {'item lies' if outside == 1 else 'items lie'} beyond the edge: zoom out."
         )
     heading = title or "Joint map"
-    line = " ".join(part for part in (subtitle, *notes) if part)
+    line = " ".join(f"{part.rstrip('.')}." for part in (subtitle, *notes) if part)
     body = (
         f"<header><h1>{esc(heading)}</h1><p>{esc(line)}</p>"
         '<div class="tools"><label class="hidden" for="search">Search</label>'
