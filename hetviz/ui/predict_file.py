@@ -48,15 +48,16 @@ def show(state: State) -> None:
         name = st.selectbox("They are", names, key="newfile-dataset")
         look.quiet(_columns_line(data[name]))
         key = f"newfile-{st.session_state.get('uploads', 0)}"
-        st.file_uploader(
-            "A table with a row for each new item",
-            type=TYPES,
-            accept_multiple_files=True,
-            key=key,
-            on_change=_place,
-            args=(key, name),
-            disabled=work.live() is not None,
-        )
+        with st.container(key="own-files-new"):
+            st.file_uploader(
+                "A table with a row for each new item",
+                type=TYPES,
+                accept_multiple_files=True,
+                key=key,
+                on_change=_place,
+                args=(key, name),
+                disabled=work.live() is not None,
+            )
 
 
 def _made_of_columns(dataset: Dataset) -> bool:
