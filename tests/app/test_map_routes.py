@@ -398,9 +398,12 @@ def test_a_poll_ends_with_the_job(sid: str, feed: Feed) -> None:
     assert feed.asked == 1
 
 
-def test_partial_maps_of_others_are_not_found(sid: str, feed: Feed) -> None:
-    assert ask(f"/hv/frame/{new_id()}/j").status == 404
-    assert ask(f"/hv/frame/{sid}/other").status == 404
+def test_partial_maps_of_others_are_gone(sid: str, feed: Feed) -> None:
+    feed.newest = Frame(4, b"\x00" * 96)
+    for address in (f"/hv/frame/{new_id()}/j", f"/hv/frame/{sid}/other?after=3"):
+        answer = ask(address)
+        assert (answer.status, answer.body) == (204, b"")
+        assert answer.headers["x-state"] == "gone"
     for after in ("-1", "x", "1e3", "", "9" * 40, "٣"):
         assert ask(f"/hv/frame/{sid}/j?after={quote(after)}").status in (400, 404)
 

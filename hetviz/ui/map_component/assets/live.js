@@ -2,7 +2,7 @@
 
 import { ROOT } from "./store.js";
 
-const OVER = ["done", "failed", "cancelled"];
+const OVER = ["done", "failed", "cancelled", "gone"];
 
 /** The frame of the 0.6 to 99.4 % quantiles of the shown places, over at most 4,000 of them. */
 export function frameOf(pos, shown, tail = 0.006, pad = 1.06) {
@@ -60,7 +60,6 @@ export class Live {
           `${ROOT}hv/frame/${map.data.session}/${job}?after=${seq}`, { signal, cache: "no-store" },
         );
         map.stats.polls += 1;
-        if (answer.status === 404) return;
         if (answer.status !== 200 && answer.status !== 204) throw new Error(answer.statusText);
         seq = Math.max(seq, Number(answer.headers.get("X-Seq")) || 0);
         if (answer.status === 200) this.show(new Float32Array(await answer.arrayBuffer()));
