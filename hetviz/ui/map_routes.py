@@ -145,7 +145,7 @@ async def _frame(request: Request) -> Response:
     while True:
         found = _frame_of(job, session, after)
         if found is None:
-            # Over and taken, or somebody else's. A browser complains of every 404, and this is none.
+            # Over and taken, or of another session. A browser logs every 404 as an error.
             return Response(status_code=204, headers=guards(NEVER) | {"X-State": "gone"})
         snapshot, frame = found
         if frame is not None or not snapshot.live or time.monotonic() >= until:
