@@ -154,6 +154,7 @@ def _below(asking: _Asking, question: Question | None) -> None:
             shortcut=_KEYS["undo"],
             disabled=not mine,
             on_click=_undo,
+            args=(session.workspace().steps,),
         )
 
 
@@ -204,6 +205,9 @@ def _kinds(run: Run) -> tuple[str, ...]:
 
 def _answer(question: Question, said: str) -> None:
     asking = _asking()
+    # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
+    if any(question.key == answered.key for _, answered in asking.given):
+        return
     if not session.do(from_dict(question.answer(said))):
         return
     asking.given.append((session.workspace().steps, question))
@@ -222,8 +226,10 @@ def _skip(question: Question) -> None:
     _asking().skipped.add(question.key)
 
 
-def _undo() -> None:
+def _undo(steps: int) -> None:
     asking = _asking()
+    if not asking.given or not steps == asking.given[-1][0] == session.workspace().steps:
+        return
     try:
         session.workspace().undo()
     except HetvizError as error:
