@@ -42,13 +42,14 @@ types: $(TOOLS)
 unit: $(TOOLS)
 	$(PYTEST) -n 2 -m 'not browser and not soak'
 
-# One process: two browsers with software graphics on two cores only get in each other's way.
+# One process: two browsers with software graphics on two cores only get in each other's way. What
+# failed is tried again, up to twice, and told as RERUN: a slow machine may lose a key or a frame.
 browser: $(TOOLS)
 	@if ! $(PY) tools/find_chromium.py; then \
 	    echo 'Asking Playwright to fetch a Chromium.'; \
 	    $(PY) -m playwright install chromium || true; \
 	fi
-	@$(PYTEST) tests/browser
+	@$(PYTEST) tests/browser --reruns 2 --reruns-delay 3
 
 soak: $(TOOLS)
 	$(PYTEST) -s -m soak tests/soak
