@@ -401,7 +401,7 @@ def judge_unseen(out: Out, unseen: dict[int, list[dict[str, float]]]) -> None:
         f"{repeated} (the divisions share the same 54 drugs, so the errors are of the division "
         "only). Likeness alone weighs the known links of other drugs by how alike they are."
     )
-    out.figure("unseen-drugs", figure, caption)
+    out.figure("unseen-drugs", figure, caption, front=True)
     rows = [
         {"axes": rank, **{name: told(values[at]) for name, values in by.items()}}
         for at, rank in enumerate(ranks)
