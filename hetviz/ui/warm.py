@@ -15,7 +15,7 @@ from hetviz.io import samples
 from hetviz.jobs import ProcessRunner
 from hetviz.ui import work
 from hetviz.ui.places import FIRST_SAMPLE
-from hetviz.ui.rest import keep_resting
+from hetviz.ui.rest import be_frugal, keep_resting
 from hetviz.workspace.content import read_sample
 
 # Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
@@ -27,6 +27,7 @@ _LATER_S = 15.0
 @asynccontextmanager
 async def lifespan(app: Any) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
+    be_frugal()
     Thread(target=_warm, name="warm-up", daemon=True).start()
     resting = asyncio.create_task(keep_resting())
     yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
 
 VISITORS, SECONDS, REST_S = 10, 180.0, 10
+PAGES = ("data", "guidance", "compare", "clusters", "predict", "export")
 
 
 @dataclass
@@ -21,7 +23,7 @@ class Stay:
     """What one visitor met."""
 
     word: str
-    waits: list[float] = field(default_factory=list)
+    waits: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     mixed: int = 0
     error: BaseException | None = None
 
@@ -32,8 +34,10 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
     with running(
         tmp_path, HETVIZ_REST_AFTER_S=str(REST_S), STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5"
     ) as server:
-        # One comes and goes first: libraries that stay loaded are no leak.
-        stay(server.url, Stay("warm"), ["warm"], 40.0, 0)
+        # One sees all pages first: libraries that stay loaded are no leak.
+        warm = Stay("warm")
+        stay(server.url, warm, ["warm"], 40.0, 0, tour=True)
+        assert warm.error is None
         time.sleep(4 * REST_S)
         before = memory(server.pid)
         words = [f"canary{n}x7Qz" for n in range(VISITORS)]
@@ -50,50 +54,70 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
             time.sleep(1.0)
         time.sleep(4 * REST_S)
         after = memory(server.pid)
-    waits = np.concatenate([one.waits for one in stays])
-    p50, p95, p99 = np.quantile(waits, [0.5, 0.95, 0.99])
-    print(
-        f"\n{VISITORS} visitors, {len(waits):,} interactions: p50 {p50:.2f} s, p95 {p95:.2f} s, "
-        f"p99 {p99:.2f} s; memory {before:.0f} MB before, {most:.0f} at most, {after:.0f} after"
-    )
+    waits: dict[str, list[float]] = defaultdict(list)
+    for one in stays:
+        for act, seconds in one.waits.items():
+            waits[act] += seconds
+    print(f"\n{VISITORS} visitors, {told([s for acts in waits.values() for s in acts])}")
+    for act in sorted(waits):
+        print(f"  {act}: {told(waits[act])}")
+    print(f"memory {before:.0f} MB before, {most:.0f} at most, {after:.0f} after")
     assert [one.error for one in stays if one.error] == []
     assert sum(one.mixed for one in stays) == 0
     assert after < 1.1 * before
 
 
-def stay(url: str, one: Stay, words: list[str], seconds: float, n: int) -> None:
+def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bool = False) -> None:
     """Upload, map, look about, fit, edit and undo for a while, thinking in between."""
     rng = np.random.default_rng(n)
+    visitor = Visitor(url)
     try:
-        visitor = Visitor(url).come()
+        visitor.come()
         end = time.monotonic() + seconds
         visitor.go("home")
-        one.waits.append(visitor.upload({"things.csv": table(1_000, n, one.word)}))
-        one.waits.append(visitor.press("Map them"))
+        one.waits["drop a file"].append(visitor.upload({"things.csv": table(1_000, n, one.word)}))
+        one.waits["Map them"].append(visitor.press("Map them"))
         visitor.wait("Undo new map")
-        number = 0
+        for page in PAGES if tour else ():
+            visitor.go(page)
+        visitor.go("map")
         while time.monotonic() < end:
             time.sleep(float(rng.uniform(1.0, 3.0)))
-            step = rng.integers(0, 5)
-            if step == 0:
-                one.waits.append(visitor.say("Project name", f"{one.word} {number}"))
-                number += 1
-            elif step == 1:
-                page = ("data", "guidance", "compare", "predict")[rng.integers(0, 4)]
-                one.waits.append(visitor.go(page))
-                one.waits.append(visitor.go("map"))
-            elif step == 2:
-                one.waits.append(visitor.choose("Colour", int(rng.integers(0, 2))))
-            elif step == 3 and visitor.has("Make map"):
-                one.waits.append(visitor.press("Make map"))
-            elif visitor.has("Undo project name"):
-                one.waits.append(visitor.press("Undo"))
+            act, wait = _act(visitor, rng, one.word)
+            if act:
+                one.waits[act].append(wait)
             if len(visitor.heard) > 5_000:
                 one.mixed += mixed(visitor, one.word, words)
         one.mixed += mixed(visitor, one.word, words)
-        visitor.leave()
     except BaseException as error:
         one.error = error
+    finally:
+        visitor.leave()
+
+
+def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, float]:
+    """Do one thing; return what and the seconds that it took."""
+    step = rng.integers(0, 5)
+    if step == 0:
+        return "rename", visitor.say("Project name", f"{word} {rng.integers(1_000)}")
+    if step == 1:
+        if visitor.page != "map":
+            return "to map", visitor.go("map")
+        page = str(rng.choice(PAGES))
+        return f"to {page}", visitor.go(page)
+    if step == 2 and visitor.page == "map":
+        return "recolour", visitor.choose("Colour", int(rng.integers(0, 2)))
+    if step == 3 and visitor.has("Make map"):
+        return "Make map", visitor.press("Make map")
+    if visitor.has("Undo project name"):
+        return "undo", visitor.press("Undo")
+    return "", 0.0
+
+
+def told(waits: list[float]) -> str:
+    """Write how many there are and how long they were."""
+    p50, p95, p99 = np.quantile(waits, [0.5, 0.95, 0.99])
+    return f"{len(waits):,} interactions: p50 {p50:.2f} s, p95 {p95:.2f} s, p99 {p99:.2f} s"
 
 
 def mixed(visitor: Visitor, own: str, words: list[str]) -> int:
