@@ -24,6 +24,8 @@ from hetviz.features.options import (
     option_problems,
     settled,
 )
+from hetviz.features.table_notes import check_known
+from hetviz.features.table_rows import transform_gently
 
 # Why a column is no feature that has to do with what it is, not with what it holds.
 ROLES = ("label", "title", "picture file", "left out")
@@ -183,13 +185,13 @@ def transform_features(
     recipe = recipe_of(dataset)
     wanted = columns_used(recipe)
     if wanted and not any(name in rows.columns for name in wanted) and media is None:
-        table.check_known(where, rows, wanted)
+        check_known(where, rows, wanted)
     if media is not None and len(media) != len(rows):
         what = f"{len(media)} pictures, but {len(rows)} rows"
         raise DataError(Problem("row-count", where, what, str(len(media))))
     steps = [step for step in recipe["columns"] if step["kind"] != "vectors"]
     found: list[Problem] = [] if problems is None else problems
-    X = table.transform_gently({**recipe, "columns": steps}, rows, media, found)
+    X = transform_gently({**recipe, "columns": steps}, rows, media, found)
     for step in recipe["columns"]:
         if step["kind"] == "vectors":
             shape = (len(rows), len(step["names"]))

@@ -11,20 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
-from hetviz.features import blocks, given
-from hetviz.features.categories import separator_of
-from hetviz.features.columns import MAX_CATEGORIES, Column, infer, numbers
-from hetviz.features.earth import pairs_of
-from hetviz.features.options import PICTURES, Options, merged, option_problems, settled, turned
+from hetviz.features import blocks, given, image
+from hetviz.features.columns import Column, infer
+from hetviz.features.options import PICTURES, Options, merged, option_problems, settled
+from hetviz.features.table_choice import Choice
+from hetviz.features.table_notes import check_known, column_notes, refuse_doubles
 
 RECIPE_FORMAT = 2
-_NEVER = ("constant", "empty")
-_STRICT = ("unknown-column", "not-numbers")
-_WHY = {
-    "constant": "every row has the same value",
-    "empty": "it is empty",
-    "unique": "every row has another short text",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +30,9 @@ class TableFeatures:
         None where no column is of use.
     feature_names : tuple of str, length p
     recipe : dict
-        JSON-ready; `transform` applies it to other rows. ``columns`` has a step for each column
-        that is used, ``left_out`` the others and why, ``options`` what was said of them.
+        JSON-ready; `hetviz.features.table_rows.transform` applies it to other rows. ``columns``
+        has a step for each column that is used, ``left_out`` the others and why, ``options`` what
+        was said of them.
     columns : tuple of Column
         What each column holds, of all that were looked at.
     notes : tuple of Problem
@@ -126,13 +120,12 @@ def fit(
     if problems:
         raise DataError(problems)
     asked = merged(said, options or {})
-    _refuse_doubles(where, table)
+    refuse_doubles(where, table)
     check_known(where, table, [*(columns or ()), *(name for name in asked if name != PICTURES)])
-    fitting = _Fitting(table, where, columns, asked, decimal, random_state, text_model)
-    fitting.reasons = dict(exclude) if isinstance(exclude, Mapping) else {}
-    fitting.reasons |= {name: fitting.reasons.get(name, "left out") for name in exclude}
-    fitting.declared = frozenset(text)
-    fitting.look(known or {})
+    reasons = dict(exclude) if isinstance(exclude, Mapping) else {}
+    reasons |= {name: reasons.get(name, "left out") for name in exclude}
+    choice = Choice(where, columns, asked, reasons, frozenset(text))
+    fitting = _Fitting(table, choice, known or {}, decimal, random_state, text_model)
     fitting.all_columns()
     if media is not None:
         fitting.pictures(media)
@@ -142,47 +135,39 @@ def fit(
 class _Fitting:
     """The steps of making features of one table, which share what was said and what was found."""
 
-    reasons: dict[str, str]
-    declared: frozenset[str]
-
     def __init__(
         self,
         table: pd.DataFrame,
-        where: str,
-        columns: Sequence[str] | None,
-        asked: Options,
+        choice: Choice,
+        known: Mapping[str, Column],
         decimal: str,
         random_state: int,
         text_model: str,
     ) -> None:
-        self.table, self.where, self.chosen, self.asked = table, where, columns, asked
+        self.table, self.choice, self.where = table, choice, choice.where
         self.decimal, self.random_state, self.text_model = decimal, random_state, text_model
-        self.columns: dict[str, Column] = {}
+        first = list(choice.named or ())
+        # Features stand in the order in which columns were named.
+        self.columns = {
+            name: known.get(name) or infer(name, table[name], decimal)
+            for name in [*first, *(name for name in table.columns if name not in first)]
+        }
         self.blocks: list[NDArray[np.float64]] = []
         self.steps: list[dict[str, Any]] = []
         self.left_out: list[dict[str, Any]] = []
         self.names: list[str] = []
         self.notes: list[Problem] = []
 
-    def look(self, known: Mapping[str, Column]) -> None:
-        """Say what each column holds."""
-        first = [] if self.chosen is None else list(self.chosen)
-        for name in [*first, *(name for name in self.table.columns if name not in first)]:
-            self.columns[name] = known.get(name) or infer(name, self.table[name], self.decimal)
-
     def all_columns(self) -> None:
         """Make features of each column that is to be used, and note why others are not."""
-        pairs = self._pairs()
-        second = {longitude for _, longitude in pairs.items()}
+        pairs = self.choice.pairs(self.columns)
         for name, column in self.columns.items():
-            if name in second:
+            if name in pairs.values():
                 continue
             pair = pairs.get(name)
             names = (name,) if pair is None else (name, pair)
-            kind = "latlong" if pair is not None else self._kind(column)
-            fields: dict[str, Any] = {}
-            for one in names:
-                fields |= self.asked.get(one, {})
+            kind = "latlong" if pair is not None else self.choice.kind(column)
+            fields = self.choice.fields(names)
             n_missing = max(self.columns[one].n_missing for one in names)
             entry = {
                 "column": name,
@@ -190,62 +175,16 @@ class _Fitting:
                 "kind": kind,
                 "share_missing": n_missing / len(self.table) if len(self.table) else 0.0,
             }
-            why = self._why_not(name, kind, fields)
+            if self.choice.is_told(name, fields):
+                asked = self.choice.named is not None
+                self.notes += column_notes(self.where, column, fields, asked, self.decimal)
+            why = self.choice.why_not(name, kind, fields)
             if why is not None:
-                self._tell(column, fields)
                 self.left_out.append({**entry, "why": why})
                 continue
-            self._tell(column, fields)
             if kind == "unique":
                 kind = entry["kind"] = "text"
             self._step(entry, fields, self._values(names, kind))
-
-    def _pairs(self) -> dict[str, str]:
-        free = [
-            column
-            for name, column in self.columns.items()
-            if self.asked.get(name, {}).get("kind", "latlong") == "latlong"
-            and self._default_use(name)
-        ]
-        pairs = dict(pairs_of(free))
-        for name, fields in self.asked.items():
-            if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
-                what = "no other column gives the place on earth together with this one"
-                remedy = "Name the two latitude and longitude, in degrees."
-                raise DataError(
-                    Problem("bad-option", f"{self.where}, column {name}", what, "latlong", remedy)
-                )
-        return pairs
-
-    def _kind(self, column: Column) -> str:
-        kind = column.kind
-        if kind in ("category", "text", "unique") and separator_of(column.values.tolist()):
-            kind = "list"
-        wanted = self.asked.get(column.name, {}).get("kind")
-        if wanted is None or kind in _NEVER or wanted == "latlong":
-            return kind
-        if column.name in self.declared and kind not in ("category", "list", "text", "unique"):
-            return kind
-        return turned(self.where, column.name, kind, str(wanted))
-
-    def _default_use(self, name: str) -> bool:
-        use = self.asked.get(name, {}).get("use")
-        if use is not None:
-            return bool(use)
-        return name not in self.reasons and (self.chosen is None or name in self.chosen)
-
-    def _why_not(self, name: str, kind: str, fields: Mapping[str, Any]) -> str | None:
-        if kind in _NEVER:
-            return _WHY[kind]
-        if fields.get("use") is False:
-            return "switched off"
-        if fields.get("use"):
-            return None
-        if name in self.reasons:
-            return self.reasons[name]
-        if self.chosen is not None and name not in self.chosen:
-            return "not chosen"
-        return _WHY.get(kind)
 
     def _values(self, names: tuple[str, ...], kind: str) -> Any:
         found = [self.columns[name].values for name in names]
@@ -263,20 +202,6 @@ class _Fitting:
             None if lacks else given.text_of(cell)
             for cell, lacks in zip(cells, lacking, strict=True)
         ]
-
-    def _tell(self, column: Column, fields: Mapping[str, Any]) -> None:
-        name = column.name
-        if self.chosen is not None and name not in self.chosen and not fields.get("use"):
-            return
-        if name in self.reasons and not fields.get("use"):
-            return
-        impute = str(fields.get("impute", ""))
-        self.notes += _notes(self.where, column, self.chosen is not None, self.decimal, impute)
-        lowest = np.nanmin(column.values) if column.kind == "number" else 0.0
-        if fields.get("log") and lowest < 0:
-            what = "it has negative numbers, so the logarithm is not taken"
-            place = f"{self.where}, column {name}"
-            self.notes.append(Problem("log-negative", place, what, f"{lowest:g}", severity="note"))
 
     def _step(self, entry: dict[str, Any], fields: Mapping[str, Any], values: Any) -> None:
         name, kind = str(entry["column"]), str(entry["kind"])
@@ -306,9 +231,7 @@ class _Fitting:
 
     def pictures(self, media: Sequence[Any]) -> None:
         """Make features of the pictures of the rows."""
-        from hetviz.features.image import described
-
-        fields = self.asked.get(PICTURES, {})
+        fields = self.choice.fields([PICTURES])
         lacking = sum(one is None for one in media)
         entry = {
             "column": PICTURES,
@@ -316,181 +239,27 @@ class _Fitting:
             "kind": "picture",
             "share_missing": lacking / len(media) if len(media) else 0.0,
         }
-        if not fields.get("use", self.chosen is None):
+        if not fields.get("use", self.choice.named is None):
             why = "switched off" if "use" in fields else "not chosen"
             self.left_out.append({**entry, "why": why})
             return
-        self._step(entry, fields, described(media))
+        self._step(entry, fields, image.described(media))
 
     def result(self) -> TableFeatures:
         """Return what was made."""
         sizes = [float(block.var(axis=0).sum()) if len(block) else 0.0 for block in self.blocks]
         for step, size in zip(self.steps, sizes, strict=True):
             step["share"] = size / sum(sizes) if sum(sizes) else 0.0
+        named = self.choice.named
         recipe = {
             "format": RECIPE_FORMAT,
             "decimal": self.decimal,
             "text_model": self.text_model,
-            "chosen": None if self.chosen is None else list(self.chosen),
-            "options": {name: dict(fields) for name, fields in self.asked.items()},
+            "chosen": None if named is None else list(named),
+            "options": {name: dict(fields) for name, fields in self.choice.asked.items()},
             "columns": self.steps,
             "left_out": self.left_out,
         }
         X = np.hstack(self.blocks) if self.blocks else None
-        looked_at = tuple(self.columns[name] for name in self.columns)
+        looked_at = tuple(self.columns.values())
         return TableFeatures(X, tuple(self.names), recipe, looked_at, tuple(self.notes))
-
-
-def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> NDArray[np.float64]:
-    """Make the same features from the rows of another table.
-
-    Parameters
-    ----------
-    recipe : dict
-        From `fit`.
-    table : DataFrame of n rows
-        With the columns that the recipe names; values never seen count as missing.
-
-    Returns
-    -------
-    array of shape (n, p)
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column is missing, or holds something that is no number where one is needed.
-    """
-    problems: list[Problem] = []
-    X = transform_gently(recipe, table, None, problems)
-    refused = [problem for problem in problems if problem.code in _STRICT]
-    if refused:
-        raise DataError(refused)
-    return X
-
-
-def transform_gently(
-    recipe: Mapping[str, Any],
-    table: pd.DataFrame,
-    media: Sequence[Any] | None,
-    problems: list[Problem],
-) -> NDArray[np.float64]:
-    """Make the same features; what does not fit counts as missing, and is told in `problems`.
-
-    Returns
-    -------
-    array of shape (n, p)
-    """
-    out = [np.zeros((len(table), 0))]
-    for step in blocks.upgraded(recipe)["columns"]:
-        values = _given(step, table, media, problems)
-        with np.errstate(over="ignore", invalid="ignore"):
-            out.append(blocks.apply(step, values))
-    return np.hstack(out)
-
-
-def _given(
-    step: Mapping[str, Any],
-    table: pd.DataFrame,
-    media: Sequence[Any] | None,
-    problems: list[Problem],
-) -> Any:
-    kind = step["kind"]
-    if kind == "picture":
-        from hetviz.features.image import described
-
-        return described([None] * len(table) if media is None else media)
-    cells = []
-    for name in step["columns"]:
-        if name not in table.columns:
-            problems.append(_no_column("table", name, table, "note"))
-        gone = pd.Series([None] * len(table), dtype=object)
-        cells.append(table[name] if name in table.columns else gone)
-    if kind in ("number", "date", "latlong"):
-        found = [
-            given.amounts(step, name, column, problems)
-            for name, column in zip(step["columns"], cells, strict=True)
-        ]
-        return found[0] if kind != "latlong" else np.column_stack(found)
-    name = step["columns"][0]
-    levels = frozenset(step["levels"]) if kind in ("category", "list") else frozenset()
-    texts = given.words(name, cells[0], levels)
-    if kind in ("category", "list"):
-        problems += _unknown(step, texts)
-    return texts
-
-
-def _unknown(step: Mapping[str, Any], texts: list[str | None]) -> list[Problem]:
-    from hetviz.features.categories import unknown
-
-    found = unknown(step, texts)
-    if not found:
-        return []
-    what = f"{len(found):,} values were not there when the features were made; they count as none"
-    row, value = found[0]
-    place = f"table, column {step['column']}"
-    return [
-        Problem("unknown-category", place, what, value[:60], "", "note", row=row, count=len(found))
-    ]
-
-
-def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Refuse names of columns that there are not.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
-    unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
-    if unknown:
-        raise DataError(_no_column(where, name, table, "error") for name in unknown)
-
-
-def _refuse_doubles(where: str, table: pd.DataFrame) -> None:
-    double = table.columns[table.columns.duplicated()].unique()
-    if len(double):
-        what = "two columns have this name"
-        raise DataError(
-            Problem("duplicate-column", where, what, str(name), "Rename one.") for name in double
-        )
-
-
-def _no_column(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
-    there = f"There are: {', '.join(map(str, table.columns[:20]))}."
-    what = "there is no such column"
-    what += "; all its cells count as missing" if severity == "note" else ""
-    return Problem("unknown-column", where, what, name, there, severity)
-
-
-def _notes(
-    where: str, column: Column, asked: bool, decimal: str, impute: str = ""
-) -> list[Problem]:
-    place = f"{where}, column {column.name}"
-    found: list[tuple[str, str, str]] = []
-    if column.kind == "constant":
-        found.append(("constant-column", "every row has the same value, so it is no feature", ""))
-    elif column.kind == "empty":
-        found.append(("empty-column", "the column is empty, so it is no feature", ""))
-    elif column.kind == "unique" and asked:
-        found.append(("unique-column", "every row has another short text, so it is no feature", ""))
-    elif column.n_missing:
-        filled = {"number": "the mean", "date": "the mean"}.get(column.kind, "no value")
-        filled = {"": filled, "none": "no value"}.get(
-            impute, f"the {impute}".replace("the own", "a")
-        )
-        marks = f" (written {', '.join(column.markers)})" if column.markers else ""
-        what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
-        found.append(("missing", f"{what}; they count as {filled}", ""))
-    if column.kind in ("category", "unique", "text"):
-        present = [str(value) for value in column.values if value is not None]
-        is_number = np.isfinite(numbers(present, decimal))
-        n_others = int((~is_number).sum())
-        if 0 < n_others <= len(present) / 2:
-            other = present[int(np.argmin(is_number))]
-            what = f"it counts as text: {n_others:,} of {len(present):,} cells hold no number"
-            found.append(("mixed-column", what, other[:60]))
-    if column.kind == "category":
-        n_levels = len({value for value in column.values if value is not None})
-        if n_levels > MAX_CATEGORIES:
-            what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
-            found.append(("many-categories", what, ""))
-    return [Problem(code, place, what, value, severity="note") for code, what, value in found]

@@ -21,6 +21,7 @@ from hetviz.features import table as table_features
 from hetviz.features.likeness_of_pictures import describe
 from hetviz.features.matching_words import described_by, match_words
 from hetviz.features.recipe import columns_used, recipe_of
+from hetviz.features.table_rows import transform
 from hetviz.features.text import words_known
 from hetviz.io import gate
 
@@ -206,7 +207,7 @@ def _by_columns(owner: Dataset, given: Mapping[str, Any]) -> NewItem:
             ", ".join(names),
             "Fill in other columns.",
         )
-    new = table_features.transform(fitted.recipe, _frame(names, given))
+    new = transform(fitted.recipe, _frame(names, given))
     away = np.asarray(((fitted.X - new) ** 2).sum(axis=1))
     return NewItem(f"Compared by {_named(names)} of the {owner.name}.", away=away)
 
@@ -221,7 +222,7 @@ def _made(owner: Dataset, values: Mapping[str, Any]) -> Dataset:
     """Return one new row with the features that these values make; the others count as missing."""
     recipe = recipe_of(owner)
     frame = _frame(columns_used(recipe), values)
-    return _one(owner, table_features.transform(recipe, frame))
+    return _one(owner, transform(recipe, frame))
 
 
 def _frame(names: list[str], values: Mapping[str, Any]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hetviz.errors import DataError, HetvizError
 from hetviz.features import columns as kinds
 from hetviz.features import table as features
+from hetviz.features.table_rows import transform
 
 TEXTS = ["red fox runs", "blue fox sits", "red dog runs fast", "blue dog sits still"]
 
@@ -98,13 +99,13 @@ def test_categories_are_capped():
 def test_the_recipe_is_json_and_repeats_the_fit():
     made = features.fit(frame())
     recipe = json.loads(json.dumps(made.recipe))
-    np.testing.assert_allclose(features.transform(recipe, frame()), made.X, atol=1e-12)
+    np.testing.assert_allclose(transform(recipe, frame()), made.X, atol=1e-12)
 
 
 def test_new_rows():
     made = features.fit(frame())
     new = frame().iloc[[1]].assign(colour="green")
-    X = features.transform(made.recipe, new)
+    X = transform(made.recipe, new)
     assert X.shape == (1, made.X.shape[1])
     at = made.feature_names.index("size")
     assert X[0, at] == pytest.approx(made.X[1, at])
@@ -113,9 +114,9 @@ def test_new_rows():
 def test_new_rows_that_do_not_fit_are_refused():
     made = features.fit(frame())
     with pytest.raises(DataError, match="no such column"):
-        features.transform(made.recipe, frame().drop(columns="size"))
+        transform(made.recipe, frame().drop(columns="size"))
     with pytest.raises(DataError, match="numbers"):
-        features.transform(made.recipe, frame().assign(size="large"))
+        transform(made.recipe, frame().assign(size="large"))
 
 
 def test_nothing_of_use_gives_no_matrix():
@@ -137,7 +138,7 @@ def test_any_table_gives_finite_features_that_repeat(rows):
         return
     if made.X is not None:
         assert np.isfinite(made.X).all()
-        again = features.transform(json.loads(json.dumps(made.recipe)), table)
+        again = transform(json.loads(json.dumps(made.recipe)), table)
         np.testing.assert_allclose(again, made.X, rtol=1e-9, atol=1e-9)
 
 

@@ -14,6 +14,7 @@ import hetviz
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, HetvizError, ParameterError
 from hetviz.features import table as table_features
+from hetviz.features.table_rows import transform
 from hetviz.runs import fit_run
 
 COLOURS = ("red", "green", "blue")
@@ -85,7 +86,7 @@ def test_a_method_that_places_new_items_does_so() -> None:
     new = Dataset(
         "things",
         ["n"],
-        table_features.transform(recipe["features"], frame),
+        transform(recipe["features"], frame),
         feature_names=data["things"].feature_names,
     )
     placed = run.model.transform(new).coordinates["things"][0]
