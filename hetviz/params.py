@@ -164,6 +164,11 @@ class PerDataset(Param):
         return f"{self.inner.wanted()}, or a mapping from dataset name to such a value"
 
 
+def value_for(value: Any, name: str, default: Any) -> Any:
+    """Return the value of a `PerDataset` for one dataset, `default` where a mapping lacks it."""
+    return value.get(name, default) if isinstance(value, Mapping) else value
+
+
 @dataclass(frozen=True)
 class DatasetName(Param):
     """The name of one dataset; whether the data has it, the method checks."""

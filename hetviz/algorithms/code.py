@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.core.kernels import squared_distances
-from hetviz.core.laplacian import dataset_components
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.joined_parts import joined_parts
 from hetviz.features.link_scores import LinkScores, link_scores
-from hetviz.features.neighbor_map import value_for
-from hetviz.features.similarity import KINDS, Similarity, similarity_of
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.features.similarity import KINDS, Similarity, similarities
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
 Floats = NDArray[np.float64]
@@ -168,18 +167,14 @@ class CODE(BaseEmbedder):
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         linked = tied(data) if self.tie_views else data
-        label = dataset_components(
-            linked.adjacency(), [len(dataset) for dataset in data.datasets.values()]
-        )
-        self._components = dict(zip(data.datasets, label.tolist(), strict=True))
+        self._components = joined_parts(data, linked.adjacency())
         names = list(data.datasets)
         progress(0.0, "Comparing items")
         self._like: dict[str, Similarity] = {}
         self._blocks: list[Block] = []
+        compared = similarities(data.datasets.values(), self.within, self.random_state)
         for d, name in enumerate(names):
-            like = similarity_of(
-                data[name], value_for(self.within, name, "auto"), self.random_state
-            )
+            like = compared.get(name)
             weight = float(value_for(self.within_weight, name, 0.1))
             if like is not None and weight > 0 and len(data[name]) > 1:
                 i, j, s, share = like.pairs(self.random_state)
@@ -267,13 +262,12 @@ class CODE(BaseEmbedder):
         names = list(self._fitted)
         d = names.index(name)
         like = self._like.get(name)
-        S = None if like is None else like.to_fitted(rows.dataset)
-        twin = None if like is None or S is None else like.twins(S)
+        found = None if like is None else like.with_twins(rows.dataset)
         out = np.full((len(rows.dataset), self.n_components), np.nan)
         for row in range(len(out)):
             mine = (rows.row == row) & (rows.weight > 0)
-            if twin is not None and twin[row] >= 0 and not mine.any():
-                out[row] = self.embedding_.coordinates[name][twin[row]]
+            if found is not None and found[1][row] >= 0 and not mine.any():
+                out[row] = self.embedding_.coordinates[name][found[1][row]]
                 continue
             ends, used = [], False
             for block in self._blocks:
@@ -281,9 +275,9 @@ class CODE(BaseEmbedder):
                     continue
                 other = block.e if d == block.d else block.d
                 p = np.zeros(len(self._fitted[names[other]]))
-                if other == d and S is not None and not used:
+                if other == d and found is not None and not used:
                     # likeness within comes before links within, and only once
-                    p, used = S[row], True
+                    p, used = found[0][row], True
                 else:
                     here = np.flatnonzero(mine & (rows.to == names[other]))
                     np.add.at(p, rows.to_row[here], rows.weight[here])

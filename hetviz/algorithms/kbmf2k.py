@@ -19,14 +19,13 @@ from hetviz.core.kbmf2k import (
     product_variance,
 )
 from hetviz.core.kernel_regression import LOW_RANK_ABOVE, RANK, Design
-from hetviz.core.laplacian import dataset_components
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.joined_parts import joined_parts
 from hetviz.features.link_scores import LinkScores, link_scores
-from hetviz.features.neighbor_map import value_for
-from hetviz.features.similarity import KINDS, Similarity, similarity_of
+from hetviz.features.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
 
@@ -251,16 +250,13 @@ class KBMF2K(BaseEmbedder):
         if left:
             note(f"{', '.join(left)}: no links with other datasets, left off the map.")
         progress(0.0, "Comparing items")
-        self._like: dict[str, Similarity] = {}
+        compared = [data[name] for name in self._names]
+        self._like = similarities(compared, self.within, self.random_state)
         designs = []
         for name in self._names:
-            like = similarity_of(
-                data[name], value_for(self.within, name, "auto"), self.random_state
-            )
             n, K = len(data[name]), None
-            if like is not None:
-                self._like[name] = like
-                K = like.to_fitted(data[name])
+            if name in self._like:
+                K = self._like[name].to_fitted(data[name])
                 K = (K + K.T) / 2
             rank = self.rank
             if isinstance(rank, str):
@@ -320,9 +316,6 @@ class KBMF2K(BaseEmbedder):
             axis=0,
         )
         linked = tied(data) if self.tie_views else data
-        label = dataset_components(
-            linked.adjacency(), [len(dataset) for dataset in data.datasets.values()]
-        )
         return Fit(
             self._places(data, found.model),
             n_iter=len(found.history),
@@ -332,7 +325,7 @@ class KBMF2K(BaseEmbedder):
                 "evidence": found.history[-1] if found.history else None,
                 "size of components": sizes.tolist(),
             },
-            components=dict(zip(data.datasets, label.tolist(), strict=True)),
+            components=joined_parts(data, linked.adjacency()),
         )
 
     def link_scores(

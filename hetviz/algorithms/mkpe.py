@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kernels import squared_distances
-from hetviz.core.laplacian import dataset_components
 from hetviz.core.mkpe import Result, minimise, place
-from hetviz.core.mkpe_scores import Domain, Scores, known_scores
+from hetviz.core.mkpe_scores import Domain, Scores
 from hetviz.core.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
+from hetviz.features.inputs import Inputs, inputs_of
+from hetviz.features.joined_parts import joined_parts
 from hetviz.features.link_scores import link_scores
-from hetviz.features.neighbor_map import value_for
-from hetviz.features.similarity import EVERY_PAIR, KINDS, Similarity, similarity_of
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.features.scored_pairs import ScoredPairs, scored_pairs
+from hetviz.features.similarity import KINDS, similarities
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
-_LANDMARKS = 1_000
 _STARTS = 5
 
 
@@ -242,19 +240,20 @@ class MKPE(BaseEmbedder):
         self.random_state = random_state
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        self._prepare(data)
-        names = list(self._rows)
-        blocks = self._within_blocks(names) + self._link_blocks(data, names)
+        self._scored = self._known(data)
+        names = list(self._scored.rows)
+        domains = self._domains(data)
+        blocks = self._scored.blocks(self.random_state)
         sigma0 = float(np.sqrt(self.n_components)) if self.sigma0 is None else self.sigma0
         reached = {end for block in blocks for end in (block.d, block.e)}
-        self._check_sizes(names, len(reached))
+        self._check_sizes(domains, len(reached))
 
         def whole(places: list[Floats]) -> Floats:
-            return np.vstack(list(self._spread_out(data, names, places).values()))
+            return np.vstack(list(self._spread_out(data, places).values()))
 
         try:
             result = minimise(
-                [self._domains[name] for name in names],
+                domains,
                 blocks,
                 self.n_components,
                 rng,
@@ -271,106 +270,69 @@ class MKPE(BaseEmbedder):
             raise
         return self._done(data, names, blocks, result)
 
-    def _prepare(self, data: HeteroData) -> None:
-        """Decide what scores there are, and which rows take part."""
+    def _known(self, data: HeteroData) -> ScoredPairs:
+        """Return what scores there are, and say which are out of reach and who has none."""
         linked = tied(data) if self.tie_views else data
-        self._known = link_scores(linked, self.link_score)
-        self._known = [known for known in self._known if len(known.i)]
-        outside = [f"{known.source} - {known.target}" for known in self._known if _beyond(known.s)]
-        if outside:
+        links = [one for one in link_scores(linked, self.link_score) if len(one.i)]
+        beyond = [one for one in links if ((one.s < 0) | (one.s > 1)).any()]
+        if beyond:
             note(
-                f"Scores of {', '.join(outside)} are below 0 or above 1, which nearness cannot "
-                "reach; divide them first."
+                f"Scores of {', '.join(f'{one.source} - {one.target}' for one in beyond)} are "
+                "below 0 or above 1, which nearness cannot reach; divide them first."
             )
-        self._like: dict[str, Similarity] = {}
+        like = similarities(data.datasets.values(), self.within, self.random_state)
+        weights = {name: float(value_for(self.within_weight, name, 1.0)) for name in data.datasets}
+        scored = scored_pairs(data, like, weights, links)
         for name, dataset in data.datasets.items():
-            like = similarity_of(dataset, value_for(self.within, name, "auto"), self.random_state)
-            if like is not None:
-                self._like[name] = like
-        self._rows: dict[str, Ints] = {}
-        self._domains: dict[str, Domain] = {}
-        self._inputs: dict[str, _Inputs] = {}
-        for name, dataset in data.datasets.items():
-            scored = [known.i for known in self._known if known.source == name]
-            scored += [known.j for known in self._known if known.target == name]
-            rows = np.arange(len(dataset))
-            if name not in self._like or value_for(self.within_weight, name, 1.0) == 0:
-                rows = np.unique(np.concatenate([np.empty(0, np.int64), *scored]))
-            missing = len(dataset) - len(rows)
+            missing = len(dataset) - len(scored.rows.get(name, ()))
             if missing:
                 note(f"{missing:,} of {name} have neither likeness nor a link: left off the map.")
-            if len(rows):
-                self._rows[name], self._domains[name] = rows, self._domain(dataset, rows)
-        if not self._rows:
+        if not scored.rows:
             raise NotApplicableError(
                 self.card.title, ["No item has likeness or a link that counts."]
             )
+        return scored
 
-    def _domain(self, dataset: Dataset, rows: Ints) -> Domain:
-        scale = float(np.sqrt(len(rows))) if self.equal_spread else 1.0
-        if self.variant == "coordinates":
-            return Domain(len(rows), scale=scale)
-        if self.inputs == "features" and dataset.X is not None:
-            inputs: _Inputs = _Features.fit(dataset)
-        elif dataset.name in self._like:
-            inputs = _Likeness.fit(self._like[dataset.name], self.random_state)
-        else:
-            return Domain(len(rows), scale=scale)
-        self._inputs[dataset.name] = inputs
-        return Domain(len(rows), X=inputs.of(dataset)[rows])
+    def _domains(self, data: HeteroData) -> list[Domain]:
+        """Return how frames give the places of the items that scores reach."""
+        self._inputs: dict[str, Inputs] = {}
+        domains = []
+        for name, rows in self._scored.rows.items():
+            inputs = None
+            if self.variant == "parametric":
+                like = self._scored.like.get(name)
+                inputs = inputs_of(data[name], self.inputs, like, self.random_state)
+            if inputs is None:
+                scale = float(np.sqrt(len(rows))) if self.equal_spread else 1.0
+                domains.append(Domain(len(rows), scale=scale))
+            else:
+                self._inputs[name] = inputs
+                domains.append(Domain(len(rows), X=inputs.of(data[name])[rows]))
+        return domains
 
-    def _within_blocks(self, names: list[str]) -> list[Scores]:
-        blocks = []
-        for d, name in enumerate(names):
-            weight = float(value_for(self.within_weight, name, 1.0))
-            if name in self._like and weight > 0:
-                i, j, s, share = self._like[name].pairs(self.random_state)
-                n = len(self._rows[name])
-                blocks.append(known_scores(d, d, (n, n), i, j, s, weight, share))
-        return blocks
-
-    def _link_blocks(self, data: HeteroData, names: list[str]) -> list[Scores]:
-        number = {name: d for d, name in enumerate(names)}
-        at = {}
-        for name, rows in self._rows.items():
-            at[name] = np.full(len(data[name]), -1)
-            at[name][rows] = np.arange(len(rows))
-        return [
-            known_scores(
-                number[known.source],
-                number[known.target],
-                (len(self._rows[known.source]), len(self._rows[known.target])),
-                at[known.source][known.i],
-                at[known.target][known.j],
-                known.s,
-                1.0,
-            )
-            for known in self._known
-        ]
-
-    def _check_sizes(self, names: list[str], reached: int) -> None:
-        least = min(names, key=lambda name: self._domains[name].size)
-        size = self._domains[least].size
-        if size < self.n_components:
-            what = (
-                "items" if self._domains[least].X is None else "features or items to compare with"
-            )
+    def _check_sizes(self, domains: list[Domain], reached: int) -> None:
+        name, least = min(
+            zip(self._scored.rows, domains, strict=True), key=lambda entry: entry[1].size
+        )
+        if least.size < self.n_components:
+            what = "items" if least.X is None else "features or items to compare with"
             raise NotApplicableError(
                 self.card.title,
-                [f"{least} has only {size} {what}; ask for at most {size} axes, or leave it out."],
+                [
+                    f"{name} has only {least.size} {what}; ask for at most {least.size} axes, or "
+                    "leave it out."
+                ],
             )
-        if reached < len(names):
+        if reached < len(domains):
             raise ParameterError("mkpe: a dataset has neither likeness nor links that count.")
 
-    def _spread_out(
-        self, data: HeteroData, names: list[str], places: list[Floats]
-    ) -> dict[str, Floats]:
+    def _spread_out(self, data: HeteroData, places: list[Floats]) -> dict[str, Floats]:
         out = {
             name: np.full((len(part), self.n_components), np.nan)
             for name, part in data.datasets.items()
         }
-        for name, E in zip(names, places, strict=True):
-            out[name][self._rows[name]] = E
+        for (name, rows), E in zip(self._scored.rows.items(), places, strict=True):
+            out[name][rows] = E
         return out
 
     def _done(
@@ -384,25 +346,18 @@ class MKPE(BaseEmbedder):
         }
         self.spread_of_starts_ = list(result.finals)
         linked = tied(data) if self.tie_views else data
-        label = dataset_components(
-            linked.adjacency(), [len(dataset) for dataset in data.datasets.values()]
-        )
+        n_likeness = len(blocks) - len(self._scored.links)
         parts = {
-            f"{names[block.d]} - {names[block.e]}" + (" links" if listed else " likeness"): loss
-            for block, loss, listed in zip(
-                blocks,
-                state.losses.tolist(),
-                [number >= len(blocks) - len(self._known) for number in range(len(blocks))],
-                strict=True,
-            )
+            f"{names[block.d]} - {names[block.e]} {'likeness' if b < n_likeness else 'links'}": loss
+            for b, (block, loss) in enumerate(zip(blocks, state.losses.tolist(), strict=True))
         }
         return Fit(
-            self._spread_out(data, names, result.descent.places),
+            self._spread_out(data, result.descent.places),
             n_iter=len(result.history) - 1,
             loss_history=result.history,
             stopping_reason=result.reason,
             diagnostics={"sigma": state.sigma, "starts": list(result.finals), "loss": parts},
-            components=dict(zip(data.datasets, label.tolist(), strict=True)),
+            components=joined_parts(data, linked.adjacency()),
         )
 
     def link_scores(
@@ -418,20 +373,19 @@ class MKPE(BaseEmbedder):
         if name in self._inputs and name in self.frames_:
             return np.asarray(self._inputs[name].of(rows.dataset) @ self.frames_[name])
         out = np.full((len(rows.dataset), self.n_components), np.nan)
-        like = self._like.get(name) if name in self._rows else None
-        S = None if like is None else like.to_fitted(rows.dataset)
-        twin = None if like is None or S is None else like.twins(S)
+        like = self._scored.like.get(name) if name in self._scored.rows else None
+        found = None if like is None else like.with_twins(rows.dataset)
         Y = self.embedding_.coordinates
         for row in range(len(out)):
             ends, starts = self._linked_ends(name, rows, row)
-            if S is not None and twin is not None:
-                nearest = np.argsort(-S[row], kind="stable")[:_STARTS]
-                if not ends and twin[row] >= 0:
-                    out[row] = Y[name][twin[row]]
+            if found is not None:
+                s, twin = found[0][row], found[1][row]
+                nearest = np.argsort(-s, kind="stable")[:_STARTS]
+                if not ends and twin >= 0:
+                    out[row] = Y[name][twin]
                     continue
-                weight = float(value_for(self.within_weight, name, 1.0))
-                n = len(S[row])
-                ends.append((Y[name], S[row], np.full(n, 2.0 * weight / n**2)))
+                weight = 2.0 * self._scored.weights[name] / len(s) ** 2
+                ends.append((Y[name], s, np.full(len(s), weight)))
                 starts = np.vstack([Y[name][nearest], starts])
             if ends:
                 out[row] = place(ends, self.sigma_**-2, starts[:_STARTS])
@@ -448,63 +402,8 @@ class MKPE(BaseEmbedder):
             if len(mine):
                 weight = rows.weight[mine]
                 said = weight if isinstance(self.link_score, str) else self.link_score
-                count = sum(
-                    len(known.i)
-                    for known in self._known
-                    if {known.source, known.target} == {name, other}
-                )
+                share = 1.0 / (self._scored.n_linked(name, other) or 1)
                 s = np.where(weight > 0, said, 0.0)
-                ends.append((Y[rows.to_row[mine]], s, np.full(len(mine), 1.0 / (count or 1))))
+                ends.append((Y[rows.to_row[mine]], s, np.full(len(mine), share)))
         starts = [F for F, _, _ in ends]
         return ends, np.vstack([np.empty((0, self.n_components)), *starts])
-
-
-class _Inputs(Protocol):
-    """What a place is computed from."""
-
-    def of(self, rows: Dataset) -> Floats: ...
-
-
-@dataclass(frozen=True, eq=False)
-class _Features:
-    """Features, centred and of mean squared length 1."""
-
-    centre: Floats
-    size: float
-
-    @classmethod
-    def fit(cls, dataset: Dataset) -> _Features:
-        X = _dense(dataset.X)
-        centre = X.mean(axis=0)
-        return cls(centre, float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0)
-
-    def of(self, rows: Dataset) -> Floats:
-        return (_dense(rows.X) - self.centre) / self.size
-
-
-@dataclass(frozen=True, eq=False)
-class _Likeness:
-    """Likeness with all items, or with some of very many."""
-
-    like: Similarity
-    columns: Ints
-
-    @classmethod
-    def fit(cls, like: Similarity, random_state: int) -> _Likeness:
-        n = len(like.dataset)
-        columns = np.arange(n)
-        if n > EVERY_PAIR:
-            rng = np.random.default_rng(random_state)
-            columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
-        return cls(like, columns)
-
-    def of(self, rows: Dataset) -> Floats:
-        return self.like.to_fitted(rows)[:, self.columns]
-
-
-def _beyond(s: Floats) -> bool:
-    return bool(((s < 0) | (s > 1)).any())
-
-
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)

@@ -22,10 +22,10 @@ from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.affinities import KINDS, own_affinities
-from hetviz.features.neighbor_map import Placed, place_new, value_for
+from hetviz.features.neighbor_map import Placed, place_new
 from hetviz.features.spoken import spoken_weights
 from hetviz.metrics.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]

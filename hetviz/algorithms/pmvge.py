@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.special import expit
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.affinities import symmetric_affinities
-from hetviz.core.laplacian import dataset_components
 from hetviz.core.pmvge import SIMILARITIES, Block, Net, Objective, block_of
 from hetviz.core.pmvge_fit import Trained, train
 from hetviz.data import Dataset, HeteroData
@@ -22,7 +19,9 @@ from hetviz.data.new_rows import NewRows
 from hetviz.data.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.affinities import own_affinities
-from hetviz.features.basis import KINDS, Basis, chosen_kind, fit_basis
+from hetviz.features.basis import KINDS, chosen_kind, fit_basis
+from hetviz.features.inputs import LeadingFeatures
+from hetviz.features.joined_parts import joined_parts
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
 
@@ -228,17 +227,16 @@ class PMvGE(BaseEmbedder):
         names = list(data.datasets)
         linked = tied(data) if self.tie_views else data
         W = linked.adjacency(1)
-        sizes = [len(dataset) for dataset in data.datasets.values()]
-        label = dataset_components(W, sizes)
-        self._components = dict(zip(names, label.tolist(), strict=True))
-        self._inputs: dict[str, _Inputs] = {}
+        self._components = joined_parts(data, W)
+        self._inputs: dict[str, LeadingFeatures] = {}
         nets = []
         for name, dataset in data.datasets.items():
             progress(0.0, f"Reading features of {name}")
             kind = chosen_kind(dataset, self.features)
             X = None
             if kind != "featureless" and not (kind == "auto" and dataset.is_featureless):
-                self._inputs[name] = _Inputs.of(fit_basis(dataset, kind, self.random_state))
+                basis = fit_basis(dataset, kind, self.random_state)
+                self._inputs[name] = LeadingFeatures.fit(basis, MOST_INPUTS)
                 X = self._inputs[name].features
             nets.append(Net(X, len(dataset), self.hidden, self.n_components))
         blocks = self._blocks(data, W, progress)
@@ -349,38 +347,4 @@ class PMvGE(BaseEmbedder):
         if inputs is None:
             return np.full((len(rows), self.n_components), np.nan)
         net = self._model.nets[list(self._fitted).index(name)]
-        return net.forward(self._weights[name], inputs.of_new(rows))[0]
-
-
-@dataclass(frozen=True, eq=False)
-class _Inputs:
-    """Features as a network sees them: centred, at most 256 columns, of mean variance 1."""
-
-    basis: Basis
-    centre: Floats
-    axes: Floats
-    features: Floats
-
-    @classmethod
-    def of(cls, basis: Basis) -> _Inputs:
-        X = basis.features
-        n, p = X.shape
-        centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        gram = X.T @ X
-        C = np.asarray(gram.toarray() if sp.issparse(gram) else gram, dtype=np.float64) / n
-        C -= np.multiply.outer(centre, centre)
-        if p > MOST_INPUTS:
-            _, axes = eigh(C, subset_by_index=[p - MOST_INPUTS, p - 1])
-        else:
-            axes = np.eye(p)
-        spread = float(np.einsum("ij,ij->", axes, C @ axes)) / axes.shape[1]
-        axes = axes / (np.sqrt(spread) if spread > 0 else 1.0)
-        made = cls(basis, centre, axes, np.empty((0, 0)))
-        return cls(basis, centre, axes, made._projected(X))
-
-    def of_new(self, rows: Dataset) -> Floats:
-        """Return the inputs of new rows."""
-        return self._projected(self.basis.of_new(rows))
-
-    def _projected(self, X: Any) -> Floats:
-        return np.asarray(X @ self.axes - self.centre @ self.axes, dtype=np.float64)
+        return net.forward(self._weights[name], inputs.of(rows))[0]

@@ -21,6 +21,7 @@ from hetviz.core.kernels import (
 )
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
+from hetviz.params import value_for
 
 OfNew = Callable[[Dataset], Any]
 
@@ -72,7 +73,7 @@ def chosen_kind(
     kernel : {None, "linear", "rbf", "precomputed"}
         For datasets that `features` leaves on "auto" and that have what it needs.
     """
-    kind = features.get(dataset.name, "auto") if isinstance(features, Mapping) else features
+    kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
         return kind
     has: dict[str, Any] = {

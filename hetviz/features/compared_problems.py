@@ -15,6 +15,7 @@ from hetviz.data.new_rows import NewRows
 from hetviz.features.basis import fit_basis
 from hetviz.features.compared import View, scaled_view, view_of
 from hetviz.features.projection import Projection, guidance_of, project
+from hetviz.params import value_for
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,7 +93,7 @@ def by_entity(
         views = tuple(
             view_of(
                 data[name],
-                features.get(name, "auto") if isinstance(features, Mapping) else features,
+                value_for(features, name, "auto"),
                 weight,
                 at,
                 random_state,

@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.core.laplacian import dataset_components
 from hetviz.core.median_place import median_places
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.errors import DataWarning
 from hetviz.features.affinities import squared_to_fitted
+from hetviz.features.joined_parts import joined_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,14 +51,12 @@ class Placed:
         words = ", ".join(f"{count:,} of {name}" for name, count in missing.items() if count)
         if words:
             _tell(f"{words} have neither features to compare nor a link: left off the map.")
-        label = dataset_components(graph, [len(dataset) for dataset in data.datasets.values()])
-        there = [bool(mask[rows].any()) for rows in data.offsets.values()]
-        if len(set(label[there].tolist())) > 1:
+        components = joined_parts(data, graph)
+        if len({components[name] for name, rows in data.offsets.items() if mask[rows].any()}) > 1:
             _tell(
                 "No links join all datasets: those of different parts share the picture, but "
                 "their places have nothing to do with each other."
             )
-        components = dict(zip(data.datasets, label.tolist(), strict=True))
         return cls(mask, _among(graph, mask), components, data.offsets)
 
     def among(self, graph: Any) -> Any:
@@ -97,11 +95,6 @@ class Placed:
         kept = self.mask[left] & self.mask[right]
         number = np.cumsum(self.mask) - 1
         return number[left[kept]], number[right[kept]], entries.data[kept]
-
-
-def value_for(parameter: Any, name: str, default: Any) -> Any:
-    """Return the value of a parameter per dataset for one of them."""
-    return parameter.get(name, default) if isinstance(parameter, Mapping) else parameter
 
 
 def place_new(

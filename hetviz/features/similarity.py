@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from hetviz.core.neighbors import cross_squared_distances
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
 from hetviz.features.affinities import dataset_neighbors
+from hetviz.params import value_for
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,11 +62,12 @@ class Similarity:
             squared = cross_squared_distances(rows.X, self.dataset.X)
         return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
 
-    def twins(self, S: Floats) -> Ints:
-        """Return the fitted item that rows of scores (n_new, n) are the same as, else -1."""
+    def with_twins(self, rows: Dataset) -> tuple[Floats, Ints]:
+        """Return scores of new rows, (n_new, n), and the fitted item that each is, else -1."""
+        S = self.to_fitted(rows)
         nearest = S.argmax(axis=1)
         same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1) < _SAME
-        return np.where(same, nearest, -1)
+        return S, np.where(same, nearest, -1)
 
     def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
         """Return scored pairs within the dataset: i, j, score, and how many pairs each stands for.
@@ -163,6 +166,30 @@ def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -
         f"within = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )
+
+
+def similarities(
+    datasets: Iterable[Dataset], kind: str | Mapping[str, str] = "auto", random_state: int = 0
+) -> dict[str, Similarity]:
+    """Return how the likeness of the items of each dataset is scored, of those that have any.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+    kind : str or mapping of str to str
+        For all datasets or by name.
+    random_state : int
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        As `similarity_of`.
+    """
+    found = {
+        dataset.name: similarity_of(dataset, value_for(kind, dataset.name, "auto"), random_state)
+        for dataset in datasets
+    }
+    return {name: like for name, like in found.items() if like is not None}
 
 
 def _unit(X: Any) -> Any:

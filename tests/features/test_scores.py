@@ -12,7 +12,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import ParameterError
 from hetviz.features import similarity
 from hetviz.features.link_scores import link_scores
-from hetviz.features.similarity import similarity_of
+from hetviz.features.similarity import similarities, similarity_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 4))
@@ -61,6 +61,21 @@ def test_what_is_missing_is_named() -> None:
         similarity_of(bare, "rbf")
     with pytest.raises(ParameterError, match="needs a kernel"):
         similarity_of(Dataset("a", IDS, X), "kernel")
+
+
+def test_each_dataset_is_scored_by_its_own_kind() -> None:
+    datasets = [Dataset("a", IDS, X), Dataset("b", IDS, X), Dataset("bare", IDS)]
+    kinds = {name: like.kind for name, like in similarities(datasets, {"b": "cosine"}).items()}
+    assert kinds == {"a": "rbf", "b": "cosine"}
+    assert not similarities(datasets, "none")
+
+
+def test_a_twin_is_found_among_the_fitted() -> None:
+    like = similarity_of(Dataset("a", IDS, X))
+    new = Dataset("a", ["x", "y"], np.vstack([X[7], X[7] + 0.01]))
+    S, twin = like.with_twins(new)
+    np.testing.assert_array_equal(S, like.to_fitted(new))
+    assert twin.tolist() == [7, -1]
 
 
 def test_of_very_many_items_near_pairs_and_some_others_stand_for_all(
