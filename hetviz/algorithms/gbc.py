@@ -17,8 +17,9 @@ from hetviz.core.gbc_fit import Gbc, GbcSettings, fit_gbc
 from hetviz.core.gbc_output import MarginAxes, probabilities, spread
 from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
-from hetviz.errors import HetvizError, NotApplicableError, ParameterError
-from hetviz.features.labelled import LabelProblem, label_problem
+from hetviz.errors import NotApplicableError
+from hetviz.features.label_choice import chosen_problem
+from hetviz.features.labelled import LabelProblem
 from hetviz.features.projection import SHARED
 from hetviz.params import Choice, Flag, Integer, LabelName, Param, Real
 from hetviz.predictor import BasePredictor, Predicted
@@ -256,18 +257,22 @@ class GradientBoostingConsensus(BasePredictor):
         self.random_state = random_state
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        self.problem_ = problem = self._problem(data)
+        self.problem_ = problem = chosen_problem(
+            data,
+            self.label,
+            key=self.card.key,
+            title=self.card.title,
+            task=self.task,
+            features=self.features,
+            random_state=self.random_state,
+        )
         self._check_size(problem)
         self.classes_ = problem.column.classes
         self.settings_, self.model_ = self.train(problem, problem.y, progress)
         rows = [part.rows for part in problem.parts]
         model = self.model_
         self._axes = MarginAxes.fit(model.joint, model.margins, rows, self.n_components)
-        places = self._axes(model.joint, model.margins, rows)
-        seen = np.zeros(len(places), dtype=bool)
-        for here in rows:
-            seen[here] = True
-        places[~seen] = np.nan
+        places = self._places(model.joint, model.margins, rows)
         found = self._predicted(model.joint, model.margins, rows)
         self.predictions_ = {n: found.take(o) for n, o in problem.entity.object_of.items()}
         coordinates = {
@@ -329,44 +334,6 @@ class GradientBoostingConsensus(BasePredictor):
             for kind, weight in zip(kinds, weights, strict=True)
         ]
 
-    def _problem(self, data: HeteroData) -> LabelProblem:
-        reasons: list[str] = []
-        for dataset, label in self._labels(data):
-            try:
-                return label_problem(
-                    data,
-                    dataset,
-                    label,
-                    task=self.task,
-                    features=self.features,
-                    random_state=self.random_state,
-                )
-            except NotApplicableError as error:
-                reasons += error.reasons
-            except HetvizError as error:
-                if self.label is not None and ":" in self.label:
-                    raise
-                reasons.append(str(error))
-        raise NotApplicableError(self.card.title, dict.fromkeys(reasons))
-
-    def _labels(self, data: HeteroData) -> Sequence[tuple[str, str]]:
-        """Return the labels to try, the first that can be learned counts."""
-        given = self.label
-        if given is not None and given not in data.datasets:
-            named = [name for name in data.datasets if given.startswith(f"{name}:")]
-            dataset = max(named, key=len, default="")
-            column = given[len(dataset) + 1 :]
-            if not dataset or not column:
-                raise ParameterError(
-                    f"gbc: label = {given!r}; give dataset:column, or one of the datasets "
-                    f"{', '.join(data.datasets)}."
-                )
-            return [(dataset, column)]
-        found = [(c.dataset, c.name) for c in data.labels if given in (None, c.dataset)]
-        if not found:
-            raise NotApplicableError(self.card.title, [f"Dataset {given} has no label."])
-        return found
-
     def _check_size(self, problem: LabelProblem) -> None:
         cells = sum(
             part.X.nnz if sp.issparse(part.X) else part.X.shape[0] * part.X.shape[1]
@@ -386,6 +353,15 @@ class GradientBoostingConsensus(BasePredictor):
                     "allowed. Use fewer rounds, sources or features, or fewer items."
                 ],
             )
+
+    def _places(self, joint: Floats, margins: Sequence[Floats], rows: Sequence[Ints]) -> Floats:
+        """Return the places of items, NaN for those that no source records."""
+        places = self._axes(joint, margins, rows)
+        unseen = np.ones(len(places), dtype=bool)
+        for here in rows:
+            unseen[here] = False
+        places[unseen] = np.nan
+        return places
 
     def _predicted(
         self, joint: Floats, margins: Sequence[Floats], rows: Sequence[Ints]
@@ -464,10 +440,6 @@ class GradientBoostingConsensus(BasePredictor):
         }
         if mine:
             of, joint, margins, rows = self._new_margins(mine)
-            places = self._axes(joint, margins, rows)
-            seen = np.zeros(len(places), dtype=bool)
-            for here in rows:
-                seen[here] = True
-            places[~seen] = np.nan
+            places = self._places(joint, margins, rows)
             out.update({name: places[numbers] for name, numbers in of.items()})
         return out

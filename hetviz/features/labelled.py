@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.core.gbc import CLASSES, NUMBER
 from hetviz.core.gbc_held_out import GbcSource
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, NotApplicableError, ParameterError, Problem
-from hetviz.features.columns import Column, infer
+from hetviz.features.columns import Column
 from hetviz.features.known import groups_of, known_columns
 from hetviz.features.sources import EntitySources, entity_sources
+from hetviz.features.tree_features import tree_features
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,7 +85,7 @@ class LabelProblem:
 
     def new_features(self, name: str, rows: Dataset) -> Any:
         """Return the features of new rows of a source, as its trees know them."""
-        return _tree_features(rows, self.entity.bases[name].of_new(rows), self.column)
+        return tree_features(rows, self.entity.bases[name].of_new(rows), self.column.name)
 
 
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
@@ -199,7 +199,7 @@ def label_problem(
     for name, basis in entity.bases.items():
         if name not in wanted:
             continue
-        X = _tree_features(data[name], basis.features, column)
+        X = tree_features(data[name], basis.features, column.name)
         if X.shape[1]:
             names.append(name)
             parts.append(GbcSource(X, entity.object_of[name]))
@@ -278,53 +278,3 @@ def _reasons_against(problem: LabelProblem) -> list[str]:
     elif len(np.unique(problem.y[known])) < 2:
         reasons.append(f"{where} is the same for all items where it is known.")
     return reasons
-
-
-def _tree_features(dataset: Dataset, X: Any, column: LabelColumn) -> Any:
-    """Return features for trees: without those of the label itself, gaps as NaN."""
-    if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
-        return X
-    if not sp.issparse(X):
-        X = _with_gaps(dataset, np.array(X, dtype=np.float64))
-    kept = _not_of(dataset, column.name)
-    return X if len(kept) == X.shape[1] else X[:, kept]
-
-
-def without_column(dataset: Dataset, name: str) -> Dataset:
-    """Return the dataset without the features that were made of a column of its table."""
-    if dataset.X is None:
-        return dataset
-    kept = _not_of(dataset, name)
-    if len(kept) == dataset.X.shape[1]:
-        return dataset
-    names = tuple((dataset.feature_names or ())[place] for place in kept)
-    return replace(dataset, X=dataset.X[:, kept] if kept else None, feature_names=names or None)
-
-
-def _not_of(dataset: Dataset, name: str) -> list[int]:
-    """Return the features that were not made of a column, by their names."""
-    if dataset.X is None or dataset.feature_names is None:
-        return list(range(0 if dataset.X is None else dataset.X.shape[1]))
-    own, starts = (name, f"log {name}"), (f"{name}=", f"{name}~")
-    return [
-        place
-        for place, text in enumerate(dataset.feature_names)
-        if text not in own and not text.startswith(starts)
-    ]
-
-
-def _with_gaps(dataset: Dataset, X: Floats) -> Floats:
-    """Write NaN where the cell of the table that a feature was made of is missing."""
-    steps = ((dataset.recipe or {}).get("features") or {}).get("columns") or ()
-    widths = [len(s.get("levels") or s.get("components") or (0,)) for s in steps]
-    if dataset.table is None or sum(widths) != X.shape[1]:
-        return X
-    start = 0
-    for step, width in zip(steps, widths, strict=True):
-        if step["column"] in dataset.table.columns:
-            read = infer(step["column"], dataset.table[step["column"]], step.get("decimal", "."))
-            if read.n_missing:
-                missing = np.array([v is None or v != v for v in read.values])
-                X[missing, start : start + width] = np.nan
-        start += width
-    return X

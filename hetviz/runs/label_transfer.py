@@ -18,7 +18,8 @@ from hetviz.core.transfer import Selection, bridge, quantile_bins, select_source
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
 from hetviz.features.basis import fit_basis
-from hetviz.features.labelled import LabelColumn, given_values, without_column
+from hetviz.features.labelled import LabelColumn, given_values
+from hetviz.features.tree_features import without_column
 from hetviz.registry import get_method
 
 Floats = NDArray[np.float64]
