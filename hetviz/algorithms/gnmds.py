@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,17 +191,7 @@ class GNMDS(BaseEmbedder):
             )
         self.gap_, self.critical_beta_ = flat.gap, flat.critical_beta
         weight = self.order_.weight
-        figures: dict[str, Any] = {
-            "objective": flat.objective,
-            "bound": flat.bound,
-            "gap": flat.gap,
-            "critical_beta": flat.critical_beta,
-            "axes_of_the_optimum": flat.rank,
-            "objective_on_these_axes": flat.flat_objective,
-            "kept_by_the_optimum": comparison_accuracy(flat.optimal[0], kept, weight),
-            "kept_on_these_axes": comparison_accuracy(flat.parts[0], kept, weight),
-            "comparisons": self.order_.counts,
-        }
+        figures = flat.figures(lambda parts: comparison_accuracy(parts[0], kept, weight))
         return Fit(
             spread_over(data, objects, flat.parts[0]),
             n_iter=flat.n_passes,
@@ -211,5 +201,5 @@ class GNMDS(BaseEmbedder):
                 if flat.converged
                 else "the limit of passes reached"
             ),
-            diagnostics=figures,
+            diagnostics={**figures, "comparisons": self.order_.counts},
         )

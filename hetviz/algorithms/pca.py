@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.blocks import as_dense
 from hetviz.data import HeteroData
 from hetviz.data.new_rows import NewRows
 from hetviz.features.basis import Basis, fit_basis
@@ -187,7 +188,7 @@ class _View:
     @classmethod
     def fit(cls, data: HeteroData, name: str, standardize: bool, norm: float) -> _View:
         basis = fit_basis(data[name])
-        raw = _dense(basis.features)
+        raw = as_dense(basis.features)
         mean = raw.mean(axis=0)
         spread = raw.std(axis=0)
         varies = spread > 1e-12 * np.abs(raw).max(initial=0.0)
@@ -200,8 +201,4 @@ class _View:
         return view
 
     def of(self, raw: Any) -> Floats:
-        return (_dense(raw) - self.mean) * self.scale
-
-
-def _dense(features: Any) -> Floats:
-    return np.asarray(features.toarray() if hasattr(features, "toarray") else features, np.float64)
+        return (as_dense(raw) - self.mean) * self.scale

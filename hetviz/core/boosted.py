@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hetviz.core.blocks import as_dense
 from hetviz.errors import HetvizError
 
 Floats = NDArray[np.float64]
@@ -183,7 +184,7 @@ class _PlainTrees:
     """Trees of scikit-learn: the same Newton steps in exact splits, several times slower."""
 
     def __init__(self, X: Any, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
-        self._X, self._learn, self._settings = _dense(X), learn, settings
+        self._X, self._learn, self._settings = as_dense(X), learn, settings
         self._trees: list[list[Any]] = []
         self.scores = np.zeros((X.shape[0], n_outputs))
 
@@ -212,7 +213,7 @@ class _PlainTrees:
     def predict(self, X: Any) -> Floats:
         out = np.zeros((X.shape[0], self.scores.shape[1]))
         for grown in self._trees if len(out) else ():
-            out += self._step_of(grown, _dense(X))
+            out += self._step_of(grown, as_dense(X))
         return out
 
     def _step_of(self, grown: list[Any], X: Floats) -> Floats:
@@ -222,7 +223,3 @@ class _PlainTrees:
 
 def _floats(X: Any) -> Any:
     return sp.csr_matrix(X) if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
-
-
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

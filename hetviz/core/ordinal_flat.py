@@ -55,6 +55,25 @@ class Flat:
     history: list[float]
     converged: bool
 
+    def figures(self, kept: Callable[[list[Floats]], float]) -> dict[str, float | int | None]:
+        """Return what is known of the optimum and of the map, JSON-ready.
+
+        Parameters
+        ----------
+        kept : callable
+            Gives the share of the comparisons that `parts` or `optimal` keeps.
+        """
+        return {
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "critical_beta": self.critical_beta if np.isfinite(self.critical_beta) else None,
+            "axes_of_the_optimum": self.rank,
+            "objective_on_these_axes": self.flat_objective,
+            "kept_by_the_optimum": kept(self.optimal),
+            "kept_on_these_axes": kept(self.parts),
+        }
+
 
 def critical(views: Sequence[Features], hinge: Hinge, *, diagonal: bool = False) -> float:
     """Return the beta up to which all objects in one point are optimal; inf when always."""

@@ -109,20 +109,10 @@ class Solution:
 
     def figures(self) -> dict[str, Any]:
         """Return what is known of the optimum, JSON-ready."""
-        flat = self.flat
-        if flat is None:
+        if self.flat is None:
             return {}
-        return {
-            "objective": flat.objective,
-            "bound": flat.bound,
-            "gap": flat.gap,
-            "critical_beta": flat.critical_beta if np.isfinite(flat.critical_beta) else None,
-            "axes_of_the_optimum": flat.rank,
-            "objective_on_these_axes": flat.flat_objective,
-            "kept_by_the_optimum": self.kept(flat.optimal),
-            "kept_on_these_axes": self.kept(flat.parts),
-            **({"held_out_by_beta": self.tried} if self.tried else {}),
-        }
+        tried = {"held_out_by_beta": self.tried} if self.tried else {}
+        return {**self.flat.figures(self.kept), **tried}
 
     def weights(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
         """Return the share of each view in the optimum, and the weight of each of its columns."""

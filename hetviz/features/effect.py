@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz.core.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.features import blocks, table
 from hetviz.features.recipe import recipe_of
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_NEIGHBORS = 10
 MOST_ROWS = 20_000
@@ -58,7 +58,7 @@ def neighbor_agreement(
     k = min(n_neighbors, n - 1)
     if n < 3:
         return float("nan")
-    V = _dense(X, there)
+    V = as_dense(X[there])
     by_chance = 2.0 * float(V.var(axis=0).sum()) * n / (n - 1)
     if not by_chance > 0:
         return float("nan")
@@ -105,8 +105,3 @@ def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float
             if made.X is not None:
                 out[str(one["column"])] = neighbor_agreement(made.X, Y)
     return out
-
-
-def _dense(X: Any, rows: Ints) -> Floats:
-    part = X[rows]
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
