@@ -62,6 +62,9 @@ class ProcessRunner(Book):
         self._born = 0.0
         self._running: str | None = None
         self._began = 0.0
+        # What the worker was sent and has not taken up: it may have ended before.
+        self._sent: Task | None = None
+        self._sent_again: str | None = None
         # When the worker is ended if it has not done by then what was asked of it.
         self._deadline = math.inf
         self._failures = 0
@@ -216,6 +219,7 @@ class ProcessRunner(Book):
                 log.exception("A task cannot be sent: %s", task.function)
             self._end_running(state="failed", error=plain(error))
             return
+        self._sent = task
         child.post(message("task", parts, id=id, function=task.function))
 
     def _pass_on_cancel(self, child: Child) -> None:
@@ -230,6 +234,9 @@ class ProcessRunner(Book):
             return
         id = heard.fields["id"]
         if id != self._running:
+            return
+        self._sent = None
+        if heard.kind == "begun":
             return
         if heard.kind == "progress":
             fraction = heard.fields["fraction"]
@@ -306,6 +313,8 @@ class ProcessRunner(Book):
             # Its job is gone with it, so this cannot go round and round.
             if self._running in self._stopped:
                 self._end_running(state="cancelled")
+            elif self._sent is not None and self._running != self._sent_again:
+                self._send_again(self._running, self._sent)
             else:
                 self._end_running(state="failed", error=ended(returncode))
         elif child is not None and child.ready:
@@ -314,6 +323,14 @@ class ProcessRunner(Book):
             self._put_off()
         else:
             self._start_failed()
+
+    def _send_again(self, id: str, task: Task) -> None:
+        """Give a job that the ended worker had not taken up to the next one; once only."""
+        self._running, self._sent, self._sent_again = None, None, id
+        with self._lock:
+            self._waiting = {id: task, **self._waiting}
+            self._change(id, state="waiting", message="Getting ready")
+            self._tell_places()
 
     def _put_off(self) -> None:
         """Start the next worker at once, but each further one that fails later and later."""

@@ -102,6 +102,7 @@ class Worker:
 
     def _do(self, task: Message) -> None:
         id, function = task.fields["id"], task.fields["function"]
+        self._send(message("begun", id=id))
         try:
             arguments = self._shelf.unwrap(task.value())
             report = Report(id, self._stop, self._send)

@@ -408,6 +408,18 @@ def test_a_worker_killed_while_idle_is_replaced_before_it_is_needed(
     assert do(runner, "pid").result != first
 
 
+def test_a_job_that_a_dying_worker_never_took_up_goes_to_the_next(runner: ProcessRunner) -> None:
+    first = do(runner, "pid").result
+    # What is stopped takes nothing up, as what is killed on a busy machine.
+    os.kill(first, signal.SIGSTOP)
+    id = runner.submit("me", "Asking", task("pid"))
+    wait_for(lambda: see(runner, id).state == "running")
+    os.kill(first, signal.SIGKILL)
+    job = over(runner, id)
+    assert job.state == "done"
+    assert job.result != first
+
+
 def test_a_worker_that_cannot_start_fails_the_jobs_and_does_not_start_for_ever(
     runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -98,6 +98,8 @@ def test_a_task_waits_for_one_step_of_getting_ready_at_most(rig: Rig) -> None:
     rig.submit("2", "exists", path=str(last))
     (rig.folder / "gate").touch()
     answer = rig.hear()
+    assert (answer.kind, answer.fields["id"]) == ("begun", "2")
+    answer = rig.hear()
     assert (answer.kind, answer.fields["id"], answer.value()) == ("done", "2", False)
     rig.wait_for("last")
 
