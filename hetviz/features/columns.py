@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from hetviz.core.prepare import LARGEST
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
@@ -20,6 +22,17 @@ _NUMBER = r"[+-]?+(?:[0-9]++(?:{0}[0-9]*+)?+|{0}[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
 _ONE = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
 # One look at a whole column, its cells joined by line ends, is many times faster than one a cell.
 _MANY = {sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))++") for sign, one in _ONE.items()}
+# What programs write where there is no number, among them the signs of a formula that failed.
+_NO_NUMBER = {
+    "infinite": r"[+-]?(?:inf(?:inity)?|∞|1[.,]#inf0*)",
+    "no number": r"[+-]?(?:nan(?:\([a-z]*\))?|1[.,]#(?:ind|qnan|snan)0*)",
+    "failed formula": r"#(?:n/a|div/0!|value!|ref!|name\?|num!|null!|spill!|calc!)",
+}
+_NO_NUMBERS = {word: re.compile(pattern, re.IGNORECASE) for word, pattern in _NO_NUMBER.items()}
+_NUMBERS_OR_NONE = {
+    sign: re.compile(rf"(?:(?:{one.pattern}|(?i:{'|'.join(_NO_NUMBER.values())}))(?:\n|\Z))++")
+    for sign, one in _ONE.items()
+}
 _LEADING_ZERO = re.compile(r"^0[0-9]+$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _CODE = re.compile(r"[A-Za-z]{2,3}")
@@ -41,6 +54,9 @@ class Column:
         What stood in the missing cells, other than nothing.
     whole : bool
         Whether the numbers are all whole.
+    unusable : tuple of int
+        Rows of a column of numbers written as text whose cell, such as ``inf`` or ``1e999``, holds
+        none to compute with; `why_unusable` says why. They count as missing.
     """
 
     name: str
@@ -49,6 +65,7 @@ class Column:
     n_missing: int
     markers: tuple[str, ...] = ()
     whole: bool = False
+    unusable: tuple[int, ...] = ()
 
 
 def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Column:
@@ -65,7 +82,8 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     Notes
     -----
     A column is of numbers (or dates, as year-month-day) when every cell that is not missing is
-    one. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except
+    one; infinity, what programs write for no number, and numbers beyond `LARGEST` count as missing
+    then. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except
     in a column of codes of the same two or three letters, where it is Namibia or Min Nan.
     """
     series = pd.Series(cells)
@@ -92,6 +110,9 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
         values = np.full(len(known), np.nan)
         values[[text is not None for text in known]] = found
         return _numbers(name, values, markers)
+    mixed = _with_unusable(name, known, markers, decimal)
+    if mixed is not None:
+        return mixed
     if present and all(_DATE.fullmatch(text) for text in present):
         dates = pd.to_datetime(pd.Series(known), utc=True, errors="coerce", format="ISO8601")
         if dates.notna().sum() == len(present):
@@ -109,6 +130,45 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in each])
 
 
+def why_unusable(text: str, decimal: str = ".") -> str | None:
+    """Say why a cell holds no number to compute with, though a column of numbers may hold it.
+
+    Returns
+    -------
+    {"too large", "infinite", "no number", "failed formula"} or None
+        None for a usable number, and for any other text.
+    """
+    cell = text.strip()
+    if _ONE[decimal].fullmatch(cell):
+        return None if abs(float(cell.replace(",", "."))) <= LARGEST else "too large"
+    return next((word for word, form in _NO_NUMBERS.items() if form.fullmatch(cell)), None)
+
+
+def _with_unusable(
+    name: str, known: Sequence[str | None], markers: Sequence[str], decimal: str
+) -> Column | None:
+    """Return a column of numbers some of whose cells are unusable, or None if it is none."""
+    present = [text.strip() for text in known if text is not None]
+    if not present or not _NUMBERS_OR_NONE[decimal].fullmatch("\n".join(present)):
+        return None
+    unusable = [
+        row
+        for row, text in enumerate(known)
+        if text is not None and why_unusable(text, decimal) is not None
+    ]
+    usable = [None if text is None else text.strip() for text in known]
+    for row in unusable:
+        usable[row] = None
+    rest = [text for text in usable if text is not None]
+    values = np.full(len(known), np.nan)
+    if rest:
+        found = _plain_numbers(rest, decimal)
+        if found is None:
+            return None
+        values[[text is not None for text in usable]] = found
+    return replace(_numbers(name, values, markers), unusable=tuple(unusable))
+
+
 def _plain_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
     """Return the numbers of a column, or None where one cell is no number or looks like a code."""
     found = _all_numbers(texts, decimal)
@@ -116,7 +176,7 @@ def _plain_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | 
 
 
 def _all_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
-    """Return the finite numbers of cells without blanks around them, or None unless all are."""
+    """Return the numbers of cells without blanks around them, or None unless all can be used."""
     if not texts or not _MANY[decimal].fullmatch("\n".join(texts)):
         return None
     plain = texts if decimal == "." else [text.replace(",", ".") for text in texts]
@@ -125,7 +185,7 @@ def _all_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | No
     except ValueError:
         # A line end within a cell made one cell look like two.
         return None
-    return values if np.isfinite(values).all() else None
+    return values if (np.abs(values) <= LARGEST).all() else None
 
 
 def number(text: str, decimal: str = ".") -> float | None:
@@ -149,7 +209,7 @@ def _missing(texts: Sequence[str | None]) -> set[str]:
 
 
 def _numbers(name: str, values: NDArray[Any], markers: Sequence[str]) -> Column:
-    values = np.where(np.isfinite(values), values, np.nan)
+    values = np.where(np.abs(values) <= LARGEST, values, np.nan)
     known = values[~np.isnan(values)]
     kind = "number"
     if len(known) == 0:

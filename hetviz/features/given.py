@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hetviz.core.prepare import LARGEST
 from hetviz.errors import Problem
-from hetviz.features.columns import MISSING, infer, number
+from hetviz.features.columns import MISSING, infer, number, why_unusable
 
 Floats = NDArray[np.float64]
 
@@ -20,20 +21,22 @@ def amounts(
 ) -> Floats:
     """Return the numbers, or days since 1970, that cells hold: (n,), NaN where missing.
 
-    What is neither counts as missing, and is told.
+    What is neither counts as missing, and is told. Numbers that cannot be computed with are missing
+    too, as they are in `hetviz.features.columns.infer`.
     """
     if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
         values = np.asarray(cells.to_numpy(np.float64, na_value=np.nan))
-        return np.where(np.isfinite(values), values, np.nan)
+        return np.where(np.abs(values) <= LARGEST, values, np.nan)
     days = step["kind"] == "date"
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         return np.asarray(infer(name, cells).values, dtype=np.float64)
     out = np.full(len(cells), np.nan)
     bad: list[Any] = []
+    decimal = step.get("decimal", ".")
     for row, cell in enumerate(cells.tolist()):
-        if _lacks(cell):
+        if _lacks(cell) or (not days and _unusable(cell, decimal)):
             continue
-        value = _day(cell) if days else _number(cell, step.get("decimal", "."))
+        value = _day(cell) if days else _number(cell, decimal)
         if value is None:
             bad.append(cell)
         else:
@@ -81,11 +84,17 @@ def _lacks(cell: Any) -> bool:
     return cell is None or bool(pd.isna(cell))
 
 
+def _unusable(cell: Any, decimal: str) -> bool:
+    if isinstance(cell, int | float | np.number):
+        return not abs(float(cell)) <= LARGEST
+    return why_unusable(str(cell), decimal) is not None
+
+
 def _number(cell: Any, decimal: str) -> float | None:
     if isinstance(cell, bool | np.bool_):
         return None
     if isinstance(cell, int | float | np.number):
-        return float(cell) if np.isfinite(cell) else None
+        return float(cell)
     return number(str(cell), decimal)
 
 

@@ -26,7 +26,7 @@ def cell(value: Any, decimal: str = ".") -> str:
     """Write a value as a cell.
 
     Nothing becomes "", numbers are written so that they read back the same, dates as
-    year-month-day, lists as ``"a; b"``. Numbers that are not finite, and bytes, are nothing.
+    year-month-day, lists as ``"a; b"``. NaN and bytes are nothing.
     """
     if value is None or value is pd.NaT:
         return ""
@@ -35,11 +35,11 @@ def cell(value: Any, decimal: str = ".") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _signed(repr(value), decimal) if math.isfinite(value) else ""
+        return "" if math.isnan(value) else _signed(repr(value), decimal)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Decimal):
-        return _signed(str(value), decimal) if value.is_finite() else ""
+        return "" if value.is_nan() else _signed(str(value), decimal)
     if isinstance(value, (dt.date, dt.time)):
         return _moment(value)
     if isinstance(value, dt.timedelta):
@@ -135,10 +135,6 @@ def _clean(text: str) -> str:
 
 def _lost(where: str, values: Sequence[Any]) -> list[Problem]:
     notes = []
-    infinite = sum(isinstance(value, float) and math.isinf(value) for value in values)
-    if infinite:
-        what = f"{infinite:,} infinite numbers count as missing"
-        notes.append(Problem("infinite", where, what, severity="note"))
     binary = sum(isinstance(value, bytes) for value in values)
     if binary:
         what = f"{binary:,} cells hold bytes, not text, and count as missing"

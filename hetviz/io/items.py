@@ -26,6 +26,7 @@ from hetviz.io.manifest import DatasetEntry
 from hetviz.io.piece import Piece
 from hetviz.io.tables import SAVED, Choices, TableRead, guess_id_column, read_table
 from hetviz.io.thumbnails import read_thumbnails
+from hetviz.io.unusable import unusable_cells
 
 MAX_LABEL_CLASSES = 20
 _TITLES = ("title", "name", "label")
@@ -104,6 +105,7 @@ class _Reading:
         known: dict[str, Column] = {}
         if entry.columns is None:
             table, known = cells.typed(text, read.decimal)
+            self.problems += listed(unusable_cells(read, known, rows.tolist()))
             guessed = None if self.piece.X is not None else _guess_title(known)
         else:
             table = cells.exact(read.name, text, entry.columns, entry.missing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from hetviz.io.readers import stem
 from hetviz.io.tables import DECIMALS, Choices
 
 _MOST_DEPTH = 100
+_MOST_DIGITS = 300
 _SHAPES = "Give a list of records, such as [{\"id\": \"a\", \"size\": 1}, ...]."  # fmt: skip
 Record = Mapping[str, Any]
 
@@ -61,7 +63,7 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
         if len(records) >= gate.MAX_ROWS:
             check_cells(name, len(records) + 1, 1)
         try:
-            value = json.loads(line)
+            value = _loads(line)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):
@@ -88,7 +90,7 @@ def _text(name: str, content: bytes) -> str:
 def _parsed(name: str, content: bytes) -> Any:
     text = _text(name, content)
     try:
-        value = json.loads(text)
+        value = _loads(text)
     except RecursionError:
         raise _too_deep(name) from None
     except ValueError as error:
@@ -112,6 +114,15 @@ def _parsed(name: str, content: bytes) -> Any:
             if isinstance(part, (dict, list))
         ]
     return value
+
+
+def _loads(text: str) -> Any:
+    """Parse JSON; a number too large for the machine stays as it is written."""
+    return json.loads(
+        text,
+        parse_float=lambda cell: value if math.isfinite(value := float(cell)) else cell,
+        parse_int=lambda cell: int(cell) if len(cell) <= _MOST_DIGITS else cell,
+    )
 
 
 def _too_deep(name: str) -> DataError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, repeat
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from hetviz.io.drop import Parse, read_drop
 from hetviz.io.piece import Piece, table_of
 from hetviz.io.statements import comparison_form, is_links
 from hetviz.io.tables import Choices, TableRead
+from hetviz.io.unusable import unusable_cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +139,7 @@ def _items(
         raise DataError(problems)
     ids = frame[column].iloc[kept].reset_index(drop=True)
     table = frame.drop(columns=[column, "id"], errors="ignore").iloc[kept].reset_index(drop=True)
-    table = _with_numbers(table, dataset, read.decimal)
+    table = _with_numbers(table, dataset, read, kept, problems)
     table.insert(0, "id", ids)
     media = None if piece.media is None else tuple(piece.media[row] for row in kept)
     return NewItems(table, media, tuple(dict.fromkeys(problems)))
@@ -164,22 +166,34 @@ def _invented(dataset: Dataset, n: int) -> list[str]:
     return list(islice((name for name in names if name not in taken), n))
 
 
-def _with_numbers(table: pd.DataFrame, dataset: Dataset, decimal: str) -> pd.DataFrame:
+def _with_numbers(
+    table: pd.DataFrame,
+    dataset: Dataset,
+    read: TableRead,
+    rows: Sequence[int],
+    problems: list[Problem],
+) -> pd.DataFrame:
     """Return the table with numbers in the dataset's columns of numbers, however they are written.
 
-    What is no number stays text, to be told of by who makes features.
+    Numbers that cannot be computed with are missing and told. What is no number stays text, to be
+    told of by who makes features.
     """
     own = pd.DataFrame() if dataset.table is None else dataset.table
     names = [name for name in own.columns if pd.api.types.is_numeric_dtype(own[name])]
     names += list(dataset.feature_names or ())
 
-    def read(cell: str) -> float | str:
-        value = number(cell, decimal)
-        return cell if value is None else value
+    told: list[Problem] = []
+
+    def value(cell: str, row: int, name: str) -> float | str:
+        unusable = list(unusable_cell(read, row, name, cell))
+        told.extend(unusable)
+        found = math.nan if unusable else number(cell, read.decimal)
+        return cell if found is None else found
 
     numeric = {
-        name: pd.Series([read(cell) for cell in table[name]], dtype=object)
+        name: pd.Series(list(map(value, table[name], rows, repeat(name))), dtype=object)
         for name in dict.fromkeys(names)
         if name in table.columns
     }
+    problems += listed(told)
     return table.assign(**numeric)

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from hetviz.errors import Problem
-from hetviz.features.columns import MISSING, number
+from hetviz.features.columns import MISSING, number, why_unusable
 
 _BLANKS = " \u00a0\u2009\u202f"
 _SAMPLE = 200
@@ -41,8 +41,8 @@ def plain(
     Returns
     -------
     DataFrame
-        With a column changed where each of its cells is such a number or missing, and all of them
-        have the same signs.
+        With a column changed where each of its cells is such a number, missing, or of no use as a
+        number (see `hetviz.features.columns.why_unusable`), and all of them have the same signs.
     list of Problem
         A note for each such column.
     """
@@ -69,10 +69,15 @@ def plain(
     return (frame.assign(**changed) if changed else frame), notes
 
 
+def _may_stay(cell: str, decimal: str) -> bool:
+    """Whether a cell among numbers is missing, or will be told of as one that cannot be used."""
+    return cell.strip().lower() in MISSING or why_unusable(cell, decimal) is not None
+
+
 def _column(cells: list[str], decimal: str) -> tuple[list[str], str] | None:
     """Return the cells of a column as plain numbers and what was taken off, or None."""
     pattern = _PATTERNS[decimal]
-    present = [cell for cell in cells if cell.strip().lower() not in MISSING]
+    present = [cell for cell in cells if not _may_stay(cell, decimal)]
     if not present or not all(pattern.fullmatch(cell.strip()) for cell in present[:_SAMPLE]):
         return None
     signs: set[tuple[str, str]] = set()
@@ -81,7 +86,7 @@ def _column(cells: list[str], decimal: str) -> tuple[list[str], str] | None:
     for cell in cells:
         match = pattern.fullmatch(cell.strip())
         if match is None:
-            if cell.strip().lower() not in MISSING:
+            if not _may_stay(cell, decimal):
                 return None
             out.append(cell)
             continue
@@ -92,7 +97,7 @@ def _column(cells: list[str], decimal: str) -> tuple[list[str], str] | None:
         out.append(sign + digits + (fraction or ""))
     if len(signs) > 1 or not (grouped or any(map(any, signs))):
         return None
-    if any(number(now, decimal) is None for now in out if now.strip().lower() not in MISSING):
+    if any(number(now, decimal) is None for now in out if not _may_stay(now, decimal)):
         return None
     (before, after) = next(iter(signs))
     words = [f"{before or after} sign"] if before or after else []

@@ -119,6 +119,19 @@ def test_new_rows_that_do_not_fit_are_refused():
         transform(made.recipe, frame().assign(size="large"))
 
 
+@pytest.mark.parametrize("cell", ["inf", "1e999", "1e101", "#DIV/0!", "nan(ind)"])
+def test_a_number_that_cannot_be_computed_with_is_missing(cell):
+    cells = ["1", "2", cell, "4.5"]
+    found = kinds.infer("x", cells)
+    assert (found.kind, found.n_missing, found.unusable) == ("number", 1, (2,))
+    assert kinds.infer("x", ["1", "2", "", "4.5"]).unusable == ()
+    made = features.fit(pd.DataFrame({"x": cells}))
+    plain = features.fit(pd.DataFrame({"x": [1, 2, np.nan, 4.5]}))
+    np.testing.assert_array_equal(made.X, plain.X)
+    for table in (pd.DataFrame({"x": cells}), pd.DataFrame({"x": [1, 2, 1e101, 4.5]})):
+        np.testing.assert_array_equal(features.transform(made.recipe, table), plain.X)
+
+
 def test_nothing_of_use_gives_no_matrix():
     assert features.fit(frame()[["same", "code"]]).X is None
 
@@ -143,6 +156,6 @@ def test_any_table_gives_finite_features_that_repeat(rows):
 
 
 def test_a_column_that_is_almost_of_numbers_is_told():
-    made = features.fit(pd.DataFrame({"x": ["1", "2", "2", "inf"]}))
-    assert [(problem.code, problem.value) for problem in made.notes] == [("mixed-column", "inf")]
+    made = features.fit(pd.DataFrame({"x": ["1", "2", "2", "y"]}))
+    assert [(problem.code, problem.value) for problem in made.notes] == [("mixed-column", "y")]
     assert not features.fit(pd.DataFrame({"x": ["a", "b", "b", "1"]})).notes

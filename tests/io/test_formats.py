@@ -126,14 +126,14 @@ def test_parquet():
     cells = {name: list(piece.frame[name]) for name in piece.frame}
     assert cells["id"] == ["007", "NA", "1e5"]
     assert cells["n"] == ["1", "1152921504606846976", "-3"]
-    assert cells["f"] == ["0.1", "", ""]
+    assert cells["f"] == ["0.1", "inf", ""]
     assert cells["day"] == ["2024-01-01", "2024-01-02 03:04:05", ""]
     assert cells["tags"] == ["a; b", "", ""]
     assert cells["price"] == ["1.10", "2.25", ""]
     assert cells["place.lat"] == ["1.5", "3.5", ""]
     assert cells["kind"] == ["x", "y", "x"]
     assert cells["is"] == ["true", "false", "true"]
-    assert codes(piece) == ["infinite"]
+    assert not codes(piece)
 
 
 def test_a_parquet_that_says_it_is_large_is_refused_by_its_footer(monkeypatch):
@@ -204,7 +204,6 @@ def test_lines_of_json():
         (b"{}", "no-tables"),
         (b"[{}]", "empty-file"),
         (b'{"a": "\xff"}', "bad-encoding"),
-        (b'[{"a": ' + b"9" * 5000 + b"}]", "bad-json"),
     ],
 )
 def test_json_that_is_no_table_is_refused(content, code):
