@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
+from hetviz.features import blocks
 from hetviz.features.columns import infer
 
 Floats = NDArray[np.float64]
@@ -55,7 +56,8 @@ def _not_of(dataset: Dataset, name: str) -> list[int]:
     """Return the features that were not made of a column, by their names."""
     if dataset.X is None or dataset.feature_names is None:
         return list(range(0 if dataset.X is None else dataset.X.shape[1]))
-    own, starts = (name, f"log {name}"), (f"{name}=", f"{name}~")
+    own = (name, f"log {name}", f"{name} (missing)")
+    starts = (f"{name}=", f"{name}~")
     return [
         place
         for place, text in enumerate(dataset.feature_names)
@@ -65,16 +67,17 @@ def _not_of(dataset: Dataset, name: str) -> list[int]:
 
 def _with_gaps(dataset: Dataset, X: Floats) -> Floats:
     """Write NaN where the cell of the table that a feature was made of is missing."""
-    steps = ((dataset.recipe or {}).get("features") or {}).get("columns") or ()
-    widths = [len(s.get("levels") or s.get("components") or (0,)) for s in steps]
+    recipe = (dataset.recipe or {}).get("features")
+    steps = blocks.upgraded(recipe)["columns"] if recipe else []
+    widths = [len(blocks.names(step)) for step in steps]
     if dataset.table is None or sum(widths) != X.shape[1]:
         return X
     start = 0
     for step, width in zip(steps, widths, strict=True):
-        if step["column"] in dataset.table.columns:
-            read = infer(step["column"], dataset.table[step["column"]], step.get("decimal", "."))
-            if read.n_missing:
-                missing = np.array([v is None or v != v for v in read.values])
+        for name in step["columns"]:
+            if name in dataset.table.columns:
+                values = infer(name, dataset.table[name], step.get("decimal", ".")).values
+                missing = np.array([v is None or v != v for v in values])
                 X[missing, start : start + width] = np.nan
         start += width
     return X
