@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
 from hetviz.exports.model import model_bytes
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.jobs.results import Findings
 from hetviz.progress import Part, Progress
 from hetviz.runs import fit_run
 
 MODEL = "model"
-MOST_BYTES = 50 * gate.MB
+MOST_BYTES = 50 * limits.MB
 
 
 def fit_model(

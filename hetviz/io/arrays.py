@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem, listed
-from hetviz.io import gate
+from hetviz.io import gate, limits, npy
 from hetviz.io.files import Archive
 from hetviz.io.likeness import as_said, sentence
 from hetviz.io.piece import Piece
@@ -109,7 +109,7 @@ def array(where: str, content: bytes) -> NDArray[Any]:
         pickle.
     """
     try:
-        shape, kind, by_column, start = gate.npy_header(content)
+        shape, kind, by_column, start = npy.header(content)
     except ValueError:
         what = "the array is damaged, or holds Python objects, which can run code when opened"
         raise gate.refusal("bad-npy", where, what, remedy=_SAVE_AGAIN) from None
@@ -117,7 +117,7 @@ def array(where: str, content: bytes) -> NDArray[Any]:
     for side in shape:
         cells *= side
     room = max(len(content) - start, 0)
-    if cells > gate.MAX_CELLS or cells * kind.itemsize > room:
+    if cells > limits.MAX_CELLS or cells * kind.itemsize > room:
         raise gate.refusal(
             "bad-npy",
             where,
@@ -155,13 +155,13 @@ def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) 
     n, p = shape
     if not n or not p:
         raise gate.refusal("no-rows", where, "the matrix is empty", f"{n} x {p}")
-    most = 10 * gate.MAX_COLUMNS if is_sparse else gate.MAX_COLUMNS
-    if n > gate.MAX_ROWS or p > most or (not is_sparse and n * p > gate.MAX_CELLS):
+    most = 10 * limits.MAX_COLUMNS if is_sparse else limits.MAX_COLUMNS
+    if n > limits.MAX_ROWS or p > most or (not is_sparse and n * p > limits.MAX_CELLS):
         raise gate.refusal(
             "too-large",
             where,
-            f"{n:,} rows and {p:,} columns; {gate.MAX_ROWS:,} rows, {most:,} columns and "
-            f"{gate.MAX_CELLS:,} cells are allowed",
+            f"{n:,} rows and {p:,} columns; {limits.MAX_ROWS:,} rows, {most:,} columns and "
+            f"{limits.MAX_CELLS:,} cells are allowed",
             remedy="Give fewer rows or columns.",
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from hetviz.errors import Problem
-from hetviz.io import detect, gate, written
+from hetviz.io import detect, gate, limits, written
 from hetviz.io.tables import Choices, column_names, guess_id_column
 
 _SAMPLE = 2_000
@@ -95,9 +95,9 @@ def decimal_among(columns: Any) -> str:
 def check_cells(where: str, n_rows: int, n_columns: int) -> None:
     """Refuse a table of more rows, columns or cells than are read."""
     for n, limit, what in (
-        (n_rows, gate.MAX_ROWS, "rows"),
-        (n_columns, gate.MAX_COLUMNS, "columns"),
-        (n_rows * n_columns, gate.MAX_TYPED_CELLS, "cells"),
+        (n_rows, limits.MAX_ROWS, "rows"),
+        (n_columns, limits.MAX_COLUMNS, "columns"),
+        (n_rows * n_columns, limits.MAX_TYPED_CELLS, "cells"),
     ):
         if n > limit:
             raise gate.refusal(

@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import IO, Any
 
 from hetviz.errors import DataError
-from hetviz.io import drop, gate
+from hetviz.io import drop, gate, limits
 from hetviz.io.drop import Drop
 from hetviz.io.piece import Piece
 from hetviz.io.tables import Choices
 
 # Text tables up to this size are read in this process: nothing but the standard library opens them.
-SMALL = 5 * gate.MB
-MEMORY = 4_000 * gate.MB
-RESIDENT = 2_500 * gate.MB
+SMALL = 5 * limits.MB
+MEMORY = 4_000 * limits.MB
+RESIDENT = 2_500 * limits.MB
 PROCESSOR_S = 60
 WALL_S = 120.0
 _OPEN_FILES = 64
-_OUT = 2_000 * gate.MB
+_OUT = 2_000 * limits.MB
 _LOOK_S = 0.02
 _TOO_LARGE = 3
 _LENGTH = struct.Struct("<Q")
@@ -131,7 +131,7 @@ def _watched(given: IO[bytes], out: IO[bytes]) -> tuple[str, str, str] | None:
                 what = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
                 why = ("too-slow", what, smaller)
             elif _resident(process.pid) > RESIDENT:
-                what = f"reading took more than {RESIDENT / gate.MB:,.0f} MB, which are allowed"
+                what = f"reading took more than {RESIDENT / limits.MB:,.0f} MB, which are allowed"
                 why = ("too-large", what, smaller)
             if why is not None:
                 return why
@@ -151,7 +151,7 @@ def _ending(code: int, smaller: str) -> tuple[str, str, str] | None:
         what = f"reading took more than {PROCESSOR_S} seconds of work, which are allowed"
         return ("too-slow", what, smaller)
     if code == _TOO_LARGE:
-        what = f"reading needs more than {MEMORY / gate.MB:,.0f} MB, which are allowed"
+        what = f"reading needs more than {MEMORY / limits.MB:,.0f} MB, which are allowed"
         return ("too-large", what, smaller)
     what = "reading this file broke off the process that read it; nothing else was touched"
     return ("reader-ended", what, "Check the file; save it again, or save it as CSV.")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from hetviz.errors import DataError, MissingExtraError, Problem
-from hetviz.io import gate, pictures, texts
+from hetviz.io import gate, limits, pictures, texts
 from hetviz.io.beside import matrices_joined
 from hetviz.io.files import Archive, Files
 from hetviz.io.likeness import square_table
@@ -81,7 +81,7 @@ class _Reading:
         self.about: list[str] = []
         self.passed: list[str] = []
         self.n_junk = files.n_passed_over if isinstance(files, Archive) else 0
-        self.left = gate.MAX_UNPACKED_BYTES
+        self.left = limits.MAX_UNPACKED_BYTES
 
     def add(self, member: str) -> None:
         path = PurePosixPath(member)
@@ -123,7 +123,7 @@ class _Reading:
         content = self.files.read(member)
         self.left -= len(content)
         if self.left < 0:
-            limit = f"{gate.MAX_UNPACKED_BYTES / gate.MB:,.0f} MB are allowed in all"
+            limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"
             raise gate.refusal("too-large", f"{self.name}, {member}", f"files too large: {limit}")
         kind = gate.kind_of(member, content)
         if kind in gate.PICTURES:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hetviz.errors import Problem
 from hetviz.features.columns import number
-from hetviz.io import gate
+from hetviz.io import gate, limits
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SAMPLE_ROWS = 200
@@ -107,10 +107,12 @@ def rows_of(
             if not cells:
                 continue
             cells_so_far += len(cells)
-            if len(cells) > gate.MAX_COLUMNS:
-                _too_large(name, f"{len(cells):,} columns; {gate.MAX_COLUMNS:,} are allowed")
-            if count > gate.MAX_ROWS or cells_so_far > gate.MAX_CELLS:
-                _too_large(name, f"more than {gate.MAX_ROWS:,} rows or {gate.MAX_CELLS:,} cells")
+            if len(cells) > limits.MAX_COLUMNS:
+                _too_large(name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed")
+            if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
+                _too_large(
+                    name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells"
+                )
             if any(cells):
                 rows.append((count, cells))
             count += 1

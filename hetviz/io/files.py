@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import gate
+from hetviz.io import gate, limits
 
 MANIFEST = "hetviz.toml"
 
@@ -38,9 +38,9 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return the names of the files, with forward slashes."""
-        there = list(islice(self.root.rglob("*"), gate.MAX_MEMBERS + 1))
-        if len(there) > gate.MAX_MEMBERS:
-            what = f"the folder holds more than {gate.MAX_MEMBERS:,} files"
+        there = list(islice(self.root.rglob("*"), limits.MAX_MEMBERS + 1))
+        if len(there) > limits.MAX_MEMBERS:
+            what = f"the folder holds more than {limits.MAX_MEMBERS:,} files"
             raise gate.refusal("too-many", self.name, what, remedy="Give the bundle's own folder.")
         return [path.relative_to(self.root).as_posix() for path in sorted(there) if path.is_file()]
 
@@ -95,7 +95,7 @@ class Archive:
             raise gate.refusal(
                 "bad-zip", name, "the zip is damaged", remedy="Make it again."
             ) from error
-        self._left = gate.MAX_UNPACKED_BYTES
+        self._left = limits.MAX_UNPACKED_BYTES
         members = [info for info in infos if not info.is_dir()]
         there = len(members)
         members = [info for info in members if not info.filename.startswith("__MACOSX/")]
@@ -115,7 +115,7 @@ class Archive:
         if name not in self._members:
             raise gate.refusal("no-file", where, "there is no such file")
         info = self._members[name]
-        limit = min(gate.MAX_FILE_BYTES, self._left, info.file_size)
+        limit = min(limits.MAX_FILE_BYTES, self._left, info.file_size)
         try:
             with self._zip.open(info) as stream:
                 content = stream.read(limit + 1)
@@ -158,16 +158,16 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
     def refuse(code: str, where: str, what: str, value: str = "") -> None:
         problems.append(Problem(code, where, what, value, "Make the zip again without it."))
 
-    if len(members) > gate.MAX_MEMBERS:
-        refuse("too-many", name, f"{len(members):,} members; {gate.MAX_MEMBERS:,} are allowed")
+    if len(members) > limits.MAX_MEMBERS:
+        refuse("too-many", name, f"{len(members):,} members; {limits.MAX_MEMBERS:,} are allowed")
     total = sum(info.file_size for info in members)
-    if total > gate.MAX_UNPACKED_BYTES:
-        limit = gate.MAX_UNPACKED_BYTES / gate.MB
-        refuse("too-large", name, f"{total / gate.MB:,.0f} MB unpacked; {limit:,.0f} are allowed")
-    if total > max(gate.MB, gate.MAX_RATIO * packed):
-        refuse("zip-bomb", name, f"it unpacks to more than {gate.MAX_RATIO} times its size")
+    if total > limits.MAX_UNPACKED_BYTES:
+        limit = limits.MAX_UNPACKED_BYTES / limits.MB
+        refuse("too-large", name, f"{total / limits.MB:,.0f} MB unpacked; {limit:,.0f} are allowed")
+    if total > max(limits.MB, limits.MAX_RATIO * packed):
+        refuse("zip-bomb", name, f"it unpacks to more than {limits.MAX_RATIO} times its size")
     seen: set[str] = set()
-    for info in members[: gate.MAX_MEMBERS]:
+    for info in members[: limits.MAX_MEMBERS]:
         where = f"{name}, {info.filename!r}"
         if why := _bad_name(info.orig_filename) or _bad_name(info.filename):
             refuse("bad-name", where, why)

@@ -6,35 +6,17 @@ taken.
 
 from __future__ import annotations
 
-import ast
 import io
 import json
 import re
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hetviz.errors import DataError, Problem
-
-MB = 1_000_000
-MAX_FILE_BYTES = 200 * MB
-MAX_UNPACKED_BYTES = 1_000 * MB
-MAX_MEMBERS = 20_000
-MAX_RATIO = 100
-MAX_ROWS = 2_000_000
-MAX_COLUMNS = 20_000
-MAX_CELLS = 200_000_000
-# Of tables whose cells have types, each of which is an object while it is read.
-MAX_TYPED_CELLS = 20_000_000
-MAX_SQUARE = 8_000
-MAX_PICTURE_PIXELS = 20_000_000
-MAX_MANIFEST_BYTES = 10 * MB
+from hetviz.io import limits
 
 PICTURES = ("png", "jpeg", "webp")
 UNZIP_ERRORS = (
@@ -50,40 +32,6 @@ UNZIP_ERRORS = (
     struct.error,
 )
 
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit on what is taken in.
-
-    Attributes
-    ----------
-    words : str
-        What is limited.
-    value : int
-    unit : str
-        What it is counted in.
-    """
-
-    words: str
-    value: int
-    unit: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.value:,} {self.unit}".strip()
-
-
-LIMITS = (
-    Limit("One file", MAX_FILE_BYTES // MB, "MB"),
-    Limit("A zip, unpacked", MAX_UNPACKED_BYTES // MB, "MB"),
-    Limit("A zip, unpacked, as a multiple of its size", MAX_RATIO),
-    Limit("Files in a zip or folder", MAX_MEMBERS),
-    Limit("Rows of a table", MAX_ROWS),
-    Limit("Columns of a table", MAX_COLUMNS),
-    Limit("Cells of a text table or matrix", MAX_CELLS),
-    Limit("Cells of a workbook, Parquet or JSON table", MAX_TYPED_CELLS),
-    Limit("Rows of a kernel or of distances", MAX_SQUARE),
-    Limit("One picture", MAX_PICTURE_PIXELS // MB, "million pixels"),
-)
 
 KINDS = {
     "text": "text",
@@ -124,11 +72,6 @@ _OTHERS: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "Give a table as CSV."),
     (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
 )
-_MAX_NPY_HEADER = 10_000
-_HEADER_ERRORS = (
-    ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError,
-    struct.error,
-)  # fmt: skip
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 _MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml")
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
@@ -158,13 +101,13 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
 
 
-def check_size(where: str, size: int, limit: int = MAX_FILE_BYTES) -> None:
+def check_size(where: str, size: int, limit: int = limits.MAX_FILE_BYTES) -> None:
     """Refuse what is larger than the limit."""
     if size > limit:
         raise refusal(
             "too-large",
             where,
-            f"{size / MB:,.0f} MB; {limit / MB:,.0f} MB are allowed",
+            f"{size / limits.MB:,.0f} limits.MB; {limit / limits.MB:,.0f} limits.MB are allowed",
             remedy="Give fewer rows or columns.",
         )
 
@@ -221,7 +164,7 @@ def _written(content: bytes) -> str:
     """Tell JSON and lines of JSON from other text."""
     if _JSON_START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is None:
         return "text"
-    start, _, rest = content[:MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
+    start, _, rest = content[: limits.MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
     if not rest.lstrip()[:1] or rest.lstrip()[:1] not in b"{[":
         return "json"
     try:
@@ -270,11 +213,11 @@ def member_names(name: str, content: bytes) -> list[str]:
     """
     # Counted first: each entry of the directory becomes an object of half a kilobyte.
     count = content.count(b"PK\x01\x02")
-    if count > MAX_MEMBERS:
+    if count > limits.MAX_MEMBERS:
         raise refusal(
             "too-many",
             name,
-            f"{count:,} files in the archive; {MAX_MEMBERS:,} are allowed",
+            f"{count:,} files in the archive; {limits.MAX_MEMBERS:,} are allowed",
             remedy="Give fewer files.",
         )
     try:
@@ -282,122 +225,3 @@ def member_names(name: str, content: bytes) -> list[str]:
             return archive.namelist()
     except UNZIP_ERRORS:
         return []
-
-
-def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
-    """Read an NPY matrix of real numbers; its header is checked against the size of the file.
-
-    Returns
-    -------
-    array of shape (rows, columns)
-        float32 where stored so, else float64.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
-    if kind_of(name, content) != "npy":
-        raise refusal(
-            "not-npy", name, "a matrix must be an NPY file", remedy="Save it with numpy.save."
-        )
-    array = vector(name, content)
-    if array.ndim != 2:
-        raise refusal(
-            "bad-shape", name, "a matrix with rows and columns is needed", f"shape {array.shape}"
-        )
-    if np.iscomplexobj(array) or array.dtype == np.dtype(bool) or array.dtype.kind not in "fiu":
-        raise refusal("not-numbers", name, "the matrix does not hold real numbers", array.dtype)
-    return array if array.dtype == np.float32 else array.astype(np.float64)
-
-
-def vector(name: str, content: bytes) -> NDArray[Any]:
-    """Read an NPY array of numbers of any shape, without pickles and within the budget."""
-    try:
-        shape, kind, _, offset = npy_header(content)
-        if kind.kind not in "fiub":
-            raise ValueError
-        itemsize = kind.itemsize
-    except ValueError as error:
-        raise refusal(
-            "bad-npy",
-            name,
-            "the NPY file is damaged, or holds no plain numbers",
-            remedy="Save it again with numpy.save, as an array of numbers.",
-        ) from error
-    cells = 1
-    for side in shape:
-        cells *= side
-    if cells > MAX_CELLS or cells * itemsize > len(content) - offset:
-        raise refusal(
-            "bad-npy",
-            name,
-            f"the header promises {cells:,} numbers, and the file has room for "
-            f"{max(len(content) - offset, 0) // max(itemsize, 1):,}",
-            shape,
-            "Save it again with numpy.save.",
-        )
-    try:
-        return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
-    except (ValueError, OSError, EOFError) as error:
-        raise refusal("bad-npy", name, "the NPY file cannot be read") from error
-
-
-def npy_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
-    """Return shape, kind of value, whether it is by column, and where the values begin.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are no header of plain numbers or text.
-    """
-    try:
-        if content[6] == 1:
-            (length,), start = struct.unpack_from("<H", content, 8), 10
-        else:
-            (length,), start = struct.unpack_from("<I", content, 8), 12
-        if length > _MAX_NPY_HEADER:
-            raise ValueError
-        header = ast.literal_eval(content[start : start + length].decode("latin-1").strip())
-        kind, shape = np.dtype(header["descr"]), tuple(header["shape"])
-        by_column = bool(header["fortran_order"])
-    except _HEADER_ERRORS as error:
-        raise ValueError from error
-    if kind.hasobject or kind.names or kind.subdtype or kind.kind not in "fiubUS":
-        raise ValueError
-    if not all(type(side) is int and side >= 0 for side in shape):
-        raise ValueError
-    return shape, kind, by_column, start + length
-
-
-def picture(name: str, content: bytes) -> bytes:
-    """Return the bytes of a PNG, JPEG or WEBP picture whose header gives a sane size.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are no picture, or one of too many pixels.
-    """
-    kind = kind_of(name, content)
-    if kind not in PICTURES:
-        raise refusal(
-            "not-a-picture", name, "this is not a PNG, JPEG or WEBP picture", remedy="Convert it."
-        )
-    import warnings
-
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
-                width, height = opened.size
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, EOFError) as error:
-        raise refusal("bad-picture", name, "the picture is damaged") from error
-    if width * height > MAX_PICTURE_PIXELS:
-        raise refusal(
-            "too-large",
-            name,
-            f"{width} x {height} pixels; {MAX_PICTURE_PIXELS:,} are allowed in all",
-            remedy="Make it smaller.",
-        )
-    return content

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetviz.errors import Problem, listed
 from hetviz.features.columns import numbers
-from hetviz.io import gate
+from hetviz.io import gate, npy
 from hetviz.io.files import Files
 from hetviz.io.tables import TableRead, read_table
 
@@ -47,7 +47,7 @@ class Given:
 
     def matrix(self, name: str) -> NDArray[Any]:
         """Return an NPY matrix with one row for each row of the table, in the same order."""
-        matrix = gate.matrix(name, self.files.read(name))
+        matrix = npy.matrix(name, self.files.read(name))
         n = len(self.read.frame)
         if len(matrix) != n:
             raise gate.refusal(
@@ -101,7 +101,7 @@ class Given:
         if len(names) != 3 or n_features is None:
             what = "three files (data, indices, indptr) and n_features are needed"
             raise gate.refusal("bad-manifest", where, what)
-        data, indices, indptr = (gate.vector(name, self.files.read(name)) for name in names)
+        data, indices, indptr = (npy.vector(name, self.files.read(name)) for name in names)
         try:
             shape = (len(self.read.frame), n_features)
             X = sp.csr_array((data, indices, indptr), shape=shape)

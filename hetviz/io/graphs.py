@@ -11,7 +11,7 @@ import pandas as pd
 
 from hetviz.errors import Problem, listed
 from hetviz.features.columns import number
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.edges import links_piece
 from hetviz.io.piece import Piece
 from hetviz.io.readers import stem
@@ -159,7 +159,7 @@ class _Graph:
                 continue
             for word, values, n in self._tables():
                 if key.of in (word, "all") and n:
-                    self._check(n * len(key.default), gate.MAX_UNPACKED_BYTES, "characters")
+                    self._check(n * len(key.default), limits.MAX_UNPACKED_BYTES, "characters")
                     values[key.name] = dict.fromkeys(range(n), key.default) | values.get(
                         key.name, {}
                     )
@@ -179,8 +179,8 @@ class _Graph:
             raise gate.refusal("too-large", self.where, what, remedy="Give fewer attributes.")
 
     def _node(self, given: Mapping[str, str]) -> None:
-        if len(self.nodes) >= gate.MAX_ROWS:
-            raise gate.refusal("too-large", self.where, f"more than {gate.MAX_ROWS:,} nodes")
+        if len(self.nodes) >= limits.MAX_ROWS:
+            raise gate.refusal("too-large", self.where, f"more than {limits.MAX_ROWS:,} nodes")
         self._owners.append(("node", len(self.nodes)))
         self.nodes.append(given.get("id", ""))
 
@@ -197,9 +197,9 @@ class _Graph:
             return
         word, at = self._owners[-1]
         values = self.node_values if word == "node" else self.edge_values
-        if name not in values and len(values) >= gate.MAX_COLUMNS:
+        if name not in values and len(values) >= limits.MAX_COLUMNS:
             raise gate.refusal(
-                "too-large", self.where, f"more than {gate.MAX_COLUMNS:,} attributes"
+                "too-large", self.where, f"more than {limits.MAX_COLUMNS:,} attributes"
             )
         self._n_values += 1
         if self._n_values > _MAX_VALUES:

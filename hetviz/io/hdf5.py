@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, MissingExtraError
-from hetviz.io import gate
+from hetviz.io import gate, limits
 
 _ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError,
            OverflowError, MemoryError, NotImplementedError)  # fmt: skip
@@ -30,7 +30,7 @@ class Budget:
 
     def __init__(self, where: str, size: int) -> None:
         self.where = where
-        self.left = min(gate.MAX_UNPACKED_BYTES, max(gate.MB, gate.MAX_RATIO * size))
+        self.left = min(limits.MAX_UNPACKED_BYTES, max(limits.MB, limits.MAX_RATIO * size))
 
     def take(self, where: str, n_bytes: int) -> None:
         """Count bytes before they are read.
@@ -43,8 +43,8 @@ class Budget:
             raise gate.refusal(
                 "too-large",
                 where,
-                f"{n_bytes / gate.MB:,.0f} MB unpacked; {self.left / gate.MB:,.0f} MB are left of "
-                "what is allowed for a file of this size",
+                f"{n_bytes / limits.MB:,.0f} MB unpacked; {self.left / limits.MB:,.0f} MB are left "
+                "of what is allowed for a file of this size",
                 remedy="Give fewer rows or columns.",
             )
         self.left -= n_bytes
@@ -103,8 +103,8 @@ class Box:
     def names(self) -> list[str]:
         """Return what is in the group, without links to elsewhere."""
         with _telling(self.where):
-            if len(self._group) > gate.MAX_COLUMNS:
-                what = f"{len(self._group):,} members; {gate.MAX_COLUMNS:,} are allowed"
+            if len(self._group) > limits.MAX_COLUMNS:
+                what = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
                 raise gate.refusal("too-many", self.where, what)
             return [name for name in self._group if self._is_here(name)]
 
@@ -187,8 +187,8 @@ class Box:
             cells = 1
             for side in member.shape:
                 cells *= int(side)
-            if cells > gate.MAX_CELLS:
-                what = f"{cells:,} cells; {gate.MAX_CELLS:,} are allowed"
+            if cells > limits.MAX_CELLS:
+                what = f"{cells:,} cells; {limits.MAX_CELLS:,} are allowed"
                 raise gate.refusal("too-large", where, what, remedy="Give fewer rows or columns.")
             self._budget.take(where, cells * member.dtype.itemsize)
             if h5py.check_string_dtype(member.dtype) is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetviz.errors import DataError, Problem, listed
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.as_text import check_cells, columns_as_text
 from hetviz.io.piece import Piece
 from hetviz.io.readers import stem
@@ -60,7 +60,7 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
     for row, line in enumerate(_text(name, content).split("\n")):
         if not line.strip():
             continue
-        if len(records) >= gate.MAX_ROWS:
+        if len(records) >= limits.MAX_ROWS:
             check_cells(name, len(records) + 1, 1)
         try:
             value = _loads(line)

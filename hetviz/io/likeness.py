@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.features.columns import numbers
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.piece import Piece
 
 MATRICES = ("features", "kernel", "distance")
@@ -48,7 +48,12 @@ def recognised(X: Any, rounding: float = 0.0) -> str:
     factor shows in n^3 / 3 steps. Beyond the size that fits as a dense square, all are features.
     """
     n, p = X.shape
-    if sp.issparse(X) or n != p or not _FEWEST <= n <= gate.MAX_SQUARE or not np.isfinite(X).all():
+    if (
+        sp.issparse(X)
+        or n != p
+        or not _FEWEST <= n <= limits.MAX_SQUARE
+        or not np.isfinite(X).all()
+    ):
         return "features"
     top = float(np.abs(X).max())
     if top == 0 or np.abs(X - X.T).max() > _UNEVEN * top + 2 * rounding:
@@ -102,8 +107,8 @@ def as_said(where: str, X: Any, said: str | None, rounding: float = 0.0) -> str:
     if n != p:
         what = "a kernel or distances need as many columns as rows"
         raise gate.refusal("bad-shape", where, what, f"{n:,} x {p:,}", "Take it as features.")
-    if n > gate.MAX_SQUARE:
-        what = f"{n:,} rows; {gate.MAX_SQUARE:,} are allowed for a kernel or distances"
+    if n > limits.MAX_SQUARE:
+        what = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
         raise gate.refusal("too-large", where, what, remedy="Take a sample of the items.")
     X = X.toarray() if sp.issparse(X) else X
     bad = np.argwhere(~np.isfinite(X))
@@ -148,7 +153,7 @@ def square_table(piece: Piece, said: str | None = None) -> Piece:
         return piece
     first, *others = map(str, frame.columns)
     ids = [text.strip() for text in frame[first].tolist()] if len(frame) else []
-    if not _FEWEST <= len(ids) <= gate.MAX_SQUARE or sorted(ids) != sorted(others):
+    if not _FEWEST <= len(ids) <= limits.MAX_SQUARE or sorted(ids) != sorted(others):
         return piece
     if len(set(ids)) != len(ids):
         return piece

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.as_text import check_cells, columns_as_text
 from hetviz.io.piece import Piece
 from hetviz.io.readers import stem
@@ -32,7 +32,7 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
         unpacked = sum(max(group.total_byte_size, 0) for group in groups)
         check_cells(name, about.num_rows, about.num_columns)
-        gate.check_size(name, unpacked, gate.MAX_UNPACKED_BYTES)
+        gate.check_size(name, unpacked, limits.MAX_UNPACKED_BYTES)
         table = file.read(use_threads=False).flatten()
         check_cells(name, table.num_rows, table.num_columns)
         columns = [

@@ -18,6 +18,7 @@ from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate
 from hetviz.io.piece import Piece
 from hetviz.io.tables import guess_id_column
+from hetviz.io.thumbnails import checked_picture
 
 SIDE = 96
 FILE = "file"
@@ -38,7 +39,7 @@ def small(where: str, content: bytes) -> bytes:
         If it is no still PNG, JPEG or WEBP picture, is damaged, or has too many pixels; these are
         read from its header first.
     """
-    content = gate.picture(where, content)
+    content = checked_picture(where, content)
     kind = gate.kind_of(where, content)
     try:
         with warnings.catch_warnings():

@@ -39,7 +39,7 @@ class Piece:
     feature_names : tuple of str
     kernel, distance : array of shape (n, n) or None
     media : tuple of n (bytes or None) or None
-        Small pictures that have passed `hetviz.io.gate.picture`.
+        Small pictures that have passed `hetviz.io.thumbnails.checked_picture`.
     id_column, title_column, media_column : str or None
         Where the format says so; `media_column` names the pictures.
     text_columns : tuple of str

@@ -16,9 +16,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
-from hetviz.io import cells, gate, toml
+from hetviz.io import cells, gate, limits, toml
 from hetviz.io.files import MANIFEST
 from hetviz.io.manifest import FORMAT
+from hetviz.io.thumbnails import checked_picture
 
 _COMPARED = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
 _LINK_HEADER = ["source_id", "target_id", "weight", "score"]
@@ -91,7 +92,7 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             # What packs suspiciously well (a matrix of zeros) would be refused as a zip bomb.
-            is_odd = len(zlib.compress(content, 1)) * gate.MAX_RATIO < 2 * len(content)
+            is_odd = len(zlib.compress(content, 1)) * limits.MAX_RATIO < 2 * len(content)
             how = zipfile.ZIP_STORED if is_odd else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name, _ALWAYS), content, how)
     return buffer.getvalue()
@@ -180,7 +181,7 @@ def _media(where: str, media: tuple[Any, ...], folder: str, files: dict[str, byt
             continue
         content = item if isinstance(item, bytes) else gate.read_file(Path(item))
         place = f"{where}, media, row {row + 1}"
-        files[f"{folder}{row}.{gate.kind_of(place, content)}"] = gate.picture(place, content)
+        files[f"{folder}{row}.{gate.kind_of(place, content)}"] = checked_picture(place, content)
 
 
 def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Thumbnails of the rows of a table: named in a column, or by the number of the row."""
+"""Thumbnails of the rows of a table: named in a column, or by row number, each one checked."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Files
 from hetviz.io.tables import TableRead
 
@@ -46,7 +47,7 @@ def read_thumbnails(
     found: list[bytes | None] = []
     for row, name in zip(rows.tolist(), wanted, strict=True):
         try:
-            found.append(None if not name else gate.picture(name, read_one(name)))
+            found.append(None if not name else checked_picture(name, read_one(name)))
         except DataError as error:
             place = read.place(row, "" if names is None else str(names.name))
             what, remedy = error.problems[0].what, "The row has no picture."
@@ -65,3 +66,37 @@ def _pictures(files: Files, media: str | None) -> tuple[Callable[[str], bytes], 
     prefix = media.rstrip("/") + "/"
     inside = [name.removeprefix(prefix) for name in there if name.startswith(prefix)]
     return (lambda name: files.read(prefix + name)), inside
+
+
+def checked_picture(name: str, content: bytes) -> bytes:
+    """Return the bytes of a PNG, JPEG or WEBP picture whose header gives a sane size.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are no picture, or one of too many pixels.
+    """
+    kind = gate.kind_of(name, content)
+    if kind not in gate.PICTURES:
+        raise gate.refusal(
+            "not-a-picture", name, "this is not a PNG, JPEG or WEBP picture", remedy="Convert it."
+        )
+    import warnings
+
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
+                width, height = opened.size
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, EOFError) as error:
+        raise gate.refusal("bad-picture", name, "the picture is damaged") from error
+    if width * height > limits.MAX_PICTURE_PIXELS:
+        raise gate.refusal(
+            "too-large",
+            name,
+            f"{width} x {height} pixels; {limits.MAX_PICTURE_PIXELS:,} are allowed in all",
+            remedy="Make it smaller.",
+        )
+    return content

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hetviz.errors import DataError
-from hetviz.io import gate
+from hetviz.io import gate, limits
 
 
 def loads(name: str, content: bytes) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def loads(name: str, content: bytes) -> dict[str, Any]:
     hetviz.errors.DataError
         If it is not valid TOML in UTF-8; the message has line and column.
     """
-    gate.check_size(name, len(content), gate.MAX_MANIFEST_BYTES)
+    gate.check_size(name, len(content), limits.MAX_MANIFEST_BYTES)
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeError:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import detect, gate
+from hetviz.io import detect, gate, limits
 from hetviz.io.as_text import FAILED, cell, decimal_among
 from hetviz.io.files import Archive
 from hetviz.io.piece import Piece, piece_of
@@ -171,8 +171,8 @@ def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, l
         if not cells:
             continue
         n_cells += len(cells)
-        if n_cells > gate.MAX_TYPED_CELLS:
-            what = f"more than {gate.MAX_TYPED_CELLS:,} cells"
+        if n_cells > limits.MAX_TYPED_CELLS:
+            what = f"more than {limits.MAX_TYPED_CELLS:,} cells"
             raise gate.refusal("too-large", where, what, remedy="Give a smaller table.")
         last = at
         yield at, cells

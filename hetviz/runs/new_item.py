@@ -24,6 +24,7 @@ from hetviz.features.recipe import columns_used, recipe_of
 from hetviz.features.table_rows import transform
 from hetviz.features.text import words_known
 from hetviz.io import gate
+from hetviz.io.thumbnails import checked_picture
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -119,7 +120,7 @@ def from_picture(owner: Dataset, picture: bytes) -> NewItem:
     hetviz.errors.DataError
         If it is no picture that can be read, or the items have none.
     """
-    found = describe(gate.picture("picture", picture))
+    found = describe(checked_picture("picture", picture))
     if found is None:
         raise _refusal("bad-picture", "picture", "the picture is damaged", "", "Give another one.")
     if owner.media is None or not any(one is not None for one in owner.media):
@@ -246,7 +247,7 @@ def _squared(owner: Dataset, rows: Dataset) -> Floats | None:
 def _described(media: Any) -> Floats | None:
     try:
         content = media if isinstance(media, bytes) else gate.read_file(Path(media))
-        return describe(gate.picture("picture", content))
+        return describe(checked_picture("picture", content))
     except DataError:
         # A picture of an item that is gone or damaged: the item has none to compare.
         return None

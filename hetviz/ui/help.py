@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz import __version__
-from hetviz.io import child, gate
+from hetviz.io import child, limits
 from hetviz.ui import look
 from hetviz.ui.map_panel import KEYS
 
@@ -38,10 +38,10 @@ def show() -> None:
     for words in _KEPT:
         look.quiet(words)
     look.section("Limits")
-    look.pairs([(limit.words, str(limit)) for limit in gate.LIMITS])
+    look.pairs([(limit.words, str(limit)) for limit in limits.LIMITS])
     look.quiet(
         f"Reading one file may take {child.PROCESSOR_S} seconds of work and "
-        f"{child.RESIDENT // gate.MB:,} MB of memory. Larger data: take a sample of the rows."
+        f"{child.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows."
     )
     st.html(f'<p class="hv-now">hetviz {look.esc(__version__)}</p>')
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetviz.data import HeteroData
-from hetviz.io.gate import MAX_PICTURE_PIXELS
+from hetviz.io.limits import MAX_PICTURE_PIXELS
 from hetviz.ui import pictures
 from hetviz.ui.faces import item_at
 

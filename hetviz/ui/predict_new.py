@@ -15,6 +15,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.features.matching_words import described_by
 from hetviz.io import gate
+from hetviz.io.thumbnails import checked_picture
 from hetviz.plots.colour import spoken
 from hetviz.plots.found import proposed_figure
 from hetviz.registry import get_method, methods
@@ -175,7 +176,7 @@ def _small(name: str, content: bytes) -> bytes:
     """Return a picture that has passed the gate, no larger than it is looked at."""
     from PIL import Image
 
-    gate.picture(name, content)
+    checked_picture(name, content)
     try:
         with Image.open(io.BytesIO(content)) as opened:
             opened.thumbnail((_SIDE, _SIDE))

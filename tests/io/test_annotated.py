@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError, MissingExtraError
-from hetviz.io import annotated, gate
+from hetviz.io import annotated, limits
 from hetviz.io.annotated import read_hdf5
 from hetviz.io.tables import Choices
 
@@ -201,8 +201,8 @@ def test_promises_are_held_against_the_budget(monkeypatch):
         root["obsm"].create_dataset("big", (N, 10_000_000), dtype="f8", chunks=(1, 1000))
 
     read(file_of(zeros))
-    monkeypatch.setattr(gate, "MAX_RATIO", 1)
-    monkeypatch.setattr(gate, "MB", 1000)
+    monkeypatch.setattr(limits, "MAX_RATIO", 1)
+    monkeypatch.setattr(limits, "MB", 1000)
     with pytest.raises(DataError) as caught:
         read(file_of(zeros))
     assert codes(caught) == {"too-large"}

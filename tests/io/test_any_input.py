@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import Choices, drop, gate, read_bundle, read_tables
+from hetviz.io import Choices, drop, limits, read_bundle, read_tables
 from hetviz.workspace import content as content_of_projects
 from tests.io.making import npy, npz, packed, parquet, picture, unpacked, workbook
 
@@ -268,7 +268,7 @@ def test_what_was_read_is_kept_by_content_not_by_name(tmp_path, monkeypatch):
 
 
 def test_limits_are_told():
-    assert all(limit.words and limit.value > 0 for limit in gate.LIMITS)
-    assert str(gate.LIMITS[0]) == "200 MB"
+    assert all(limit.words and limit.value > 0 for limit in limits.LIMITS)
+    assert str(limits.LIMITS[0]) == "200 MB"
     with pytest.raises(DataError):
         read_bundle(b"PK\x03\x04")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import gate
+from hetviz.io import limits
 from hetviz.io.arrays import ROW, read_npy, read_npz
 from hetviz.io.likeness import recognised, square_table
 from hetviz.io.piece import Piece
@@ -107,7 +107,7 @@ def test_what_a_square_matrix_is_can_be_said(points):
 
 
 def test_a_square_beyond_the_limit_is_features(points, monkeypatch):
-    monkeypatch.setattr(gate, "MAX_SQUARE", 10)
+    monkeypatch.setattr(limits, "MAX_SQUARE", 10)
     assert recognised(distances(points)) == "features"
     with pytest.raises(DataError, match="12 rows; 10 are allowed"):
         read_npy("d.npy", npy(distances(points)), Choices(matrix="distance"))

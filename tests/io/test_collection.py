@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import gate, read_bundle
+from hetviz.io import limits, read_bundle
 from hetviz.io.collection import read_collection
 from hetviz.io.files import Archive, Folder
 from hetviz.io.tables import Choices
@@ -136,7 +136,7 @@ def test_nothing_of_use():
 def test_what_comes_out_of_a_folder_is_counted(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("id,x\n1,2\n2,3\n")
     (tmp_path / "b.csv").write_text("id,x\n1,2\n2,3\n")
-    monkeypatch.setattr(gate, "MAX_UNPACKED_BYTES", 20)
+    monkeypatch.setattr(limits, "MAX_UNPACKED_BYTES", 20)
     (piece,) = read_collection("box", Folder(tmp_path), {})
     assert codes(piece) == ["too-large"]
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.io import Choices, gate, read_tables
+from hetviz.io import Choices, limits, read_tables
 from hetviz.io.readers import read_pieces
 from tests.io.making import packed, parquet, unpacked, workbook
 
@@ -138,7 +138,7 @@ def test_parquet():
 
 def test_a_parquet_that_says_it_is_large_is_refused_by_its_footer(monkeypatch):
     content = parquet({"id": [str(k) for k in range(100)]})
-    monkeypatch.setattr(gate, "MAX_ROWS", 99)
+    monkeypatch.setattr(limits, "MAX_ROWS", 99)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was unpacked"))
     assert refused("t.parquet", content) == {"too-large"}
     assert refused("t.parquet", content[:-9] + b"\0\0\0\0\0PAR1") == {"bad-parquet"}
@@ -211,7 +211,7 @@ def test_json_that_is_no_table_is_refused(content, code):
 
 
 def test_many_fields_are_counted_before_a_table_is_made(monkeypatch):
-    monkeypatch.setattr(gate, "MAX_TYPED_CELLS", 1000)
+    monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 1000)
     content = json.dumps([{f"x{k}": 1} for k in range(100)]).encode()
     assert refused("t.json", content) == {"too-large"}
 

@@ -1,30 +1,16 @@
-import io
 import struct
 import zipfile
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Folder
-
-
-def packed(members, method=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
+from hetviz.io.npy import matrix
+from hetviz.io.thumbnails import checked_picture
+from tests.io.making import packed
 
 
 def codes(caught):
@@ -81,7 +67,7 @@ def test_encrypted_and_repeated_members_are_refused():
 
 
 def test_too_many_members(monkeypatch):
-    monkeypatch.setattr(gate, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(limits, "MAX_MEMBERS", 3)
     with pytest.raises(DataError) as caught:
         Archive("z.zip", packed([(f"{n}.csv", b"") for n in range(4)]))
     assert codes(caught) == {"too-many"}
@@ -134,31 +120,8 @@ def test_other_formats_are_refused_by_name(content):
     assert caught.value.problems[0].remedy
 
 
-def test_matrices_are_read_and_lies_refused():
-    X = np.arange(6.0).reshape(2, 3)
-    np.testing.assert_array_equal(gate.matrix("x.npy", npy(X)), X)
-    assert gate.matrix("x.npy", npy(X.astype(np.float32))).dtype == np.float32
-    big = npy(X).replace(b"(2, 3)", b"(2000000, 3)").replace(b"      \n", b"\n")
-    objects = io.BytesIO()
-    np.save(objects, np.array([{}], dtype=object), allow_pickle=True)
-    for content in (big, objects.getvalue(), npy(X)[:-8], npy(np.arange(3.0)), npy(X)[:20]):
-        with pytest.raises(DataError):
-            gate.matrix("x.npy", content)
-
-
-def test_pictures_are_measured_before_they_are_opened(monkeypatch):
-    buffer = io.BytesIO()
-    Image.new("RGB", (30, 20)).save(buffer, "PNG")
-    assert gate.picture("p.png", buffer.getvalue()) == buffer.getvalue()
-    monkeypatch.setattr(gate, "MAX_PICTURE_PIXELS", 500)
-    with pytest.raises(DataError, match="30 x 20 pixels"):
-        gate.picture("p.png", buffer.getvalue())
-    with pytest.raises(DataError, match="damaged"):
-        gate.picture("p.png", buffer.getvalue()[:12])
-
-
 def test_a_large_file_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(gate, "MAX_FILE_BYTES", 5)
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 5)
     (tmp_path / "a.csv").write_text("id\nabcdef\n")
     monkeypatch.setattr(gate.check_size, "__defaults__", (5,))
     with pytest.raises(DataError, match="allowed"):
@@ -178,7 +141,7 @@ HEADS = [
 @given(st.sampled_from(HEADS), st.binary(max_size=120))
 def test_any_bytes_are_something_or_a_plain_error(head, tail):
     content = head + tail
-    for opened in (gate.matrix, gate.picture, Archive):
+    for opened in (matrix, checked_picture, Archive):
         try:
             opened("x", content)
         except HetvizError:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import gate, pictures
+from hetviz.io import limits, pictures
 from hetviz.io.piece import Piece
 
 
@@ -92,7 +92,7 @@ def test_too_many_pixels_and_damage_are_refused(monkeypatch):
         with pytest.raises(DataError) as caught:
             pictures.small("p", content)
         assert caught.value.problems[0].code == "bad-picture"
-    monkeypatch.setattr(gate, "MAX_PICTURE_PIXELS", 2000)
+    monkeypatch.setattr(limits, "MAX_PICTURE_PIXELS", 2000)
     with pytest.raises(DataError, match="50 x 50"):
         pictures.small("p", good)
 

@@ -1,0 +1,54 @@
+"""What is taken in at most: of files, tables, matrices and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MB = 1_000_000
+MAX_FILE_BYTES = 200 * MB
+MAX_UNPACKED_BYTES = 1_000 * MB
+MAX_MEMBERS = 20_000
+MAX_RATIO = 100
+MAX_ROWS = 2_000_000
+MAX_COLUMNS = 20_000
+MAX_CELLS = 200_000_000
+# Of tables whose cells have types, each of which is an object while it is read.
+MAX_TYPED_CELLS = 20_000_000
+MAX_SQUARE = 8_000
+MAX_PICTURE_PIXELS = 20_000_000
+MAX_MANIFEST_BYTES = 10 * MB
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on what is taken in.
+
+    Attributes
+    ----------
+    words : str
+        What is limited.
+    value : int
+    unit : str
+        What it is counted in.
+    """
+
+    words: str
+    value: int
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value:,} {self.unit}".strip()
+
+
+LIMITS = (
+    Limit("One file", MAX_FILE_BYTES // MB, "MB"),
+    Limit("A zip, unpacked", MAX_UNPACKED_BYTES // MB, "MB"),
+    Limit("A zip, unpacked, as a multiple of its size", MAX_RATIO),
+    Limit("Files in a zip or folder", MAX_MEMBERS),
+    Limit("Rows of a table", MAX_ROWS),
+    Limit("Columns of a table", MAX_COLUMNS),
+    Limit("Cells of a text table or matrix", MAX_CELLS),
+    Limit("Cells of a workbook, Parquet or JSON table", MAX_TYPED_CELLS),
+    Limit("Rows of a kernel or of distances", MAX_SQUARE),
+    Limit("One picture", MAX_PICTURE_PIXELS // MB, "million pixels"),
+)

@@ -1,0 +1,106 @@
+"""NPY matrices: numbers only, and never more than the file has room for."""
+
+from __future__ import annotations
+
+import ast
+import io
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.io import gate, limits
+
+_MAX_HEADER = 10_000
+_HEADER_ERRORS = (
+    ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError,
+    struct.error,
+)  # fmt: skip
+
+
+def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
+    """Read an NPY matrix of real numbers; its header is checked against the size of the file.
+
+    Returns
+    -------
+    array of shape (rows, columns)
+        float32 where stored so, else float64.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
+    if gate.kind_of(name, content) != "npy":
+        raise gate.refusal(
+            "not-npy", name, "a matrix must be an NPY file", remedy="Save it with numpy.save."
+        )
+    array = vector(name, content)
+    if array.ndim != 2:
+        raise gate.refusal(
+            "bad-shape", name, "a matrix with rows and columns is needed", f"shape {array.shape}"
+        )
+    if np.iscomplexobj(array) or array.dtype == np.dtype(bool) or array.dtype.kind not in "fiu":
+        raise gate.refusal(
+            "not-numbers", name, "the matrix does not hold real numbers", array.dtype
+        )
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def vector(name: str, content: bytes) -> NDArray[Any]:
+    """Read an NPY array of numbers of any shape, without pickles and within the budget."""
+    try:
+        shape, kind, _, offset = header(content)
+        if kind.kind not in "fiub":
+            raise ValueError
+        itemsize = kind.itemsize
+    except ValueError as error:
+        raise gate.refusal(
+            "bad-npy",
+            name,
+            "the NPY file is damaged, or holds no plain numbers",
+            remedy="Save it again with numpy.save, as an array of numbers.",
+        ) from error
+    cells = 1
+    for side in shape:
+        cells *= side
+    if cells > limits.MAX_CELLS or cells * itemsize > len(content) - offset:
+        raise gate.refusal(
+            "bad-npy",
+            name,
+            f"the header promises {cells:,} numbers, and the file has room for "
+            f"{max(len(content) - offset, 0) // max(itemsize, 1):,}",
+            shape,
+            "Save it again with numpy.save.",
+        )
+    try:
+        return np.asarray(np.load(io.BytesIO(content), allow_pickle=False))
+    except (ValueError, OSError, EOFError) as error:
+        raise gate.refusal("bad-npy", name, "the NPY file cannot be read") from error
+
+
+def header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
+    """Return shape, kind of value, whether it is by column, and where the values begin.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are no header of plain numbers or text.
+    """
+    try:
+        if content[6] == 1:
+            (length,), start = struct.unpack_from("<H", content, 8), 10
+        else:
+            (length,), start = struct.unpack_from("<I", content, 8), 12
+        if length > _MAX_HEADER:
+            raise ValueError
+        header = ast.literal_eval(content[start : start + length].decode("latin-1").strip())
+        kind, shape = np.dtype(header["descr"]), tuple(header["shape"])
+        by_column = bool(header["fortran_order"])
+    except _HEADER_ERRORS as error:
+        raise ValueError from error
+    if kind.hasobject or kind.names or kind.subdtype or kind.kind not in "fiubUS":
+        raise ValueError
+    if not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError
+    return shape, kind, by_column, start + length
