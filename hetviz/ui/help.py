@@ -8,6 +8,8 @@ from hetviz import __version__
 from hetviz.io import child, limits
 from hetviz.ui import look
 from hetviz.ui.map_panel import KEYS
+from hetviz.workspace.blobs import MAX_BYTES
+from hetviz.workspace.kept import MOST_KEPT
 
 _DOES = (
     "hetviz puts the items of several unlike datasets on one map. What you know of how they "
@@ -42,6 +44,11 @@ def show() -> None:
     look.quiet(
         f"Reading one file may take {child.PROCESSOR_S} seconds of work and "
         f"{child.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows."
+    )
+    look.quiet(
+        f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MOST_KEPT // limits.MB} MB of it "
+        "are what was read from large files, so that they need not be read again; that goes first "
+        "where its files and maps need the room."
     )
     st.html(f'<p class="hv-now">hetviz {look.esc(__version__)}</p>')
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.files import not_saved, replace_file
+from hetviz.workspace.kept import Kept
 
 MB = 1_000_000
 MAX_BYTES = 500 * MB
@@ -27,7 +28,7 @@ class BlobStore:
     folder : Path
         Made on the first `put`, readable by its owner only.
     limit : int
-        Bytes that it may hold in all.
+        Bytes that it may hold in all, with what is kept of what was read from blobs.
     """
 
     def __init__(self, folder: Path, limit: int = MAX_BYTES) -> None:
@@ -41,9 +42,9 @@ class BlobStore:
         return sum(entry.stat().st_size for entry in os.scandir(self.folder))
 
     @property
-    def kept(self) -> Path:
-        """The folder beside it for what was read from blobs, which can be made again."""
-        return self.folder.parent / "read"
+    def kept(self) -> Kept:
+        """What was read from blobs, in a folder beside them, as far as they leave room for it."""
+        return Kept(self.folder.parent / "read", self.limit - self.n_bytes)
 
     def put(self, content: bytes) -> str:
         """Keep `content` and return its key, the SHA-256 as hex.
@@ -68,6 +69,7 @@ class BlobStore:
     def _check_room(self, size: int) -> None:
         held = self.n_bytes
         if held + size <= self.limit:
+            self.kept.shrink(self.limit - held - size)
             return
         problem = Problem(
             "project-full",

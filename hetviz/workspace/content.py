@@ -19,10 +19,9 @@ from hetviz.io import Choices, Loaded, child, read_bundle, read_tables, sample_p
 from hetviz.io.drop import Drop, Parse
 from hetviz.io.new_items import NewItems, read_new_items
 from hetviz.io.pieces_as_bytes import packed, unpacked
-from hetviz.workspace.files import replace_file
+from hetviz.workspace.kept import Kept
 
 _READING = Lock()
-_MOST_KEPT = 200_000_000
 
 
 def read_sample(name: str) -> Loaded:
@@ -46,7 +45,7 @@ def _read(path: Path) -> Loaded:
     return read_bundle(path)
 
 
-def read_zip(content: bytes, filename: str, kept: Path | None = None) -> Loaded:
+def read_zip(content: bytes, filename: str, kept: Kept | None = None) -> Loaded:
     """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `kept`."""
     return read_bundle(content, filename, keeping(kept))
 
@@ -55,12 +54,12 @@ def read_files(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     base: HeteroData | None = None,
-    kept: Path | None = None,
+    kept: Kept | None = None,
 ) -> Loaded:
     """Read uploaded files, as additions to `base` where it is given.
 
-    Anything but small text is read in a process of its own. What that found is kept in the folder
-    `kept`, of one session, so that a log is replayed without reading its files again.
+    Anything but small text is read in a process of its own. What that found is kept in `kept`, of
+    one session, so that a log is replayed without reading its files again.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def read_items(
     dataset: Dataset,
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     id_column: str | None = None,
-    kept: Path | None = None,
+    kept: Kept | None = None,
 ) -> NewItems:
     """Read uploaded files of new items of a dataset; see `read_files` for `kept`.
 
@@ -92,19 +91,20 @@ def read_items(
     return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(kept))
 
 
-def keeping(folder: Path | None) -> Parse:
-    """Return what reads files, and finds again in `folder` what it has read before."""
+def keeping(kept: Kept | None) -> Parse:
+    """Return what reads files, and finds again in `kept` what it has read before."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
-        if folder is None or child.reads_here(files):
+        if kept is None or child.reads_here(files):
             return child.read_drop(files, choices)
-        path = folder / _key(files, choices)
-        try:
-            return unpacked(path.read_bytes())
-        except (OSError, ValueError):
-            drop = child.read_drop(files, choices)
+        key = _key(files, choices)
+        found = kept.get(key)
+        if found is not None:
+            with contextlib.suppress(ValueError):
+                return unpacked(found)
+        drop = child.read_drop(files, choices)
         if not drop.refused:
-            _keep(path, packed(drop))
+            kept.put(key, packed(drop))
         return drop
 
     return read
@@ -114,15 +114,3 @@ def _key(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> 
     about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
     said = {name: asdict(choice) for name, choice in sorted(choices.items())}
     return hashlib.sha256(json.dumps([about, said]).encode()).hexdigest()
-
-
-def _keep(path: Path, content: bytes) -> None:
-    """Write what was read, in place of the oldest; without room it is read again some day."""
-    with contextlib.suppress(OSError):
-        there = sorted(path.parent.glob("*"), key=lambda file: file.stat().st_mtime)
-        size = sum(file.stat().st_size for file in there) + len(content)
-        while there and size > _MOST_KEPT:
-            size -= there[0].stat().st_size
-            there.pop(0).unlink()
-        if size <= _MOST_KEPT:
-            replace_file(path, content)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import Choices, drop, limits, read_bundle, read_tables
 from hetviz.workspace import content as content_of_projects
+from hetviz.workspace.kept import Kept
 from tests.io.making import npy, npz, packed, parquet, picture, unpacked, workbook
 
 HANG_S = 10.0
@@ -256,13 +257,13 @@ def test_what_was_read_is_kept_by_content_not_by_name(tmp_path, monkeypatch):
         return drop.read_drop(files, choices)
 
     monkeypatch.setattr(content_of_projects.child, "read_drop", read)
-    read_files = content_of_projects.read_files
+    read_files, kept = content_of_projects.read_files, Kept(tmp_path / "read")
     for who in ("ALICE", "BOB"):
         content = json.dumps([{"id": who, "x": 1}, {"id": "z", "x": 2}]).encode()
-        loaded = read_files({"same.json": content}, None, None, tmp_path / "read")
+        loaded = read_files({"same.json": content}, None, None, kept)
         assert loaded.data["same"].ids[0] == who
     assert len(list((tmp_path / "read").iterdir())) == 2
-    again = read_files({"same.json": content}, None, None, tmp_path / "read")
+    again = read_files({"same.json": content}, None, None, kept)
     assert again.data["same"].ids[0] == "BOB"
     assert len(reads) == 2
 
