@@ -97,6 +97,12 @@ class Shelves:
                 self._arrays.move_to_end((session, key))
             return found
 
+    def clear(self, session: str) -> None:
+        """Drop all arrays of a session."""
+        with self._lock:
+            for place in [place for place in self._arrays if place[0] == session]:
+                self._drop(place)
+
     @property
     def n_bytes(self) -> int:
         """Bytes kept for all sessions."""

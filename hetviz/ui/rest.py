@@ -9,12 +9,12 @@ import os
 import sys
 from contextlib import suppress
 
+from hetviz.ui.map_shelf import SHELVES
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.sessions import REST_AFTER_S
 
 # Of mallopt, as malloc.h numbers them.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
-_MB = 1_000_000
 
 
 def be_frugal() -> None:
@@ -24,8 +24,8 @@ def be_frugal() -> None:
     keeps tens of megabytes at its top that no call gives back.
     """
     _ask_libc("mallopt", _ARENA_MAX, 2)
-    _ask_libc("mallopt", _MMAP_THRESHOLD, _MB)
-    _ask_libc("mallopt", _TRIM_THRESHOLD, 4 * _MB)
+    _ask_libc("mallopt", _MMAP_THRESHOLD, 250_000)
+    _ask_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
 
 
 async def keep_resting() -> None:
@@ -39,13 +39,14 @@ async def keep_resting() -> None:
         await asyncio.to_thread(rest, after)
 
 
-def rest(after: float) -> int:
-    """Let go of projects that nobody looks at; return how many."""
-    n = SESSIONS.rest(after)
-    if n:
+def rest(after: float) -> None:
+    """Let go of projects that nobody looks at, and of what their browsers could ask for."""
+    rested = SESSIONS.rest(after)
+    for id in rested:
+        SHELVES.clear(id)
+    if rested:
         gc.collect()
         _ask_libc("malloc_trim", 0)
-    return n
 
 
 def _ask_libc(function: str, *arguments: int) -> None:

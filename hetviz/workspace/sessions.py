@@ -97,8 +97,8 @@ class Sessions:
         except HetvizError:
             return None
 
-    def rest(self, after: float = REST_AFTER_S) -> int:
-        """Let go of the sessions that nobody has asked for lately; return how many.
+    def rest(self, after: float = REST_AFTER_S) -> list[str]:
+        """Let go of the sessions that nobody has asked for lately; return their ids.
 
         They are on the disk, and restored when asked for again. One with a job under way stays, and
         so does every one where nothing outlives this process.
@@ -109,19 +109,19 @@ class Sessions:
             Seconds.
         """
         if not self.durable:
-            return 0
+            return []
         with self._lock:
-            slots = list(self._slots.values())
-        n, oldest = 0, time.monotonic() - after
-        for slot in slots:
+            slots = dict(self._slots)
+        rested, oldest = [], time.monotonic() - after
+        for id, slot in slots.items():
             with slot.lock:
                 workspace = slot.workspace
                 if workspace is None or slot.asked > oldest or workspace.is_busy:
                     continue
                 workspace.close()
                 slot.workspace = None
-                n += 1
-        return n
+                rested.append(id)
+        return rested
 
     def close(self) -> None:
         """Give up all sessions, so that another process may open them."""

@@ -154,7 +154,7 @@ class Visitor:
         """Run the page until it shows these words."""
         end = time.monotonic() + seconds
         while not self.has(words):
-            assert time.monotonic() < end, f"{words!r} never shown: {self.texts} {self._labels()}"
+            assert time.monotonic() < end, f"{words!r} was never shown, but {self._labels()}"
             time.sleep(0.3)
             self.run()
 

@@ -225,10 +225,10 @@ def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) 
     for sid, title in ((kept, "Kept"), (left, "Left")):
         sessions.get(sid).do(SetTitle(title))
     first = sessions.get(left)
-    assert sessions.rest(after=3600.0) == 0
+    assert sessions.rest(after=3600.0) == []
     time.sleep(0.2)
     sessions.get(kept)
-    assert sessions.rest(after=0.1) == 1
+    assert sessions.rest(after=0.1) == [left]
     again = sessions.get(left)
     assert again is not first
     assert again.state.title == "Left"
@@ -239,9 +239,9 @@ def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_id()
     workspace = sessions.get(sid)
     workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
-    assert sessions.rest(after=-1.0) == 0
+    assert sessions.rest(after=-1.0) == []
     workspace.do(EndJob("j1"))
-    assert sessions.rest(after=-1.0) == 1
+    assert sessions.rest(after=-1.0) == [sid]
 
 
 def test_sessions_that_are_only_in_memory_are_never_let_go(
@@ -251,4 +251,4 @@ def test_sessions_that_are_only_in_memory_are_never_let_go(
     sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_id()
     sessions.get(sid).do(SetTitle("Mine"))
     assert not sessions.durable
-    assert sessions.rest(after=-1.0) == 0
+    assert sessions.rest(after=-1.0) == []
