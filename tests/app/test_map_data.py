@@ -345,6 +345,7 @@ def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
     large = Packed.of(np.zeros(1000), "<i4")
     shelves.put("c", large)
     assert shelves.get("c", large.key) is large
+    assert shelves.n_bytes == len(large.content)
 
 
 def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
@@ -356,7 +357,6 @@ def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
     assert shelves.get("a", array.key) is None
     assert shelves.get("b", array.key) is array
     assert shelves.n_bytes == len(array.content)
-    assert shelves.n_bytes == len(large.content)
 
 
 def test_equal_bytes_of_another_type_have_another_key() -> None:
