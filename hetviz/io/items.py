@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
-import unicodedata
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -13,24 +10,28 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
-from hetviz.data.checks import MAX_ID_LENGTH
 from hetviz.errors import DataError, Problem, listed
-from hetviz.features import table as table_features
 from hetviz.features.columns import Column, infer
 from hetviz.features.recipe import columns_used, made_features, source_words
 from hetviz.io import cells, gate
 from hetviz.io.files import Files
 from hetviz.io.given import Given
+from hetviz.io.guesses import guess_labels, guess_title, named_title
+from hetviz.io.item_features import (
+    check_columns,
+    given_features,
+    given_squares,
+    is_made_of_columns,
+    made_of_columns,
+    place_of,
+)
 from hetviz.io.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.manifest import DatasetEntry
 from hetviz.io.piece import Piece
-from hetviz.io.tables import SAVED, Choices, TableRead, guess_id_column, read_table
+from hetviz.io.row_ids import id_column_of, rows_with_ids
+from hetviz.io.tables import SAVED, Choices, TableRead, read_table
 from hetviz.io.thumbnails import read_thumbnails
 from hetviz.io.unusable import unusable_cells
-
-MAX_LABEL_CLASSES = 20
-_TITLES = ("title", "name", "label")
-_TITLE_LENGTH = 60
 
 
 def read_dataset(
@@ -85,13 +86,13 @@ class _Reading:
         self.files, self.entry, self.labels = files, entry, labels
         self.problems, self.read = problems, read
         self.piece = piece or Piece(entry.name, read.name)
-        self.where = f"dataset {entry.name!r}"
-        self.id_column = self._id_column()
-        self.good = self._rows_with_good_ids()
+        self.id_column = id_column_of(read, entry.id)
+        self.good = rows_with_ids(read, self.id_column, problems)
 
     def result(self) -> tuple[Dataset, DatasetInfo]:
         entry, read = self.entry, self.read
-        X, names, source = self._given_features()
+        given = Given(self.files, read, self.id_column, self.good, self.problems)
+        X, names, source = given_features(given, entry, self.piece)
         rows = np.flatnonzero(self.good)
         if not len(rows):
             what = (
@@ -106,13 +107,13 @@ class _Reading:
         if entry.columns is None:
             table, known = cells.typed(text, read.decimal)
             self.problems += listed(unusable_cells(read, known, rows.tolist()))
-            guessed = None if self.piece.X is not None else _guess_title(known)
+            guessed = None if self.piece.X is not None else guess_title(known)
         else:
             table = cells.exact(read.name, text, entry.columns, entry.missing)
             guessed = None
         title = self._title_column(table) or guessed
         if self.labels is None:
-            self.labels = _guess_labels(known, {title, *entry.exclude})
+            self.labels = guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {"title": title} if title is not None else {}
         if entry.text:
             recipe["text"] = list(entry.text)
@@ -121,24 +122,18 @@ class _Reading:
         media = self._media(table, rows)
         if X is not None:
             X = X[rows]
-        elif self._makes_features():
-            made = self._made_features(text, title, known, media)
+        elif is_made_of_columns(entry, self.piece):
+            made = made_of_columns(
+                text, entry, read, known, title, self.labels, media, self.problems
+            )
             X, names = made.X, made.feature_names
             if X is not None:
                 recipe["features"] = made.recipe
                 source = source_words(made.recipe)
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
-        given = self._given()
-        squares: dict[str, NDArray[Any]] = {}
-        for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
-            if file is not None:
-                squares[word] = given.square(file, rows, is_saved=entry.columns is not None)
-                source = f"{source}, {word} from {file}".lstrip(", ")
-        for word, matrix in (("kernel", self.piece.kernel), ("distance", self.piece.distance)):
-            if matrix is not None:
-                squares[word] = matrix[np.ix_(rows, rows)]
-                source = f"{source}, {word} as given".lstrip(", ")
+        squares, sources = given_squares(given, entry, self.piece, rows)
+        source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(
             entry.name,
             read.frame[self.id_column].to_numpy(dtype=object)[rows],
@@ -162,136 +157,6 @@ class _Reading:
     def _errors(self) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == "error"]
 
-    def _id_column(self) -> str:
-        columns = list(self.read.frame.columns)
-        if self.entry.id is not None:
-            if self.entry.id in columns:
-                return self.entry.id
-            there = f"There are: {', '.join(columns[:20])}."
-            raise gate.refusal(
-                "unknown-column", self.read.name, "there is no such column", self.entry.id, there
-            )
-        found = guess_id_column(self.read.frame)
-        if found is None:
-            raise gate.refusal(
-                "no-ids",
-                self.read.name,
-                "no column can serve as id: none has a different value in every row",
-                remedy="Add a column named id, with a different value in every row.",
-            )
-        return found
-
-    def _rows_with_good_ids(self) -> NDArray[np.bool_]:
-        seen: dict[str, int] = {}
-        good = np.ones(len(self.read.frame), dtype=bool)
-        bad: list[tuple[int, str, tuple[str, str, str]]] = []
-        for row, text in enumerate(self.read.frame[self.id_column].tolist()):
-            refused = _bad_id(text, seen.get(text))
-            if refused is None:
-                seen[text] = self.read.row[row]
-            else:
-                good[row] = False
-                bad.append((row, text, refused))
-        self.problems += listed(
-            Problem(
-                code,
-                self.read.place(row, self.id_column),
-                what,
-                text[:60],
-                remedy,
-                row=self.read.row[row],
-            )
-            for row, text, (code, what, remedy) in bad
-        )
-        self._tell_alike(seen)
-        return good
-
-    def _tell_alike(self, ids: Collection[str]) -> None:
-        """Tell of ids that people would read as the same."""
-        first: dict[str, str] = {}
-        alike = [
-            (before, text)
-            for text in ids
-            if (before := first.setdefault(_folded(text), text)) is not text
-        ]
-        if alike:
-            pair = " and ".join(map(ascii, alike[0]))
-            what = (
-                "some ids differ only in capitals, blanks or the way accents are written, "
-                f"such as {pair}; they count as different"
-            )
-            place = f"{self.read.name}, column {self.id_column}"
-            self.problems.append(Problem("ids-alike", place, what, severity="note"))
-
-    def _makes_features(self) -> bool:
-        entry = self.entry
-        if entry.columns is not None or entry.features == "none":
-            return False
-        given = (entry.kernel, entry.distance, self.piece.kernel, self.piece.distance)
-        return entry.features is not None or all(matrix is None for matrix in given)
-
-    def _made_features(
-        self,
-        text: pd.DataFrame,
-        title: str | None,
-        known: dict[str, Column],
-        media: tuple[Any, ...] | None,
-    ) -> table_features.TableFeatures:
-        entry = self.entry
-        never = dict.fromkeys(entry.exclude, "left out")
-        never |= {title: "title"} if title is not None else {}
-        never |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
-        never |= dict.fromkeys(self.labels or (), "label")
-        wanted = None
-        if entry.features is not None:
-            wanted = _matching(f"{self.where}, features", entry.features, text.columns)
-        made = table_features.fit(
-            text,
-            where=self.read.name,
-            columns=wanted,
-            exclude={name: why for name, why in never.items() if name not in entry.text},
-            log=[column for column in entry.log if column in text.columns],
-            text=entry.text,
-            decimal=self.read.decimal,
-            known=known,
-            options=entry.options,
-            text_model=entry.text_model,
-            media=media,
-        )
-        self.problems += made.notes
-        if made.X is None:
-            self.problems.append(
-                Problem(
-                    "no-features",
-                    self.where,
-                    "no column is of use as a feature, so only links can place its rows",
-                    severity="note",
-                )
-            )
-        return made
-
-    def _given(self) -> Given:
-        return Given(self.files, self.read, self.id_column, self.good, self.problems)
-
-    def _given_features(self) -> tuple[Any, tuple[str, ...], str]:
-        """Return features from files: the matrix for all rows of the table, names, and source."""
-        entry = self.entry
-        if self.piece.X is not None:
-            return self.piece.X, self.piece.feature_names, "as given"
-        given = self._given()
-        names = entry.feature_names or ()
-        if entry.sparse is not None:
-            return (
-                given.sparse(f"{self.where}, sparse", entry.sparse, entry.n_features),
-                names,
-                "read",
-            )
-        file = entry.features
-        if not isinstance(file, str) or file == "none" or file in self.read.frame.columns:
-            return None, (), ""
-        X, titles = given.features(file)
-        return X, titles or names, f"read from {file}"
-
     def _title_column(self, table: pd.DataFrame) -> str | None:
         declared = [
             self.entry.title,
@@ -299,10 +164,11 @@ class _Reading:
             *self.entry.text,
             *self.entry.exclude,
         ]
-        _known(self.where, [name for name in declared if name != self.id_column], table.columns)
+        wanted = [name for name in declared if name != self.id_column]
+        check_columns(place_of(self.entry), wanted, table.columns)
         if self.entry.title == self.id_column:
             return None
-        return self.entry.title or next((name for name in _TITLES if name in table.columns), None)
+        return self.entry.title or named_title(table.columns)
 
     def _media(self, table: pd.DataFrame, rows: NDArray[np.int64]) -> tuple[Any, ...] | None:
         media, column = self.entry.media, self.entry.media_column
@@ -343,64 +209,4 @@ class _Reading:
             self.entry.media_column,
             tuple(columns),
             source,
-        )
-
-
-def _guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:
-    """Return the first column of few categories that most rows have one of."""
-    for name, column in columns.items():
-        n = len(column.values)
-        if name in never or column.kind != "category" or column.n_missing >= n / 2:
-            continue
-        if len(set(column.values) - {None}) <= min(MAX_LABEL_CLASSES, n / 3):
-            return [name]
-    return []
-
-
-def _guess_title(columns: Mapping[str, Column]) -> str | None:
-    """Return the first column of short words that nearly all differ, as names do."""
-    for name, column in columns.items():
-        words = [value for value in column.values if isinstance(value, str)]
-        if column.kind != "unique" or len(words) < 0.9 * len(column.values):
-            continue
-        spoken = sum(any(sign.isalpha() for sign in word) for word in words)
-        if spoken >= 0.9 * len(words) and sum(map(len, words)) <= _TITLE_LENGTH * len(words):
-            return name
-    return None
-
-
-def _folded(text: str) -> str:
-    plain = text if text.isascii() else unicodedata.normalize("NFC", text)
-    return plain.strip().casefold()
-
-
-def _bad_id(text: str, first: int | None) -> tuple[str, str, str] | None:
-    if not text.strip():
-        return "empty-id", "the id is empty", "Give every row an id."
-    if len(text) > MAX_ID_LENGTH:
-        what = f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed"
-        return "long-id", what, "Use a shorter id column."
-    if first is not None:
-        what = f"the id was used before, in row {first + 1}"
-        return "duplicate-id", what, "Ids must be unique: rename one or leave one row out."
-    return None
-
-
-def _matching(where: str, wanted: str | tuple[str, ...], there: pd.Index) -> list[str]:
-    """Return the columns wanted; ``kl*`` stands for all columns that begin so."""
-    found: list[str] = []
-    for pattern in [wanted] if isinstance(wanted, str) else wanted:
-        hits = [pattern] if pattern in there else fnmatch.filter(there, pattern)
-        _known(where, [] if hits else [pattern], there)
-        found += hits
-    return list(Counter(found))
-
-
-def _known(where: str, names: list[str | None], there: pd.Index) -> None:
-    unknown = [name for name in names if name is not None and name not in there]
-    if unknown:
-        remedy = f"There are: {', '.join(map(str, there[:20]))}."
-        raise DataError(
-            Problem("unknown-column", where, "there is no such column", name, remedy)
-            for name in unknown
         )
