@@ -321,9 +321,9 @@ def test_a_still_map_draws_nothing(show: Open) -> None:
     page = show()
     page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
     page.get_by_role("button", name="Zoom in").click()
-    until(page, "!m.flight && m.view.zoomed && !m.frame")
+    until(page, "!m.flight && m.view.zoomed && !m.drawing.frame")
     page.mouse.dblclick(*point(page, -0.49, -0.49))
-    until(page, "!m.flight && !m.view.zoomed && !m.frame")
+    until(page, "!m.flight && !m.view.zoomed && !m.drawing.frame")
 
 
 def test_groups_are_selected_by_the_legend(show: Open) -> None:
@@ -368,9 +368,9 @@ def test_nothing_written_overlaps_and_the_tools_fit(show: Open, look: Look) -> N
         ]
         assert len(boxes) > 15
         assert [(a, b) for a, b in combinations(boxes, 2) if crossing(a, b)] == []
-        placed = ask(page, "m.placedTime")
+        placed = ask(page, "m.drawing.placed")
         page.get_by_role("button", name="Zoom in").click()
-        until(page, f"!m.flight && m.placedTime > {placed} + 300 && s.written.pictures > 3")
+        until(page, f"!m.flight && m.drawing.placed > {placed} + 300 && s.written.pictures > 3")
     fits = page.evaluate(
         "() => { const bar = document.querySelector('.hv-bar');"
         " return bar.scrollWidth <= bar.clientWidth + 1 }"

@@ -56,9 +56,9 @@ export class Bar {
       this.chips, this.layers.element, this.search.element, h("span", { class: "hv-gap" }),
       h(
         "div", { class: "hv-set", role: "group", "aria-label": "Zoom" },
-        button("minus", "Zoom out (−)", () => map.zoomBy(1 / 1.6)),
-        button("plus", "Zoom in (+)", () => map.zoomBy(1.6)),
-        button("fit", "Show all (0)", () => map.fit()),
+        button("minus", "Zoom out (−)", () => map.camera.zoomBy(1 / 1.6)),
+        button("plus", "Zoom in (+)", () => map.camera.zoomBy(1.6)),
+        button("fit", "Show all (0)", () => map.camera.fit()),
       ),
       h(
         "div", { class: "hv-set hv-extras" },
@@ -153,7 +153,7 @@ export class Bar {
     return h("button", {
       type: "button", class: "hv-chip", "aria-pressed": String(shown), "data-name": d.name,
       title: `${shown ? "Hide" : "Show"} ${d.name}; with Alt: only these`,
-      onclick: (event) => map.toggleDataset(d.name, event.altKey),
+      onclick: (event) => map.layers.toggle(d.name, event.altKey),
     }, h("span", { class: "hv-glyph" }, d.glyph), h("span", { class: "hv-name" }, d.name),
     h("span", { class: "hv-count" }, thousands(count)));
   }

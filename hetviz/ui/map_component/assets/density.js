@@ -14,7 +14,7 @@ export class Density {
   /** Ask for the picture of what is seen now. */
   refresh(changed) {
     const { map } = this;
-    if (!map.dense) {
+    if (!map.layers.dense) {
       this.image.hidden = true;
       return;
     }

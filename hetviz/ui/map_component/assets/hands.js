@@ -1,4 +1,4 @@
-// Mouse, touch and keys on the map.
+// Mouse and touch on the map.
 //
 // Selecting never goes through Plotly. In an earlier trial a lasso over 20,000 points sometimes came
 // back empty while a running job redrew the map. Plotly fixes at pointer-down which points a lasso
@@ -8,19 +8,20 @@
 // Here the line is kept in data units and tested once, at pointer-up, against the very array that
 // is drawn, which holds still while the pointer is down; the result is a set of rows.
 
-import { inside, nearest, neighbours } from "./pick.js";
+import { inside, nearest } from "./pick.js";
 
 const REACH = 12;
 const THUMB = 22;
 const DRAG = 4;
 const WHEEL_REST = 400;
 
-const howOf = (event) => (event.altKey ? "subtract"
+/** What a press means for the selection. */
+export const howOf = (event) => (event.altKey ? "subtract"
   : event.shiftKey || event.ctrlKey || event.metaKey ? "add" : "replace");
 
 export class Hands {
   constructor(map) {
-    Object.assign(this, { map, pointers: new Map(), drag: null, pinch: null, walk: null });
+    Object.assign(this, { map, pointers: new Map(), drag: null, pinch: null });
     const { stage } = map;
     this.stop = new AbortController();
     const on = (target, name, handler, options = {}) => target.addEventListener(
@@ -33,10 +34,6 @@ export class Hands {
     on(stage, "pointerleave", () => this.point(-1));
     on(stage, "wheel", this.wheel, { passive: false });
     on(stage, "dblclick", this.double);
-    on(stage, "keydown", this.key);
-    // A ring round the map is for those who came by keyboard.
-    on(stage, "focus", () => stage.classList.toggle("hv-keyed", !this.pressed));
-    on(stage, "blur", () => stage.classList.remove("hv-keyed"));
     stage.dataset.tool = map.tool;
   }
 
@@ -44,8 +41,6 @@ export class Hands {
     const box = this.map.stage.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   }
-
-  // --- pointer ----------------------------------------------------------------------------------
 
   down(event) {
     const { map } = this;
@@ -103,7 +98,7 @@ export class Hands {
     if (drag.tool === "move") {
       view.pan(x - drag.lastX, y - drag.lastY);
       view.zoomed = true;
-      this.walk = null;
+      map.keys.walk = null;
       map.wish({ view: true });
     } else if (drag.tool === "carry") {
       map.acts.carried = [drag.row, view.dataX(x), view.dataY(y)];
@@ -162,10 +157,10 @@ export class Hands {
   click(event, drag) {
     const { map } = this;
     const row = this.rowAt(drag.x, drag.y, event.pointerType === "touch" ? THUMB : REACH);
-    this.walk = null;
+    map.keys.walk = null;
     map.cursor = -1;
     if (row < 0) {
-      if (drag.how === "replace") map.clear();
+      if (drag.how === "replace") map.selection.clear();
       return;
     }
     // A second click with Shift takes an item back.
@@ -238,113 +233,15 @@ export class Hands {
     const { map } = this;
     if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
-    if (this.rowAt(x, y) < 0) map.fit();
+    if (this.rowAt(x, y) < 0) map.camera.fit();
   }
 
-  // --- keys -------------------------------------------------------------------------------------
-
-  key(event) {
-    const { map } = this;
-    if (map.data.mode !== "work" || event.target !== map.stage) return;
-    if (!["Shift", "Control", "Alt", "Meta"].includes(event.key)) map.stage.classList.add("hv-keyed");
-    const step = event.shiftKey ? 160 : 60;
-    const command = event.ctrlKey || event.metaKey;
-    const pan = (dx, dy) => () => {
-      map.flight = null;
-      map.view.pan(dx * step, dy * step);
-      map.view.zoomed = true;
-      map.wish({ view: true });
-    };
-    const actions = {
-      ArrowLeft: pan(1, 0), ArrowRight: pan(-1, 0), ArrowUp: pan(0, 1), ArrowDown: pan(0, -1),
-      "+": () => map.zoomBy(1.5), "=": () => map.zoomBy(1.5),
-      "-": () => map.zoomBy(1 / 1.5), _: () => map.zoomBy(1 / 1.5),
-      0: () => map.fit(), Home: () => map.fit(),
-      m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
-      d: () => map.setTool("drag"), a: () => map.acts.set("A"), b: () => map.acts.set("B"),
-      t: () => map.acts.say("t"), x: () => map.acts.say("x"),
-      c: () => map.acts.say("c"), g: () => map.acts.say("g"),
-      "/": () => map.bar.focusSearch(), "?": () => map.bar.keys(),
-      n: () => this.step(1), "]": () => this.step(1),
-      p: () => this.step(-1), "[": () => this.step(-1),
-      Enter: () => this.enter(event), Escape: () => this.escape(),
-    };
-    const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    let action = actions[name];
-    if (command) action = name === "a" ? () => map.select(map.inView(), "replace", this.window()) : null;
-    if (!action || (event.altKey && name !== "Enter")) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
-  }
-
-  /** What is seen, as a polygon: Ctrl+A in density mode. */
-  window() {
-    const { x, y } = this.map.view.range;
-    return [[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]];
-  }
-
-  /** The item nearest to the middle of the map. */
-  central() {
-    const { map } = this;
-    return nearest(map.pos, map.shown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
-  }
-
-  /** Step through the selected items, or through those nearest to one item. */
-  step(by) {
-    const { map } = this;
-    if (!this.walk) {
-      const seen = map.pickedRows().filter((r) => map.shown[r]);
-      let rows = seen;
-      if (seen.length < 2) {
-        const from = seen.length ? seen[0] : this.central();
-        if (from < 0) return;
-        rows = [from, ...neighbours(map.pos, map.shown, from, 60)];
-      }
-      this.walk = { rows, at: by > 0 ? -1 : 0, count: map.count };
-    }
-    const { rows } = this.walk;
-    this.walk.at = (this.walk.at + by + rows.length) % rows.length;
-    this.place(rows[this.walk.at]);
-  }
-
-  place(row) {
-    const { map } = this;
-    map.cursor = row;
-    const { view, pos } = map;
-    const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
-    if (x < 30 || y < 30 || x > view.W - 30 || y > view.H - 30) {
-      map.fly({ ...view.at(), cx: pos[2 * row], cy: pos[2 * row + 1] }, 300);
-    }
-    map.tip.show(row);
-    map.media.card(row).then(
-      (card) => map.cursor === row && map.say(`${card.title}, ${card.dataset}`), () => {},
-    );
-    map.wish({ place: true });
-  }
-
-  enter(event) {
-    const { map } = this;
-    const row = map.cursor >= 0 ? map.cursor : this.central();
-    if (row < 0) return;
-    const how = howOf(event);
-    map.select([row], how === "add" && map.picked[row] ? "subtract" : how);
-    this.place(row);
-  }
-
-  escape() {
-    const { map } = this;
-    if (this.drag) {
-      this.drag = null;
-      this.release();
-    } else if (map.bar.closeMenus()) return;
-    else if (map.acts.dropped) map.acts.send({ what: "forget" });
-    else if (map.cursor >= 0) {
-      map.cursor = -1;
-      this.walk = null;
-      map.tip.show(-1);
-      map.wish({ place: true });
-    } else map.clear();
+  /** Leave off what is dragged; returns whether anything was. */
+  letGo() {
+    if (!this.drag) return false;
+    this.drag = null;
+    this.release();
+    return true;
   }
 
   close() {

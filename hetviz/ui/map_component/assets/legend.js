@@ -72,18 +72,18 @@ export class Legend {
     const parts = [];
     const { n } = map;
     if (map.visible < n) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
-    if (map.dense) parts.push(h("span", {}, `${thousands(map.drawn)} drawn one by one`));
+    if (map.layers.dense) parts.push(h("span", {}, `${thousands(map.drawn)} drawn one by one`));
     if (map.linksTotal > map.links.length) {
       parts.push(h("span", {}, `${thousands(map.links.length)} of ${thousands(map.linksTotal)} links`));
     }
     if (map.count) {
       parts.push(h("button", {
         type: "button", class: "hv-picked", title: "Fly to the selection",
-        onclick: () => map.flyToAll(map.pickedRows()),
+        onclick: () => map.camera.flyToAll(map.pickedRows()),
       }, `${thousands(map.count)} selected`));
       parts.push(h("button", {
         type: "button", class: "hv-tool hv-small", title: "Clear the selection (Esc)",
-        "aria-label": "Clear the selection", onclick: () => map.clear(),
+        "aria-label": "Clear the selection", onclick: () => map.selection.clear(),
       }, icon("close")));
     }
     this.status.replaceChildren(...parts);

@@ -1,32 +1,9 @@
 // Partial layouts of a running job: fetched by a long poll beside Streamlit, drawn by interpolation.
 
 import { ROOT } from "./store.js";
+import { frameOf } from "./view.js";
 
 const OVER = ["done", "failed", "cancelled", "gone"];
-
-/** The frame of the 0.6 to 99.4 % quantiles of the shown places, over at most 4,000 of them. */
-export function frameOf(pos, shown, tail = 0.006, pad = 1.06) {
-  const step = Math.max(1, Math.floor(shown.length / 4000));
-  const xs = [];
-  const ys = [];
-  // All of a small choice of rows, a sample of a large one.
-  const each = tail ? step : 1;
-  for (let r = 0; r < shown.length; r += each) {
-    if (!shown[r] || Number.isNaN(pos[2 * r])) continue;
-    xs.push(pos[2 * r]);
-    ys.push(pos[2 * r + 1]);
-  }
-  const ends = (values) => {
-    if (!values.length) return [-1, 1];
-    values.sort((a, b) => a - b);
-    const at = (q) => values[Math.round(q * (values.length - 1))];
-    const [low, high] = [at(tail), at(1 - tail)];
-    const middle = (low + high) / 2;
-    const half = Math.max(((high - low) / 2) * pad, 1e-9);
-    return [middle - half, middle + half];
-  };
-  return { x: ends(xs), y: ends(ys) };
-}
 
 export class Live {
   constructor(map) {
@@ -81,13 +58,12 @@ export class Live {
     map.stats.frames += 1;
     const pause = Math.min(Math.max(now - (this.last ?? now - 250), 120), 400);
     this.last = now;
-    map.move(layout, pause);
-    map.motion.steady = true;
+    map.travel.move(layout, pause, true);
     if (!map.view.zoomed && !map.pointerDown) {
       const frame = frameOf(layout, map.pass);
       const place = map.view.around({ ...frame, stretch: map.view.k });
       map.view.fitted = place.s;
-      map.fly(place, Math.max(pause, 300), false);
+      map.camera.fly(place, Math.max(pause, 300), false);
     }
   }
 }

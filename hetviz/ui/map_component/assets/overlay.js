@@ -5,6 +5,9 @@ import { clear, mix } from "./colour.js";
 import { place, shift } from "./place.js";
 import { calm } from "./view.js";
 
+const nameColour = ({ palette, tokens }, code) => (
+  code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
+
 const FADE = 150;
 const GHOST = 4000;
 
@@ -120,7 +123,7 @@ export class Overlay {
     for (const [p, x, y, alpha] of texts) {
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.8 : 0.55) : 1);
-      const colour = p.kind === "name" ? m.textColour(p.code) : strong ? tokens.ink : tokens.mute;
+      const colour = p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }

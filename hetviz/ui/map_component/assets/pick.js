@@ -33,6 +33,16 @@ export function inside(pos, shown, polygon) {
   return out;
 }
 
+/** Rows of `shown` that a camera's range holds. */
+export function within(pos, shown, { x, y }) {
+  const rows = [];
+  for (let r = 0; r < shown.length; r++) {
+    const [a, b] = [pos[2 * r], pos[2 * r + 1]];
+    if (shown[r] && a >= x[0] && a <= x[1] && b >= y[0] && b <= y[1]) rows.push(r);
+  }
+  return rows;
+}
+
 /** Row nearest to a pixel, within `reach` pixels; -1 where there is none. */
 export function nearest(pos, shown, view, px, py, reach) {
   const x = view.dataX(px);
@@ -82,6 +92,8 @@ export function unpack(bytes, n) {
   for (let i = 0; i < n; i++) flags[i] = (bytes[i >> 3] >> (i & 7)) & 1;
   return flags;
 }
+
+export const countOf = (flags) => flags.reduce((a, b) => a + b, 0);
 
 export const rowsOf = (flags) => {
   const rows = [];

@@ -13,19 +13,23 @@ export function dotSize(n, zoom) {
   return 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7);
 }
 
-let slow = null;
+let known = null;
 
-/** Whether points are drawn by the processor, for want of a graphics card. */
-export function isSlow() {
-  if (slow === null) {
+/** Whether the browser offers WebGL, and what draws it where that is told. */
+function renderer() {
+  if (known === null) {
     const gl = document.createElement("canvas").getContext("webgl");
     const info = gl?.getExtension("WEBGL_debug_renderer_info");
-    const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
-    slow = /swiftshader|llvmpipe|software|basic render/i.test(name);
+    known = { there: Boolean(gl), name: info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "" };
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
   }
-  return slow;
+  return known;
 }
+
+export const hasWebgl = () => renderer().there;
+
+/** Whether points are drawn by the processor, for want of a graphics card. */
+const isSlow = () => /swiftshader|llvmpipe|software|basic render/i.test(renderer().name);
 
 export class Plot {
   constructor(div, stats, onLost) {

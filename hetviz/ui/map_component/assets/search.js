@@ -123,9 +123,9 @@ export class Search {
       return;
     }
     const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
-    if (dataset && map.hidden.includes(dataset.name)) map.toggleDataset(dataset.name);
+    if (dataset && map.hidden.includes(dataset.name)) map.layers.toggle(dataset.name);
     map.select([item.row]);
-    map.flyTo(item.row);
+    map.camera.flyTo(item.row);
     map.stage.focus({ preventScroll: true });
   }
 

@@ -3,6 +3,8 @@
 // Python hears of a selection from the map it was made on only; the others take it over here, with
 // its version, so that Python's answer changes nothing in them.
 
+import { remember } from "./recall.js";
+
 const groups = new Map(); // name -> {maps, camera}
 
 const same = (a, b) => a && b && ["cx", "cy", "s", "k"].every((key) => a[key] === b[key]);
@@ -37,8 +39,8 @@ export class Together {
     const { picked, count, version } = this.map;
     for (const other of this.others) {
       Object.assign(other, { picked, count, version });
-      other.selectionChanged();
-      other.remember();
+      other.selection.changed();
+      remember(other);
       other.wish({ paint: true, place: true });
     }
   }

@@ -1,0 +1,123 @@
+// What Python says: a small description with keys of arrays. The arrays come once, by address; when
+// all are there, the parts of the map take over what is new.
+
+import { slots } from "./colour.js";
+import { Media } from "./media.js";
+import { hasWebgl } from "./plot.js";
+import { remember, remembered } from "./recall.js";
+import { Missing, array, loadPlotly, loadStyle } from "./store.js";
+
+export class Arrival {
+  constructor(map) { Object.assign(this, { map, ticket: 0, refused: false, painted: null }); }
+
+  async update(component) {
+    const { map } = this;
+    const { data } = component;
+    map.component = component;
+    const ticket = ++this.ticket;
+    this.dress(data);
+    if (!hasWebgl()) {
+      map.note.textContent = "This browser offers no WebGL; the map is drawn in a simpler way.";
+      if (!this.refused) component.setStateValue("webgl", false);
+      this.refused = true;
+      return;
+    }
+    try {
+      const arrays = await this.fetch(data);
+      if (ticket === this.ticket && !map.dead) this.take(data, arrays);
+    } catch (error) {
+      if (ticket !== this.ticket || map.dead) return;
+      if (error instanceof Missing) component.setTriggerValue("missing", error.message);
+      // The server may be restarting; ask again.
+      setTimeout(() => ticket === this.ticket && !map.dead && this.update(component), 2500);
+    }
+  }
+
+  /** Size and colours of the whole component. */
+  dress(data) {
+    const { root } = this.map;
+    root.style.height = data.height;
+    root.dataset.mode = data.mode;
+    root.dataset.theme = data.theme;
+    for (const [name, value] of Object.entries(data.tokens)) {
+      if (typeof value === "string") root.style.setProperty(`--m-${name.replaceAll("_", "-")}`, value);
+    }
+  }
+
+  async fetch(data) {
+    const get = (key, type) => (key ? array(data.session, key, type) : null);
+    const [geometry, values, mask, order, sample] = await Promise.all([
+      get(data.geometry, "f4"),
+      get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
+      get(data.mask, "u1"), get(data.order, "i4"), get(data.density?.sample, "i4"),
+      loadPlotly(data.plotly), loadStyle(),
+    ]);
+    const bits = data.selection.version > remembered(this.map, data).version
+      ? await get(data.selection.key, "u1") : null;
+    return { geometry, values, mask, order, sample, bits };
+  }
+
+  take(data, { geometry, values, mask, order, sample, bits }) {
+    const { map } = this;
+    const before = map.data;
+    const kept = remembered(map, data);
+    const fresh = !before || before.n !== data.n;
+    Object.assign(map, {
+      data, n: data.n, tokens: data.tokens, family: getComputedStyle(map.root).fontFamily,
+      order: order || [], mask, sample,
+    });
+    map.view.k = data.frame.stretch || 1;
+    this.takeMedia(data);
+    if (fresh) this.begin(data, geometry, kept);
+    map.selection.take(data, bits, fresh);
+    map.layers.take(data);
+    if (values !== map.values || data.colour !== before?.colour) {
+      Object.assign(map, slots(data.colour, values, map.n), { values });
+    }
+    map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
+    map.layers.show();
+    if (fresh) map.camera.begin(data, kept);
+    else if (geometry !== map.geometry) map.travel.arrive(geometry);
+    map.together.join(data.together);
+    map.acts.take(data);
+    map.bar.update();
+    map.legend.update();
+    map.note.hidden = true;
+    map.follower.follow(data.live);
+    if (!data.live) map.travel.home();
+    map.moving = Boolean(data.live) || Boolean(map.motion);
+    map.density.refresh(true);
+    map.fog.refresh();
+    remember(map);
+    this.draw(fresh);
+  }
+
+  takeMedia(data) {
+    const { map } = this;
+    const version = data.fingerprint || `${data.session}${data.order || ""}`;
+    if (version === map.media?.version) return;
+    map.media?.close();
+    map.media = new Media(data.session, version, () => map.wish({ place: true }));
+  }
+
+  /** A map of other items than before, or the first: places are taken over as they are. */
+  begin(data, geometry, kept) {
+    const { map } = this;
+    Object.assign(map, {
+      picked: kept.picked || new Uint8Array(map.n), count: kept.picked ? kept.count : 0,
+      version: kept.version, tool: data.mode === "work" ? kept.tool || map.tool : "move",
+      links: [], motion: null, pos: Float32Array.from(geometry), geometry,
+    });
+  }
+
+  draw(fresh) {
+    const { map } = this;
+    const { data } = map;
+    // Most reruns of the page change nothing that is painted.
+    const painted = JSON.stringify([
+      data.geometry, data.colour, data.mask, map.hidden, data.tokens, data.density, map.version,
+    ]);
+    map.wish({ paint: fresh || painted !== this.painted, place: true });
+    this.painted = painted;
+  }
+}

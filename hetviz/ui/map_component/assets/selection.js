@@ -1,0 +1,75 @@
+// What is selected, and the links that touch it. Python hears of each selection with its version.
+
+import { countOf, pack, rowsOf, unpack } from "./pick.js";
+import { remember } from "./recall.js";
+import { ROOT } from "./store.js";
+
+const MOST_LINKED = 20000; // selections larger than this are asked for no links
+
+export class Selection {
+  constructor(map) { Object.assign(this, { map, known: null }); }
+
+  /** The selected rows, in order. */
+  rows() {
+    this.known ??= rowsOf(this.map.picked);
+    return this.known;
+  }
+
+  /** Python's selection, where it is newer than ours. */
+  take(data, bits, fresh) {
+    const { map } = this;
+    if (data.selection.version > map.version || (fresh && map.version < 0)) {
+      map.picked = bits ? unpack(bits, map.n) : new Uint8Array(map.n);
+      map.count = data.selection.count ? countOf(map.picked) : 0;
+      map.version = data.selection.version;
+      this.changed();
+    } else if (fresh && map.count) this.changed();
+  }
+
+  /**
+   * Select rows. `how` is "replace", "add" or "subtract". In density mode a `polygon` is sent in
+   * place of rows, for an exact answer over all items.
+   */
+  select(rows, how = "replace", polygon = null) {
+    const { map } = this;
+    const { data } = map;
+    if (data.mode !== "work") return;
+    const picked = how === "replace" ? new Uint8Array(map.n) : Uint8Array.from(map.picked);
+    const value = how === "subtract" ? 0 : 1;
+    for (const r of rows) picked[r] = value;
+    const count = countOf(picked);
+    if (!count && !map.count && !polygon) return;
+    const version = Math.max(map.version, data.selection.version) + 1;
+    Object.assign(map, { picked, count, version });
+    const told = polygon && map.layers.dense
+      ? { polygon, add: how === "add", subtract: how === "subtract" } : { packed: pack(picked), count };
+    map.component.setStateValue("selection", { ...told, version, fingerprint: data.fingerprint });
+    map.stats.selectedAt = performance.now();
+    this.changed();
+    remember(map);
+    map.together.selected();
+    map.say(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
+    map.legend.update();
+    // The picture follows in the next frames: Python hears of the selection first.
+    setTimeout(() => map.wish({ paint: true, place: true }), 20);
+  }
+
+  clear() { this.select([]); }
+
+  /** Ask for the links of what is selected now. */
+  changed() {
+    const { map } = this;
+    this.known = null;
+    Object.assign(map, { links: [], linksTotal: 0 });
+    const { version } = map;
+    if (!map.count || map.count > MOST_LINKED || map.data.mode !== "work") return;
+    fetch(`${ROOT}hv/links/${map.data.session}`, {
+      method: "POST", body: Int32Array.from(this.rows()).buffer,
+    }).then((answer) => (answer.ok ? answer.json() : null)).then((found) => {
+      if (!found || map.version !== version || map.dead) return;
+      Object.assign(map, { links: found.links, linksTotal: found.total });
+      map.legend.update();
+      map.wish({ place: true });
+    }).catch(() => {});
+  }
+}

@@ -1,0 +1,102 @@
+// How points get from one map to the next: turned alike, travelling together, with ghosts of the
+// largest moves.
+
+import { aligned } from "./align.js";
+import { within } from "./pick.js";
+import { calm, ease } from "./view.js";
+
+const MOST_GHOSTS = 300;
+const REST = 600; // ms without movement before scattergl's own copy of the places is renewed
+
+export class Travel {
+  constructor(map) { Object.assign(this, { map, target: null }); }
+
+  /** A new map of the same items: let every point travel, and leave ghosts of the largest moves. */
+  arrive(geometry) {
+    const { map } = this;
+    const { view } = map;
+    const from = aligned(map.geometry, geometry, map.shown);
+    map.geometry = geometry;
+    const rows = from ? this.movers(from, geometry) : [];
+    map.ghosts = rows.length ? {
+      rows, born: performance.now(),
+      from: Float32Array.from(rows.flatMap((r) => [from[2 * r], from[2 * r + 1]])),
+    } : null;
+    const seen = within(map.pos, map.pass, view.range).length;
+    this.move(geometry, 600);
+    const { home } = map.camera;
+    view.fitted = home.s;
+    // A zoomed camera stays unless it would look at nearly nothing.
+    const lost = () => within(geometry, map.pass, view.range).length < 0.05 * seen;
+    if (!view.zoomed || lost()) map.camera.fly(home, 600, false);
+    else view.k = home.k;
+  }
+
+  /** The rows that are selected or in a group, else those that move most. */
+  movers(from, to) {
+    const { map } = this;
+    const meant = [...new Set([...map.pickedRows(), ...map.acts.rows()])];
+    if (meant.length && meant.length <= MOST_GHOSTS) return meant.filter((r) => map.pass[r]);
+    const far = [];
+    for (let r = 0; r < map.n; r++) {
+      const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);
+      if (map.shown[r] && d > 4 / map.view.s) far.push([d, r]);
+    }
+    return far.sort((a, b) => b[0] - a[0]).slice(0, MOST_GHOSTS).map((pair) => pair[1]);
+  }
+
+  /** After a job's partial maps: to the map that counts. */
+  home() {
+    const { geometry } = this.map;
+    if (this.target && this.target !== geometry) this.move(geometry, 500);
+  }
+
+  /** Let the points travel to `target` in `ms`: with a soft start and end, or at a steady pace. */
+  move(target, ms, steady = false) {
+    const { map } = this;
+    this.target = target;
+    const from = Float32Array.from(map.pos);
+    // Items that had no place, or get none, do not travel.
+    let appeared = false;
+    for (let k = 0; k < from.length; k++) {
+      if (Number.isNaN(from[k]) !== Number.isNaN(target[k])) appeared = true;
+      if (Number.isNaN(from[k]) || Number.isNaN(target[k])) from[k] = target[k];
+    }
+    map.motion = { from, to: target, begun: performance.now(), ms: calm() ? 0 : ms, steady };
+    map.moving = true;
+    if (appeared) {
+      map.pos = Float32Array.from(from);
+      map.layers.show();
+      map.wish({ paint: true });
+    }
+    map.wish({ pos: true });
+  }
+
+  /** Points hold still while one aims at them. */
+  get held() { return this.map.pointerDown || performance.now() < this.map.heldUntil; }
+
+  /** Move the points to where they are at this moment; returns whether any may have moved. */
+  step(now) {
+    const { map } = this;
+    const { motion, pos } = map;
+    if (this.held) {
+      motion.begun += now - (motion.seen ?? now);
+      motion.seen = now;
+      return false;
+    }
+    motion.seen = now;
+    const t = motion.ms ? Math.min(Math.max((now - motion.begun) / motion.ms, 0), 1) : 1;
+    const share = motion.steady ? t : ease(t);
+    const { from, to } = motion;
+    for (let k = 0; k < pos.length; k++) pos[k] = from[k] + (to[k] - from[k]) * share;
+    if (t >= 1) {
+      map.motion = null;
+      map.moving = Boolean(map.data.live);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => map.wish({ paint: true, place: true }), REST);
+    }
+    return true;
+  }
+
+  close() { clearTimeout(this.timer); }
+}
