@@ -41,6 +41,14 @@ def show(open_page: Callable[[str], Page], demo: Server) -> Open:
     return open_map
 
 
+@pytest.fixture
+def unwatched(browser: Browser, demo: Server) -> Iterator[Page]:
+    """Give a page whose log may hold errors: a browser logs each request that fails."""
+    context = browser.new_context(base_url=demo.url, viewport={"width": 1400, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
 def settled(page: Page) -> None:
     expect(
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
@@ -464,6 +472,16 @@ def test_without_webgl_python_hears_of_it(browser: Browser, demo: Server) -> Non
     python_has(page, ".*webgl False")
     expect(page.get_by_text("This browser offers no WebGL")).to_be_visible()
     blind.close()
+
+
+@pytest.mark.parametrize("module", ["map.js", "store.js"])
+def test_a_module_that_could_not_be_fetched_is_asked_for_again(
+    unwatched: Page, module: str
+) -> None:
+    page = unwatched
+    page.route(f"**/{module}", lambda route: route.abort(), times=1)
+    page.goto("/")
+    expect(page.locator(".hv-map[data-drawn]")).to_be_visible()
 
 
 def test_without_the_fast_path_the_public_way_is_taken(show: Open) -> None:

@@ -10,19 +10,20 @@ import streamlit as st
 from hetviz.ui.map_component.assets import asset_version, plotly_address
 
 # The page's own copy of the code is this loader; the rest comes from the asset route, once.
-# A module that could not be fetched (the server was restarting) is asked for again.
+# Modules that could not be fetched (the server was restarting) are asked for again: under a folder of
+# another name, since a browser never asks again for an address that a module once failed from.
 _LOADER = """
-const load = (address, tries) => import(address).catch((error) => {
+const load = (folder, tries, again = "") => import(`${folder}${again}/map.js`).catch((error) => {
   if (!tries) throw error;
   return new Promise((done) => setTimeout(done, 1500))
-    .then(() => load(`${address.split("?")[0]}?again=${tries}`, tries - 1));
+    .then(() => load(folder, tries - 1, `-${tries}`));
 });
 export default function (component) {
   const root = component.parentElement.querySelector(".hv-map");
-  const address = new URL(`${component.data.assets}map.js`, document.baseURI).href;
+  const folder = new URL(component.data.assets, document.baseURI).href;
   let close = null;
   let closed = false;
-  load(address, 3).then((map) => {
+  load(folder, 3).then((map) => {
     if (!closed) close = map.mount(root, component);
   }, (error) => {
     root.textContent = "The map could not be loaded. Reload the page.";
@@ -83,7 +84,7 @@ def draw(
         data={
             **spec,
             "name": key,
-            "assets": f"hv/asset/{asset_version()}/",
+            "assets": f"hv/asset/{asset_version()}",
             "plotly": plotly_address(),
             "height": height,
         },
