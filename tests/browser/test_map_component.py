@@ -484,6 +484,23 @@ def test_a_module_that_could_not_be_fetched_is_asked_for_again(
     expect(page.locator(".hv-map[data-drawn]")).to_be_visible()
 
 
+def test_rows_of_a_group_that_are_gone_are_asked_of_python(unwatched: Page) -> None:
+    page = unwatched
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto("/")
+    expect(page.locator(".hv-map[data-drawn]")).to_be_visible()
+    settled(page)
+    page.evaluate("""() => {
+        const m = document.querySelector('.hv-map').__hv.map;
+        const setTriggerValue = (...given) => { window.missed = given };
+        const data = { ...m.data, acts: { groups: { A: 'gone' } } };
+        m.arrival.update({ ...m.component, data, setTriggerValue });
+    }""")
+    page.wait_for_function("() => window.missed?.join() === 'missing,gone'")
+    assert faults == []
+
+
 def test_without_the_fast_path_the_public_way_is_taken(show: Open) -> None:
     page = show()
     ask(page, "m.plot.fast = false")

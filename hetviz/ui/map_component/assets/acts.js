@@ -3,7 +3,6 @@
 
 import { clear } from "./colour.js";
 import { pack } from "./pick.js";
-import { array } from "./store.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const FEW = 12;
@@ -23,22 +22,14 @@ export class Acts {
     Object.assign(this, { wishes: [], serial: Date.now() });
   }
 
-  /** What Python says of groups and preview; the rows of groups come by address. */
-  async take(data) {
-    const { map } = this;
+  /** What Python says of groups, with their rows, and of the preview. */
+  take(data, groups) {
     const acts = data.acts ?? {};
     this.preview = acts.preview ?? [];
     this.dropped = acts.dropped ?? null;
     this.wishes = this.wishes.filter((wish) => wish.n > (acts.heard ?? 0));
     const told = JSON.stringify([acts.groups ?? {}, data.n]);
-    if (told !== this.told) {
-      this.told = told;
-      const named = Object.entries(acts.groups ?? {});
-      const rows = await Promise.all(named.map(([, key]) => array(data.session, key, "i4")));
-      if (told !== this.told || map.dead) return;
-      this.groups = new Map(named.map(([name], k) => [name, Array.from(rows[k])]));
-    }
-    map.wish({ place: true });
+    if (told !== this.told) Object.assign(this, { told, groups });
   }
 
   /** Rows of all groups. */
@@ -100,6 +91,8 @@ export class Acts {
     map.component.setTriggerValue("act", { wishes: this.wishes, rows: map.data.acts?.rows });
     this.again = setTimeout(() => this.deliver(tries - 1), PATIENCE);
   }
+
+  close() { clearTimeout(this.again); }
 
   draw(ctx) {
     this.pairs(ctx);

@@ -46,18 +46,21 @@ export class Arrival {
 
   async fetch(data) {
     const get = (key, type) => (key ? array(data.session, key, type) : null);
-    const [geometry, values, mask, order, sample] = await Promise.all([
+    const groups = Object.entries(data.acts?.groups ?? {});
+    const newer = data.selection.version > remembered(this.map, data).version;
+    const [geometry, values, mask, order, sample, bits, rows] = await Promise.all([
       get(data.geometry, "f4"),
       get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
       get(data.mask, "u1"), get(data.order, "i4"), get(data.density?.sample, "i4"),
+      newer ? get(data.selection.key, "u1") : null,
+      Promise.all(groups.map(([, key]) => get(key, "i4"))),
       loadPlotly(data.plotly), loadStyle(),
     ]);
-    const bits = data.selection.version > remembered(this.map, data).version
-      ? await get(data.selection.key, "u1") : null;
-    return { geometry, values, mask, order, sample, bits };
+    const grouped = new Map(groups.map(([name], k) => [name, Array.from(rows[k])]));
+    return { geometry, values, mask, order, sample, bits, grouped };
   }
 
-  take(data, { geometry, values, mask, order, sample, bits }) {
+  take(data, { geometry, values, mask, order, sample, bits, grouped }) {
     const { map } = this;
     const before = map.data;
     const kept = remembered(map, data);
@@ -79,7 +82,7 @@ export class Arrival {
     if (fresh) map.camera.begin(data, kept);
     else if (geometry !== map.geometry) map.travel.arrive(geometry);
     map.together.join(data.together);
-    map.acts.take(data);
+    map.acts.take(data, grouped);
     map.bar.update();
     map.legend.update();
     map.note.hidden = true;

@@ -106,6 +106,7 @@ class HetMap {
     this.travel.close();
     this.hands.close();
     this.keys.close();
+    this.acts.close();
     this.bar.close();
     this.tip.close();
     this.together.leave();
