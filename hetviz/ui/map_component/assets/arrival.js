@@ -22,6 +22,8 @@ export class Arrival {
       this.refused = true;
       return;
     }
+    // A job's first partial map may be there already; those who look at a map need not wait for more.
+    if (data.live && map.data?.n === data.n) map.follower.follow(data.live, data.session);
     try {
       const arrays = await this.fetch(data);
       if (ticket === this.ticket && !map.dead) this.take(data, arrays);
@@ -86,7 +88,7 @@ export class Arrival {
     map.bar.update();
     map.legend.update();
     map.note.hidden = true;
-    map.follower.follow(data.live);
+    map.follower.follow(data.live, data.session);
     if (!data.live) map.travel.home();
     map.moving = Boolean(data.live) || Boolean(map.motion);
     map.density.refresh(true);

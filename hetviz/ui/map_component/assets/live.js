@@ -12,12 +12,12 @@ export class Live {
   }
 
   /** Follow a job until it is over; null stops. */
-  follow(live) {
+  follow(live, session) {
     const job = live?.job ?? null;
     if (job === this.job) return;
     this.stop();
     this.job = job;
-    if (job) this.poll(job);
+    if (job) this.poll(job, session);
   }
 
   stop() {
@@ -25,7 +25,7 @@ export class Live {
     this.abort?.abort();
   }
 
-  async poll(job) {
+  async poll(job, session) {
     const { map } = this;
     this.abort = new AbortController();
     const { signal } = this.abort;
@@ -34,7 +34,7 @@ export class Live {
       let answer;
       try {
         answer = await fetch(
-          `${ROOT}hv/frame/${map.data.session}/${job}?after=${seq}`, { signal, cache: "no-store" },
+          `${ROOT}hv/frame/${session}/${job}?after=${seq}`, { signal, cache: "no-store" },
         );
         map.stats.polls += 1;
         if (answer.status !== 200 && answer.status !== 204) throw new Error(answer.statusText);

@@ -69,7 +69,7 @@ export class Travel {
       map.layers.show();
       map.wish({ paint: true });
     }
-    map.wish({ pos: true });
+    map.wish();
   }
 
   /** Points hold still while one aims at them. */
@@ -86,6 +86,8 @@ export class Travel {
     }
     motion.seen = now;
     const t = motion.ms ? Math.min(Math.max((now - motion.begun) / motion.ms, 0), 1) : 1;
+    // A frame may be dated before the move began: the picture would be the one that is seen.
+    if (t === 0) return false;
     const share = motion.steady ? t : ease(t);
     const { from, to } = motion;
     for (let k = 0; k < pos.length; k++) pos[k] = from[k] + (to[k] - from[k]) * share;
