@@ -462,6 +462,20 @@ def test_a_lost_graphics_context_is_rebuilt(show: Open) -> None:
     )
 
 
+def test_a_map_that_leaves_while_it_is_painted_says_nothing(show: Open) -> None:
+    page = show()
+    page.evaluate("""() => {
+        const m = document.querySelector('.hv-map').__hv.map;
+        window.ended = false;
+        const { paint } = m.plot;
+        m.plot.paint = (what) => paint.call(m.plot, what).finally(() => { window.ended = true });
+        m.drawing.paint();
+        m.close();
+    }""")
+    page.wait_for_function("() => window.ended")
+    assert ask(page, "m.plot.ready") is False
+
+
 def test_without_webgl_python_hears_of_it(browser: Browser, demo: Server) -> None:
     flags = [flag for flag in CHROMIUM_FLAGS if "angle" not in flag and "swiftshader" not in flag]
     blind = browser.browser_type.launch(

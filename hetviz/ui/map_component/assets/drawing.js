@@ -61,7 +61,7 @@ export class Drawing {
     plot.paint({
       pos, shown, slot, palette, picked, any, datasets: data.datasets, view, tokens, dot: this.dot,
     }).then(() => {
-      root.dataset.drawn = "1";
+      if (plot.ready) root.dataset.drawn = "1";
     });
   }
 

@@ -33,7 +33,7 @@ const isSlow = () => /swiftshader|llvmpipe|software|basic render/i.test(renderer
 
 export class Plot {
   constructor(div, stats, onLost) {
-    Object.assign(this, { div, stats, onLost, fast: true, busy: false, again: null });
+    Object.assign(this, { div, stats, onLost, fast: true, busy: false, again: null, purged: 0 });
   }
 
   get ready() { return Boolean(this.div._fullLayout); }
@@ -75,10 +75,22 @@ export class Plot {
     };
     const begun = performance.now();
     const config = { staticPlot: true, displayModeBar: false, plotGlPixelRatio: this.ratio };
-    await window.Plotly.react(this.div, traces, layout, config);
+    if (!await this.whole(() => window.Plotly.react(this.div, traces, layout, config))) return;
     this.stats.paintMs = performance.now() - begun;
     this.stats.paints += 1;
     this.watch();
+  }
+
+  /** Do a work of Plotly's; returns whether it was done on a plot that is still there. */
+  async whole(work) {
+    const { purged } = this;
+    try {
+      await work();
+    } catch (error) {
+      // Plotly stumbles where a plot is taken away under it.
+      if (purged === this.purged) throw error;
+    }
+    return purged === this.purged;
   }
 
   /** Twice the screen's pixels keep small dots round; without a graphics card that costs too much. */
@@ -157,16 +169,20 @@ export class Plot {
         change.y.push(p.filter((_, k) => k % 2 === 1));
       }
     }
-    await window.Plotly.update(
-      this.div, pos ? change : {}, { "xaxis.range": x, "yaxis.range": y },
-    );
-    this.busy = false;
+    try {
+      await this.whole(() => window.Plotly.update(
+        this.div, pos ? change : {}, { "xaxis.range": x, "yaxis.range": y },
+      ));
+    } finally {
+      this.busy = false;
+    }
     const next = this.again;
     this.again = null;
-    if (next) this.publicly(...next);
+    if (next && this.ready) this.publicly(...next);
   }
 
   purge() {
+    this.purged += 1;
     if (window.Plotly && this.div._fullLayout) window.Plotly.purge(this.div);
     this.watched = null;
   }
