@@ -476,6 +476,22 @@ def test_a_map_that_leaves_while_it_is_painted_says_nothing(show: Open) -> None:
     assert ask(page, "m.plot.ready") is False
 
 
+def test_other_data_forgets_where_the_keys_were(show: Open) -> None:
+    page = show()
+    page.get_by_role("application").focus()
+    page.evaluate("""() => {
+        const m = document.querySelector('.hv-map').__hv.map;
+        m.select([1000, 1500, 1800]);
+        m.keys.step(1);
+        const datasets = m.data.datasets.map((d) => ({ ...d, start: 0, stop: 100 })).slice(0, 1);
+        const data = { ...m.data, n: 100, datasets, colour: null, names: [] };
+        m.arrival.take(data, { geometry: m.geometry.slice(0, 200), grouped: new Map() });
+    }""")
+    assert ask(page, "[m.n, m.cursor]") == [100, -1]
+    page.keyboard.press("n")
+    assert 0 <= ask(page, "m.cursor") < 100
+
+
 def test_without_webgl_python_hears_of_it(browser: Browser, demo: Server) -> None:
     flags = [flag for flag in CHROMIUM_FLAGS if "angle" not in flag and "swiftshader" not in flag]
     blind = browser.browser_type.launch(

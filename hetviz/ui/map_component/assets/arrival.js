@@ -111,8 +111,12 @@ export class Arrival {
     Object.assign(map, {
       picked: kept.picked || new Uint8Array(map.n), count: kept.picked ? kept.count : 0,
       version: kept.version, tool: data.mode === "work" ? kept.tool || map.tool : "move",
-      links: [], motion: null, pos: Float32Array.from(geometry), geometry,
+      links: [], pos: Float32Array.from(geometry), geometry,
+      cursor: -1, hovered: -1, sketch: null, ghosts: null, flight: null, motion: null,
     });
+    map.keys.walk = null;
+    map.tip.show(-1);
+    map.travel.target = geometry;
   }
 
   draw(fresh) {

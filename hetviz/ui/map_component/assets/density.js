@@ -16,6 +16,7 @@ export class Density {
     const { map } = this;
     if (!map.layers.dense) {
       this.image.hidden = true;
+      this.address = null;
       return;
     }
     clearTimeout(this.timer);
@@ -44,6 +45,9 @@ export class Density {
       this.image.src = address;
       this.image.hidden = false;
       this.lay();
+    };
+    next.onerror = () => {
+      if (this.address === address) this.address = null;
     };
     next.src = address;
   }

@@ -33,7 +33,11 @@ export class Media {
         `${ROOT}hv/items/${this.session}?rows=${lacking.join(",")}`, { signal: this.stop.signal },
       );
       if (!answer.ok) return;
-      for (const item of await answer.json()) this.titles.set(item.row, item);
+      for (const item of await answer.json()) {
+        this.titles.set(item.row, item);
+        // What is forgotten for its age may be asked for again.
+        this.asked.delete(`t${item.row}`);
+      }
       this.changed();
     } catch {
       lacking.forEach((r) => this.asked.delete(`t${r}`));
@@ -58,7 +62,10 @@ export class Media {
       const strip = await createImageBitmap(await answer.blob());
       const cell = strip.height;
       const when = performance.now();
-      rows.forEach((r, k) => this.pictures.set(r, { strip, x: k * cell, cell, when }));
+      rows.forEach((r, k) => {
+        this.pictures.set(r, { strip, x: k * cell, cell, when });
+        this.asked.delete(`p${r}`);
+      });
       this.changed();
     } catch {
       rows.forEach((r) => this.asked.delete(`p${r}`));
