@@ -17,16 +17,17 @@ def tools(state: State) -> DeltaGenerator:
         known = [*colour_options(data), *map_layers.options(state, state.run)]
         options = {option.key: option.title for option in known}
         now = state.view.colour if state.view.colour in options else next(iter(options))
+        key = f"colour-{data.fingerprint()[:12]}-{now}"
         st.selectbox(
             "Colour",
             list(options),
             index=list(options).index(str(now)),
             format_func=lambda option: f"Colour: {options[option]}",
-            key=f"colour-{data.fingerprint()[:12]}-{now}",
+            key=key,
             label_visibility="collapsed",
             width=230,
             on_change=_colour,
-            args=(f"colour-{data.fingerprint()[:12]}-{now}",),
+            args=(key, now),
         )
         filters.popover(state)
         act_sets.popover(state)
@@ -53,5 +54,8 @@ def below(state: State, said: list[str]) -> None:
         look.quiet(" ".join([*gallery.borrowed_words(state), *said]))
 
 
-def _colour(key: str) -> None:
-    session.do(SetView(colour=str(st.session_state[key])))
+def _colour(key: str, shown: str) -> None:
+    chosen = str(st.session_state[key])
+    # Also called at times for the colour that is shown; a step for that ran the whole page again.
+    if chosen != shown:
+        session.do(SetView(colour=chosen))
