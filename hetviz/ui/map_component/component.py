@@ -10,8 +10,8 @@ import streamlit as st
 from hetviz.ui.map_component.assets import asset_version, plotly_address
 
 # The page's own copy of the code is this loader; the rest comes from the asset route, once.
-# What could not be fetched (the server was restarting) is asked for again: under a folder of another
-# name, since some browsers never ask again for an address that a module once failed from.
+# What could not be fetched (the server was restarting) is asked for again: under a folder of
+# another name, since some browsers never ask again for an address that a module once failed from.
 _LOADER = """
 const load = (folder, tries, again = "") => import(`${folder}${again}/map.js`).catch((error) => {
   if (!tries) throw error;
