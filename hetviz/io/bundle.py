@@ -23,7 +23,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.coordinates import read_coordinates
-from hetviz.io.drop import Parse, read_drop, read_folder
+from hetviz.io.drop import Parse, read_drop, read_folder, table_reader
 from hetviz.io.files import MANIFEST, Archive, Files, Folder
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
@@ -31,7 +31,7 @@ from hetviz.io.loose import read_tables
 from hetviz.io.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.samples import sample_path, samples
 from hetviz.io.statements import read_comparisons, read_links
-from hetviz.io.tables import SAVED, Choices, read_table
+from hetviz.io.tables import SAVED, Choices, ReadTable, TableRead
 
 
 def load(source: str | Path) -> HeteroData:
@@ -75,7 +75,8 @@ def read_bundle(
     name : str
         What to call the bytes in messages.
     parse : callable
-        Reads a zip that is given as bytes and is no bundle; see `hetviz.io.loose.read_tables`.
+        Reads the tables of a bundle, and a zip that is given as bytes and is none; see
+        `hetviz.io.loose.read_tables`.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def read_bundle(
     if isinstance(files, Loaded):
         return files
     if MANIFEST in files.names():
-        return _read(files)
+        return _read(files, table_reader(parse))
     inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
     if inside:
         what = f"its {MANIFEST} is not at the top"
@@ -131,7 +132,7 @@ def _open(source: str | Path) -> Files | Loaded:
     )
 
 
-def _read(files: Files) -> Loaded:
+def _read(files: Files, tables: ReadTable) -> Loaded:
     manifest = parse(files.read(MANIFEST))
     problems: list[Problem] = []
     datasets: dict[str, Dataset] = {}
@@ -139,7 +140,7 @@ def _read(files: Files) -> Loaded:
     for entry in manifest.datasets:
         labels = [x.column for x in manifest.labels if x.dataset == entry.name and x.column]
         try:
-            dataset, info = read_dataset(files, entry, labels, problems)
+            dataset, info = read_dataset(files, entry, labels, problems, tables=tables)
         except DataError as error:
             problems += error.problems
             continue
@@ -152,10 +153,12 @@ def _read(files: Files) -> Loaded:
         infos.append(info)
     if not datasets:
         raise DataError(dict.fromkeys(problems))
-    links, held_out = _all_links(files, manifest, datasets, problems)
-    labels_ = [x for entry in manifest.labels for x in _labels(files, entry, datasets, problems)]
+    links, held_out = _all_links(files, tables, manifest, datasets, problems)
+    labels_ = [
+        x for entry in manifest.labels for x in _labels(files, tables, entry, datasets, problems)
+    ]
     data = HeteroData(datasets, links, None, labels_)
-    data = _with_comparisons(files, manifest, data, problems)
+    data = _with_comparisons(files, tables, manifest, data, problems)
     told = list(dict.fromkeys(problems))
     loaded = Loaded(
         data,
@@ -166,19 +169,23 @@ def _read(files: Files) -> Loaded:
         files=(FileInfo(files.name, "bundle", f"A bundle: {manifest.title}."),),
         held_out=HeteroData(datasets, held_out, None, labels_) if held_out else None,
     )
-    loaded = _with_map(files, manifest, loaded, told)
+    loaded = _with_map(files, tables, manifest, loaded, told)
     return replace(loaded, problems=tuple(told))
 
 
 def _all_links(
-    files: Files, manifest: Manifest, datasets: Mapping[str, Dataset], problems: list[Problem]
+    files: Files,
+    tables: ReadTable,
+    manifest: Manifest,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
 ) -> tuple[list[Links], list[Links]]:
     links: list[Links] = []
     held_out: list[Links] = []
     for entry in manifest.links:
         try:
             found = read_links(
-                read_table(entry.file, files.read(entry.file), _choices(entry)),
+                tables(entry.file, files.read(entry.file), _choices(entry)),
                 entry,
                 datasets,
                 problems,
@@ -195,12 +202,16 @@ def _choices(entry: LinksEntry) -> Choices | None:
 
 
 def _with_comparisons(
-    files: Files, manifest: Manifest, data: HeteroData, problems: list[Problem]
+    files: Files,
+    tables: ReadTable,
+    manifest: Manifest,
+    data: HeteroData,
+    problems: list[Problem],
 ) -> HeteroData:
     for entry in manifest.comparisons:
         try:
             saved = SAVED if entry.columns is not None else None
-            read = read_table(entry.file, files.read(entry.file), saved)
+            read = tables(entry.file, files.read(entry.file), saved)
             found = read_comparisons(read, data.datasets, problems, entry)
         except DataError as error:
             problems += error.problems
@@ -211,7 +222,11 @@ def _with_comparisons(
 
 
 def _labels(
-    files: Files, entry: LabelsEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
+    files: Files,
+    tables: ReadTable,
+    entry: LabelsEntry,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
 ) -> list[Labels]:
     where = f"{MANIFEST}, labels {entry.name or entry.column or ''!r}"
     try:
@@ -222,7 +237,8 @@ def _labels(
             )
         dataset = datasets[entry.dataset]
         if entry.file is not None:
-            values = _json_values(entry.file, files.read(entry.file), dataset)
+            read = tables(entry.file, files.read(entry.file), SAVED)
+            values = _json_values(entry.file, read, dataset)
         elif dataset.table is None or entry.column not in dataset.table.columns:
             columns = [] if dataset.table is None else list(map(str, dataset.table.columns[:20]))
             there = f"There are: {', '.join(columns)}." if columns else ""
@@ -238,8 +254,7 @@ def _labels(
     return [Labels(entry.dataset, name, values)]
 
 
-def _json_values(name: str, content: bytes, dataset: Dataset) -> list[object]:
-    read = read_table(name, content, SAVED)
+def _json_values(name: str, read: TableRead, dataset: Dataset) -> list[object]:
     if len(read.frame) != len(dataset) or "value" not in read.frame.columns:
         raise gate.refusal(
             "row-count", name, "one value for each row of the dataset is needed", len(read.frame)
@@ -250,13 +265,15 @@ def _json_values(name: str, content: bytes, dataset: Dataset) -> list[object]:
         raise gate.refusal("bad-json", name, "a value is not valid JSON") from None
 
 
-def _with_map(files: Files, manifest: Manifest, loaded: Loaded, told: list[Problem]) -> Loaded:
+def _with_map(
+    files: Files, tables: ReadTable, manifest: Manifest, loaded: Loaded, told: list[Problem]
+) -> Loaded:
     entry = manifest.map
     if entry is None:
         return loaded
     try:
         content = files.read(entry.coordinates)
-        found: Embedding = read_coordinates(entry.coordinates, content, loaded.data)
+        found: Embedding = read_coordinates(entry.coordinates, content, loaded.data, tables)
     except DataError as error:
         told += error.problems
         return loaded

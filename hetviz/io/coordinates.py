@@ -9,7 +9,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import cells, gate
 from hetviz.io.lookup import Lookup
-from hetviz.io.tables import read_table
+from hetviz.io.tables import ReadTable, read_table
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -48,7 +48,9 @@ def escaped(text: str) -> str:
     return "'" + text if text.startswith(_FORMULA_STARTS) else text
 
 
-def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
+def read_coordinates(
+    name: str, content: bytes, data: HeteroData, tables: ReadTable = read_table
+) -> Embedding:
     """Read coordinates of the rows of `data`.
 
     Parameters
@@ -58,6 +60,8 @@ def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
     content : bytes
         CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
     data : HeteroData
+    tables : callable
+        Reads the table.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read_coordinates(name: str, content: bytes, data: HeteroData) -> Embedding:
     hetviz.errors.DataError
         Listing every row that names something unknown, is given twice, or holds no number.
     """
-    read = read_table(name, content)
+    read = tables(name, content, None)
     columns = list(read.frame.columns)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
     axes = [column for column in columns if column not in ("dataset", "id", "placed")]

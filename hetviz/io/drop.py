@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.io import detect, gate
@@ -13,7 +13,7 @@ from hetviz.io.files import MANIFEST, Archive, Files
 from hetviz.io.likeness import square_table
 from hetviz.io.piece import Piece, has_matrix, table_of
 from hetviz.io.readers import read_pieces
-from hetviz.io.tables import Choices, TableRead, read_table
+from hetviz.io.tables import Choices, ReadTable, TableRead, read_table
 from hetviz.io.texts import PROSE
 
 
@@ -66,7 +66,8 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
             refused.append((name, error))
     loose = [(name, content) for name, content in files if kinds.get(name, "zip") != "zip"]
     if any(
-        kinds[name] in gate.PICTURES or (kinds[name] == "text" and _is_text(name, content))
+        kinds[name] in gate.PICTURES
+        or (kinds[name] == "text" and _is_text(name, content, choices.get(name, Choices())))
         for name, content in loose
     ):
         try:
@@ -82,7 +83,9 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
             elif name in alone:
                 choice = choices.get(name, Choices())
                 found = read_pieces(name, content, choice)
-                pieces += [square_table(piece, choice.matrix) for piece in found]
+                if not choice.only_table:
+                    found = [square_table(piece, choice.matrix) for piece in found]
+                pieces += found
         except HetvizError as error:
             refused.append((name, _as_data_error(name, error)))
     return Drop(tuple(matrices_joined(pieces, choices)), tuple(refused))
@@ -101,7 +104,7 @@ def read_one_table(
     name : str
     content : bytes
     parse : callable
-        Reads the bytes of anything but text.
+        Reads the bytes.
     sheet : str
         Which table is meant where there are several, by name.
 
@@ -111,7 +114,7 @@ def read_one_table(
         If it holds no table, or several of which none is called so.
     """
     if gate.kind_of(name, content) == "text":
-        return read_table(name, content)
+        return table_reader(parse)(name, content, None)
     drop = parse([(name, content)], {})
     for _, error in drop.refused:
         raise error
@@ -122,6 +125,21 @@ def read_one_table(
         what = "one table is needed here" if meant else "a table is needed here"
         raise gate.refusal("not-a-table", name, what, found, "Save that one table as CSV.")
     return table_of(meant[0])
+
+
+def table_reader(parse: Parse) -> ReadTable:
+    """Return what reads tables of text as `hetviz.io.tables.read_table` does, by `parse`."""
+
+    def read(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
+        if gate.kind_of(name, content) != "text":
+            return read_table(name, content, choices)
+        said = replace(choices or Choices(), only_table=True)
+        drop = parse([(name, content)], {name: said})
+        for _, error in drop.refused:
+            raise error
+        return table_of(drop.pieces[0])
+
+    return read
 
 
 def read_folder(files: Files) -> Drop:
@@ -154,8 +172,10 @@ def _archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[
     return read_collection(name, archive, choices)
 
 
-def _is_text(name: str, content: bytes) -> bool:
+def _is_text(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a file named as text holds sentences."""
+    if choice.only_table:
+        return False
     if name.lower().endswith(PROSE):
         return True
     if not name.lower().endswith(".txt"):

@@ -13,7 +13,7 @@ from hetviz.errors import Problem, listed
 from hetviz.features.columns import numbers
 from hetviz.io import gate, npy
 from hetviz.io.files import Files
-from hetviz.io.tables import TableRead, read_table
+from hetviz.io.tables import ReadTable, TableRead, read_table
 
 _UNEVEN = 1e-6
 _LEFT_OUT = "The row is left out."
@@ -32,6 +32,8 @@ class Given:
         Rows for which a file has nothing of use are set to False.
     problems : list of Problem
         Is added to.
+    tables : callable
+        Reads the tables among the files.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class Given:
         id_column: str,
         good: NDArray[np.bool_],
         problems: list[Problem],
+        tables: ReadTable = read_table,
     ) -> None:
         self.files, self.read, self.id_column = files, read, id_column
-        self.good, self.problems = good, problems
+        self.good, self.problems, self.tables = good, problems, tables
 
     def matrix(self, name: str) -> NDArray[Any]:
         """Return an NPY matrix with one row for each row of the table, in the same order."""
@@ -94,7 +97,7 @@ class Given:
         content = self.files.read(name)
         if gate.kind_of(name, content) == "npy":
             return self.matrix(name), ()
-        return self._by_id(read_table(name, content))
+        return self._by_id(self.tables(name, content, None))
 
     def sparse(self, where: str, names: tuple[str, ...], n_features: int | None) -> sp.csr_array:
         """Return features from the three parts of a CSR matrix."""

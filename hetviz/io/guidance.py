@@ -147,7 +147,7 @@ def read_guidance(
         XLSX, Parquet or JSON.
     data : HeteroData
     parse : callable
-        Reads anything but text, as for `hetviz.io.read_tables`.
+        Reads the file, as for `hetviz.io.read_tables`.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from hetviz.io.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.manifest import DatasetEntry
 from hetviz.io.piece import Piece
 from hetviz.io.row_ids import id_column_of, rows_with_ids
-from hetviz.io.tables import SAVED, Choices, TableRead, read_table
+from hetviz.io.tables import SAVED, Choices, ReadTable, TableRead, read_table
 from hetviz.io.thumbnails import read_thumbnails
 from hetviz.io.unusable import unusable_cells
 
@@ -41,6 +41,7 @@ def read_dataset(
     problems: list[Problem],
     read: TableRead | None = None,
     piece: Piece | None = None,
+    tables: ReadTable = read_table,
 ) -> tuple[Dataset, DatasetInfo]:
     """Read one dataset; rows that are wrong are left out and listed in `problems`.
 
@@ -57,6 +58,8 @@ def read_dataset(
         The table, where it was read already.
     piece : Piece, optional
         What its file gave beside the table: numbers, a kernel, distances, pictures.
+    tables : callable
+        Reads the tables among the files.
 
     Raises
     ------
@@ -66,9 +69,9 @@ def read_dataset(
     if read is None:
         saved = entry.columns is not None
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
-        read = read_table(entry.table, files.read(entry.table), choices)
+        read = tables(entry.table, files.read(entry.table), choices)
     problems += read.problems
-    return _Reading(files, entry, labels, problems, read, piece).result()
+    return _Reading(files, entry, labels, problems, read, piece, tables).result()
 
 
 class _Reading:
@@ -82,16 +85,17 @@ class _Reading:
         problems: list[Problem],
         read: TableRead,
         piece: Piece | None,
+        tables: ReadTable,
     ) -> None:
         self.files, self.entry, self.labels = files, entry, labels
-        self.problems, self.read = problems, read
+        self.problems, self.read, self.tables = problems, read, tables
         self.piece = piece or Piece(entry.name, read.name)
         self.id_column = id_column_of(read, entry.id)
         self.good = rows_with_ids(read, self.id_column, problems)
 
     def result(self) -> tuple[Dataset, DatasetInfo]:
         entry, read = self.entry, self.read
-        given = Given(self.files, read, self.id_column, self.good, self.problems)
+        given = Given(self.files, read, self.id_column, self.good, self.problems, self.tables)
         X, names, source = given_features(given, entry, self.piece)
         rows = np.flatnonzero(self.good)
         if not len(rows):

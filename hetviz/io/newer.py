@@ -114,7 +114,7 @@ def newer_version(
     info : DatasetInfo, optional
         How the earlier file was read; its column of ids is used again.
     parse : callable
-        Reads anything but text, as for `hetviz.io.read_tables`. Of several sheets the one is taken
+        Reads the file, as for `hetviz.io.read_tables`. Of several sheets the one is taken
         that is called as the dataset.
 
     Returns

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz.errors import Problem
 from hetviz.io.detect import SEPARATORS
 from hetviz.io.files import Files
-from hetviz.io.tables import Choices, TableRead
+from hetviz.io.tables import NAMES, NO_NAMES, Choices, TableRead
 
 _SIGNS = {words: sign for sign, words in SEPARATORS.items()}
 
@@ -121,7 +121,7 @@ def table_of(piece: Piece) -> TableRead:
         piece.facts.get("text", ""),
         _SIGNS.get(piece.facts.get("between columns", ""), ""),
         piece.decimal,
-        True,
+        piece.facts.get(NAMES) != NO_NAMES,
         piece.problems,
         piece.facts,
     )

@@ -6,7 +6,7 @@ Cells are never interpreted here, so ids survive as they are written: ``007``, `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +48,8 @@ class Choices:
         Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
     exact : bool
         hetviz wrote the table: its first row names the columns, and cells stay as they are.
+    only_table : bool
+        The file is a table: it is taken neither for prose nor for a matrix.
     """
 
     encoding: str | None = None
@@ -68,10 +70,12 @@ class Choices:
     rows_of: str | None = None
     part: str | None = None
     exact: bool = False
+    only_table: bool = False
 
 
 SAVED = Choices("utf-8", ",", ".", True, exact=True)
 DECIMALS = {".": "point", ",": "comma"}
+NAMES, NO_NAMES = "names of columns", "none found"
 _NOTHING = pd.DataFrame()
 
 
@@ -165,6 +169,10 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     return shaped(read, rows, choices)
 
 
+# (name, bytes, what is said of them) -> the table; see `read_table`.
+ReadTable = Callable[[str, bytes, Choices | None], TableRead]
+
+
 def shaped(
     read: TableRead, rows: list[tuple[int, list[str]]], choices: Choices, *, by_file: bool = False
 ) -> TableRead:
@@ -205,7 +213,7 @@ def shaped(
     else:
         width = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
         columns, body = [f"column_{at + 1}" for at in range(width)], rows
-        facts["names of columns"] = "none found"
+        facts[NAMES] = NO_NAMES
         notes.append(
             Problem(
                 "no-header",

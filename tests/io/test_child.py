@@ -8,11 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import Choices, child, read_tables
+from hetviz.io import Choices, child, read_bundle, read_tables
 from hetviz.io.drop import Drop, read_drop
 from hetviz.io.piece import Piece
 from hetviz.io.pieces_as_bytes import packed, unpacked
 from tests.io.making import npy, parquet, workbook
+from tests.io.making import packed as packed_zip
 
 BOOK = workbook({"S": [["Title"], ["id", "x", "y"], ["007", 1.5, None], ["b", 2, "z"]]})
 
@@ -154,3 +155,97 @@ def test_a_disk_without_room_is_an_error(monkeypatch):
     monkeypatch.setattr(child, "_write", full)
     with pytest.raises(DataError, match="No space left"):
         child._in_child([("book.xlsx", BOOK)], {})
+
+
+MANIFEST = """
+format = 1
+name = "both"
+[[dataset]]
+name = "a"
+table = "a.csv"
+id = "id"
+[[dataset]]
+name = "b"
+table = "b.txt"
+features = "vectors.csv"
+[[links]]
+file = "links.csv"
+[[links]]
+file = "odd.csv"
+[[comparisons]]
+file = "order.csv"
+[map]
+coordinates = "map.csv"
+"""
+COMPARISONS = b"anchor_dataset,anchor_id,near_dataset,near_id,far_dataset,far_id\na,a1,a,a2,a,a3\n"
+
+
+def a_bundle():
+    """A project with every sort of table that a bundle may hold, as bytes."""
+    return packed_zip(
+        [
+            ("hetviz.toml", MANIFEST.encode()),
+            ("a.csv", b"id,kind,size\na1,x,1\na2,y,2\na3,x,4\n"),
+            ("b.txt", b"b1;2,5;x\nb2;3,5;y\nb3;1,5;x\n"),
+            ("vectors.csv", b"id,u,v\nb1,1,2\nb2,3,4\nb3,5,7\n"),
+            ("links.csv", b"source_dataset,source_id,target_dataset,target_id\na,a1,b,b1\n"),
+            ("odd.csv", b"source_dataset,source_id,target_dataset,target_id\na,a9,b,b1\n"),
+            ("order.csv", COMPARISONS),
+            ("map.csv", b"dataset,id,x,y\na,a1,0,1\nb,b2,1,0\n"),
+        ]
+    )
+
+
+def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
+    here = read_bundle(a_bundle())
+    monkeypatch.setattr(child, "SMALL", 3)
+    files = []
+
+    def parse(given, choices):
+        files.extend(name for name, _ in given)
+        return child.read_drop(given, choices)
+
+    there = read_bundle(a_bundle(), parse=parse)
+    assert files == [
+        "a.csv", "b.txt", "vectors.csv", "links.csv", "odd.csv", "order.csv", "map.csv",
+    ]  # fmt: skip
+    assert there.problems == here.problems
+    assert there.understood == here.understood
+    assert there.understood[1].header is False
+    assert [problem.code for problem in there.errors] == ["unknown-id"]
+    for name in ("a", "b"):
+        pd.testing.assert_frame_equal(there.data[name].table, here.data[name].table)
+        np.testing.assert_array_equal(there.data[name].X, here.data[name].X)
+        np.testing.assert_array_equal(there.map.coordinates[name], here.map.coordinates[name])
+    assert len(there.data.links[0]) == len(there.data.comparisons) == 1
+
+
+def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
+    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
+    assert len(read_bundle(a_bundle(), parse=child.read_drop).data.datasets) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "reader-ended"),
+        ("import sys; sys.exit(3)", "too-large"),
+    ],
+)
+def test_a_table_of_a_bundle_that_breaks_its_reader_is_an_error(stand_in, monkeypatch, code, told):
+    stand_in(code)
+    monkeypatch.setattr(child, "SMALL", 3)
+    with pytest.raises(DataError) as caught:
+        read_bundle(a_bundle(), parse=child.read_drop)
+    assert [(p.code, p.where) for p in caught.value.problems] == [(told, "a.csv"), (told, "b.txt")]
+
+
+def test_a_table_of_a_bundle_that_needs_too_much_memory_is_an_error(monkeypatch):
+    wide = b"id,x\n" + b"".join(b"%d,%s\n" % (k, b"a" * 40) for k in range(200_000))
+    about = MANIFEST.partition("[[links]]")[0].encode()
+    content = packed_zip([("hetviz.toml", about), ("a.csv", b"id,x\na,1\nb,2\n"), ("b.txt", wide)])
+    monkeypatch.setattr(child, "SMALL", 1000)
+    monkeypatch.setattr(child, "RESIDENT", 150_000_000)
+    loaded = read_bundle(content, parse=child.read_drop)
+    assert list(loaded.data.datasets) == ["a"]
+    assert [(p.code, p.where) for p in loaded.errors] == [("too-large", "b.txt")]
