@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import ascii_letters, digits
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,8 @@ from numpy.typing import NDArray
 
 from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
-from hetviz.data.keys import folded, key_of
+from hetviz.data.kept import kept
+from hetviz.data.keys import column_keys, translated
 from hetviz.data.listing import entries_of, separator_of
 
 _MOST_COLUMNS = 40
@@ -23,6 +26,7 @@ _SAMPLED = 2_000
 # Words that say that a column is a key, and not of what.
 _GENERIC = frozenset({"id", "ids", "key", "code", "name", "title", "label", "no", "nr", "ref"})
 _LETTERS = re.compile(r"[^\W\d_]")
+_ASCII = str.maketrans(ascii_letters + digits, "a" * 52 + "9" * 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class KeyColumn:
     separator : str or None
         Where cells list several keys.
     keys : array of str
-        The distinct ones, folded, in order.
+        The distinct ones, folded.
     uses : array of int
         Rows that have each.
     rows : int
@@ -49,11 +53,50 @@ class KeyColumn:
     keys: NDArray[np.object_]
     uses: NDArray[np.int64]
     rows: int
+    _numbers: dict[int, NDArray[np.int64] | None] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def distinct(self) -> float:
         """How many different keys there are for each use."""
         return len(self.keys) / max(1, int(self.uses.sum()))
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """One number for each key."""
+        return pd.util.hash_array(self.keys, categorize=False)
+
+    @cached_property
+    def ends(self) -> tuple[str, str]:
+        """The first and the last key in the alphabet."""
+        return min(self.keys), max(self.keys)
+
+    @cached_property
+    def patterns(self) -> Counter[str]:
+        """How many keys there are of each pattern."""
+        return Counter(_patterns(self.keys.tolist()))
+
+    @cached_property
+    def some_patterns(self) -> list[str]:
+        """The patterns of some keys, the same ones whatever the order of the rows."""
+        step = max(1, len(self.keys) // _SAMPLED)
+        return _patterns(sorted(self.keys.tolist())[::step])
+
+    @cached_property
+    def counts_up(self) -> bool:
+        """Whether the keys are running numbers, as unrelated tables have them too."""
+        numbers = _numbers(self, self)
+        if numbers is None:
+            return False
+        x = numbers[0]
+        return len(x) >= 0.9 * (int(x.max()) - int(x.min()) + 1)
+
+    def numbers(self, skip: int) -> NDArray[np.int64] | None:
+        """Return the keys without so many first letters as whole numbers, or None."""
+        if skip not in self._numbers:
+            rest = [key[skip:] for key in self.keys.tolist()]
+            whole = all(text.isascii() and text.isdigit() and len(text) < 16 for text in rest)
+            self._numbers[skip] = np.array(list(map(int, rest)), dtype=np.int64) if whole else None
+        return self._numbers[skip]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +118,9 @@ def key_columns(data: HeteroData) -> list[KeyColumn]:
     """Return the columns of all datasets that may hold keys, the ids first.
 
     Columns of fractions, of one value, and of long text hold none; of a table, the first 40 that
-    may are looked at.
+    may are looked at. They are read once a dataset.
     """
-    return [column for dataset in data.datasets.values() for column in _of_dataset(dataset)]
+    return [column for dataset in data.datasets.values() for column in _kept(dataset)]
 
 
 def shared(columns: Sequence[KeyColumn]) -> Shared:
@@ -85,14 +128,16 @@ def shared(columns: Sequence[KeyColumn]) -> Shared:
 
     Notes
     -----
-    O(K log K) for K distinct keys of all columns together, and one step for each two columns that
-    share a key; never a comparison of two columns key by key.
+    O(K) for K distinct keys of all columns together, and one step for each two columns that share a
+    key; never a comparison of two columns key by key.
     """
-    hashes = [pd.util.hash_array(column.keys, categorize=False) for column in columns]
-    _, at = np.unique(np.concatenate(hashes), return_inverse=True)
-    place = np.repeat(np.arange(len(columns)), [len(one) for one in hashes])
+    at, different = pd.factorize(np.concatenate([column.hashes for column in columns]))
+    place = np.repeat(np.arange(len(columns)), [len(column.keys) for column in columns])
     uses = np.concatenate([column.uses for column in columns]).astype(np.int64)
-    shape = (int(at.max(initial=-1)) + 1, len(columns))
+    # Most keys stand in one column only.
+    several = np.bincount(at, minlength=len(different))[at] > 1
+    at, place, uses = at[several], place[several], uses[several]
+    shape = (len(different), len(columns))
     R = sp.csr_array((uses, (at, place)), shape=shape)
     B = sp.csr_array((np.ones(len(uses), dtype=np.int64), (at, place)), shape=shape)
     return Shared((B.T @ B).tocsr(), (R.T @ B).tocsr(), (R.T @ R).tocsr())
@@ -110,21 +155,8 @@ def chance(a: KeyColumn, b: KeyColumn) -> float:
         x, y = numbers
         inside = int(((y >= x.min()) & (y <= x.max())).sum())
         return min(1.0, inside / (int(x.max()) - int(x.min()) + 1))
-    patterns = Counter(map(_pattern, b.keys.tolist()))
-    shares = [
-        min(1.0, patterns[pattern] / possible)
-        for pattern, possible in ((p, _possible(p)) for p in map(_pattern, _sample(a.keys)))
-    ]
+    shares = [min(1.0, b.patterns[p] / _possible(p)) for p in a.some_patterns]
     return float(np.mean(shares)) if shares else 0.0
-
-
-def counts_up(column: KeyColumn) -> bool:
-    """Say whether keys are running numbers, as unrelated tables have them too."""
-    numbers = _numbers(column, column)
-    if numbers is None:
-        return False
-    x = numbers[0]
-    return len(x) >= 0.9 * (int(x.max()) - int(x.min()) + 1)
 
 
 def called_alike(a: KeyColumn, b: KeyColumn) -> bool:
@@ -139,9 +171,14 @@ def called_alike(a: KeyColumn, b: KeyColumn) -> bool:
     )
 
 
+def _kept(dataset: Dataset) -> list[KeyColumn]:
+    # Their texts are those of `column_keys` and `entries_of`, which are counted there.
+    return kept(dataset, "key columns", lambda: _of_dataset(dataset), lambda _: 0)
+
+
 def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
-    ids = Counter(dataset.ids.tolist())
-    found = [_folded(dataset, "", ids)]
+    found = [_key_column(dataset, "")]
+    ids = set(dataset.ids.tolist())
     table = dataset.table if dataset.table is not None else pd.DataFrame()
     for column in map(str, table.columns):
         if len(found) > _MOST_COLUMNS:
@@ -149,28 +186,26 @@ def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
         values = table[column]
         if pd.api.types.is_bool_dtype(values.dtype) or _fractions(values):
             continue
-        held = _counts(values)
-        total = sum(held.values())
-        if len(held) < 2 or sum(map(len, held)) > _LONGEST * len(held) or held == ids:
+        held = column_keys(dataset, column)
+        texts = held.different.tolist()
+        again = len(texts) == len(ids) and ids.issuperset(texts)
+        if len(texts) < 2 or sum(map(len, texts)) > _LONGEST * len(texts) or again:
             continue
-        sign = separator_of(held)
+        sign = separator_of(texts)
         if sign is None:
-            found.append(_folded(dataset, column, held))
+            found.append(_key_column(dataset, column))
         else:
-            entries = entries_of(dataset, column, sign, loose=True)
-            uses = Counter(entries["key"].tolist())
-            found.append(_counted(dataset, column, sign, uses, total))
+            at, keys = pd.factorize(entries_of(dataset, column, sign, loose=True)["key"])
+            uses = np.bincount(at, minlength=len(keys)).astype(np.int64)
+            different = np.asarray(keys, dtype=object)
+            rows = int(held.uses.sum())
+            found.append(KeyColumn(dataset.name, column, sign, different, uses, rows))
     return found
 
 
-def _counts(values: pd.Series) -> Counter[str]:
-    """Count the rows of each key; only different values are looked at one by one."""
-    counts: Counter[str] = Counter()
-    for value, n in Counter(values.tolist()).items():
-        key = key_of(value)
-        if key:
-            counts[key] += n
-    return counts
+def _key_column(dataset: Dataset, column: str) -> KeyColumn:
+    keys = column_keys(dataset, column, loose=True)
+    return KeyColumn(dataset.name, column, None, keys.different, keys.uses, int(keys.uses.sum()))
 
 
 def _fractions(values: pd.Series) -> bool:
@@ -181,49 +216,25 @@ def _fractions(values: pd.Series) -> bool:
     return not len(known) or bool((known != np.round(known)).any())
 
 
-def _folded(dataset: Dataset, column: str, held: Counter[str]) -> KeyColumn:
-    counts: Counter[str] = Counter()
-    for key, n in held.items():
-        if folded(key):
-            counts[folded(key)] += n
-    return _counted(dataset, column, None, counts, sum(counts.values()))
-
-
-def _counted(
-    dataset: Dataset, column: str, sign: str | None, counts: Counter[str], rows: int
-) -> KeyColumn:
-    keys = np.empty(len(counts), dtype=object)
-    keys[:] = sorted(counts)
-    uses = np.array([counts[key] for key in keys], dtype=np.int64)
-    return KeyColumn(dataset.name, column, sign, keys, uses, rows)
-
-
-def _sample(keys: NDArray[np.object_]) -> list[str]:
-    """Return some of the keys, the same ones whatever the order of the rows."""
-    step = max(1, len(keys) // _SAMPLED)
-    return [str(key) for key in keys[::step]]
-
-
 def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Return both columns' keys as whole numbers, after a beginning that all share, or None."""
     if not len(a.keys) or not len(b.keys):
         return None
-    # Keys are in order, so that no two have fewer first letters in common than these ends.
-    ends = [str(key) for part in (a.keys, b.keys) for key in (part[0], part[-1])]
+    # No two keys have fewer first letters in common than the first and the last in the alphabet.
+    ends = [*a.ends, *b.ends]
     first, last = min(ends), max(ends)
     same = next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), None)
     skip = len(first[:same].rstrip("0123456789"))
-    out = []
-    for column in (a, b):
-        rest = [str(key)[skip:] for key in column.keys]
-        if not all(text.isascii() and text.isdigit() and len(text) < 16 for text in rest):
-            return None
-        out.append(np.array(rest).astype(np.int64))
-    return out[0], out[1]
+    if not all(end[skip:].isdigit() for end in ends):
+        return None
+    x, y = a.numbers(skip), b.numbers(skip)
+    return None if x is None or y is None else (x, y)
 
 
-def _pattern(key: str) -> str:
-    return re.sub(r"\d", "9", _LETTERS.sub("a", key))
+def _patterns(keys: list[str]) -> list[str]:
+    """Return each key with "a" for a letter and "9" for a digit."""
+    found = translated(keys, _ASCII)
+    return found or [re.sub(r"\d", "9", _LETTERS.sub("a", key)) for key in keys]
 
 
 def _possible(pattern: str) -> float:

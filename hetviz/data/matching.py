@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
-from hetviz.data.keys import alone, keys_of, quoted
+from hetviz.data.keys import alone, column_keys, members, quoted
 from hetviz.data.links import Links
 from hetviz.errors import DataError, DataWarning, Problem
 
@@ -104,34 +104,33 @@ def match_by_key(
     Costs O(n log n + pairs).
     """
     two_datasets(source, target, "links by key")
-    left = keys_of(data[source], source_column, loose)
-    right = keys_of(data[target], target_column, loose)
-    sizes = left.value_counts().to_frame("a").join(right.value_counts().to_frame("b"), how="inner")
-    each = sizes["a"].to_numpy(np.int64) * sizes["b"].to_numpy(np.int64)
+    left = column_keys(data[source], source_column, loose)
+    right = column_keys(data[target], target_column, loose)
+    known = pd.Index(right.different, dtype=object)
+    to = known.get_indexer(pd.Index(left.different, dtype=object)).astype(np.int64)
+    keys = np.flatnonzero(to >= 0)
+    uses = left.uses[keys], right.uses[to[keys]]
+    each = uses[0] * uses[1]
     pairs = int(each.sum())
-    where = f"links {source} - {target} by key"
     if pairs > MOST_PAIRS:
-        worst = sizes.iloc[int(np.argmax(each))]
+        worst = int(np.argmax(each))
         too_many_pairs(
-            where,
+            f"links {source} - {target} by key",
             f"the keys name {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
-            f"rows ({sizes.index[int(np.argmax(each))]!r} alone stands in {int(worst['a']):,} rows "
-            f"of {source} and {int(worst['b']):,} of {target})",
+            f"rows ({left.different[keys[worst]]!r} alone stands in {uses[0][worst]:,} rows of "
+            f"{source} and {uses[1][worst]:,} of {target})",
             "Choose a column whose values differ more from row to row.",
         )
-    joined = pd.merge(
-        left.to_frame("key").assign(i=left.index), right.to_frame("key").assign(j=right.index)
-    ).sort_values(["i", "j"])
-    crossed = (sizes["a"] > 1).to_numpy() & (sizes["b"] > 1).to_numpy()
-    name = f"same {source_column or 'id'}"
+    i, j = members(np.append(to, -1)[left.at], right.at)
+    crossed = (uses[0] > 1) & (uses[1] > 1)
     return paired(
         data,
         source,
         target,
-        joined["i"].to_numpy(np.int64),
-        joined["j"].to_numpy(np.int64),
-        kind=name,
-        told=_told(source, target, sizes, each, crossed),
+        i,
+        j,
+        kind=f"same {source_column or 'id'}",
+        told=_told(source, target, left.different[keys], uses, crossed),
         crossed=int(each[crossed].sum()),
     )
 
@@ -227,22 +226,23 @@ def too_many_pairs(where: str, counted: str, remedy: str) -> None:
 def _told(
     source: str,
     target: str,
-    sizes: pd.DataFrame,
-    each: NDArray[np.int64],
+    keys: NDArray[np.object_],
+    uses: tuple[NDArray[np.int64], NDArray[np.int64]],
     crossed: NDArray[np.bool_],
 ) -> tuple[str, ...]:
     """Say how many rows of the one a row of the other is paired with."""
-    if not len(sizes):
+    if not len(keys):
         return ()
-    most_a, most_b = int(sizes["a"].max()), int(sizes["b"].max())
+    each = uses[0] * uses[1]
     if crossed.any():
-        keys = [str(key) for key in sizes.index[crossed]]
-        one = len(keys) == 1
+        several = sorted(keys[crossed].tolist())
+        one = len(several) == 1
         return (
-            f"{len(keys):,} {'key stands' if one else 'keys stand'} in several rows of both "
-            f"({quoted(sorted(keys))}): each row is paired with each, which makes "
+            f"{len(several):,} {'key stands' if one else 'keys stand'} in several rows of both "
+            f"({quoted(several)}): each row is paired with each, which makes "
             f"{int(each[crossed].sum()):,} of the {int(each.sum()):,} pairs.",
         )
+    most_a, most_b = (int(side.max()) for side in uses)
     if most_a == 1 and most_b == 1:
         return ("Each of them has exactly one partner.",)
     many, one_of, most = (source, target, most_a) if most_a > 1 else (target, source, most_b)

@@ -17,7 +17,6 @@ from hetviz.data.key_columns import (
     KeyColumn,
     called_alike,
     chance,
-    counts_up,
     key_columns,
     shared,
 )
@@ -127,8 +126,9 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
 
     Notes
     -----
-    O(K log K) for K distinct keys of all columns, with at most 40 columns a dataset, and the pairs
-    of the few proposals that are left; chance and distances are estimated from samples.
+    O(N + K log K) for N cells of at most 40 columns a dataset and K different keys, and the pairs
+    of the few proposals that are left; chance and distances are estimated from samples. Each column
+    is read once a dataset, however often its links change, see `hetviz.data.kept`.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def _keyed(
     score = _above(share, luck)
     ids = not a.column and not b.column
     kind = "list" if a.separator is not None else "key"
-    running = counts_up(a) and counts_up(b)
+    running = a.counts_up and b.counts_up
     if ids and share >= _VIEW_SHARE:
         if data[a.dataset].entity == data[b.dataset].entity:
             return

@@ -9,6 +9,7 @@ from hetviz.data.proposals import Proposal, propose_joins
 from hetviz.plots.text import short
 from hetviz.ui import joining_preview as preview
 from hetviz.ui import look, session
+from hetviz.ui.map_shelf import kept
 from hetviz.workspace.joining import command_for
 
 _SHOWN = 3
@@ -41,7 +42,9 @@ def cards(data: HeteroData) -> None:
 
 def proposals(data: HeteroData) -> list[Proposal]:
     """Return the proposals for these data, worked out once."""
-    return session.cached(("proposals", id(data)), data, lambda: propose_joins(data))
+    names = look.listed([look.plain(name) for name in data.datasets])
+    with st.spinner(f"Comparing the ids, columns and places of {names}", show_time=True):
+        return kept(data, "proposals", lambda: propose_joins(data))
 
 
 def _card(data: HeteroData, proposal: Proposal, place: int) -> None:
