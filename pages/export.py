@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui import look, recent, session
+from hetviz.ui import look, project, recent, session
 from hetviz.ui.places import PAGES
 
 state = session.workspace().state
@@ -13,6 +13,7 @@ if state.data is None:
 elif state.run is None:
     look.headline("No map to take along yet", "The Map page makes one; then its figures are here.")
     st.page_link(PAGES / "map.py", label="To the Map page")
+    project.offer(state)
 else:
     # It loads matplotlib, which no other page needs.
     from hetviz.ui import export_page

@@ -2,15 +2,18 @@
 
 import streamlit as st
 
-from hetviz.ui import gallery, look, map_view, recent, session, upload
+from hetviz.ui import gallery, look, map_view, opening, recent, session, upload
 from hetviz.ui.places import PAGES
 
+refused = opening.waiting()
 state = session.workspace().state
 waiting = upload.staged()
 left, right = st.columns([2.25, 1], gap="large")
 
 with left:
-    if waiting is not None:
+    if refused is not None:
+        opening.refusal(refused)
+    elif waiting is not None:
         upload.account(waiting)
     elif state.data is None:
         look.headline(
@@ -36,7 +39,7 @@ with right:
     upload.drop_zone("Your own files", fresh=True)
     look.quiet(
         "Drop them here: one table for each dataset, and links if you have them. Several at once, "
-        "or a zip; 200 MB each."
+        "or a zip; 200 MB each. A project that was saved as a file opens as it was."
     )
     look.section("Samples", "open with their map drawn")
     gallery.cards()

@@ -30,6 +30,7 @@ COMMANDS = (
     "ask",
     "predict",
     "place",
+    "project",
     "run",
     "export",
     "report",

@@ -24,7 +24,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.coordinates import read_coordinates
 from hetviz.io.drop import Parse, read_drop, read_folder, table_reader
-from hetviz.io.files import MANIFEST, Archive, Files, Folder
+from hetviz.io.files import MANIFEST, PROJECT, Archive, Files, Folder
 from hetviz.io.items import read_dataset
 from hetviz.io.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.loose import read_tables
@@ -98,6 +98,9 @@ def read_bundle(
         what = f"its {MANIFEST} is not at the top"
         remedy = "Give the folder of one bundle."
         raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
+    if PROJECT in files.names():
+        what = "this project file holds no data as a bundle, only the steps that led to them"
+        raise gate.refusal("no-data", files.name, what, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)
     names = [(name, b"") for name in files.names()]

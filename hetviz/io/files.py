@@ -13,6 +13,8 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 
 MANIFEST = "hetviz.toml"
+PROJECT = "hetviz-project.json"
+"""What a project file begins with, see `hetviz.workspace.project_file`."""
 
 
 class Files(Protocol):

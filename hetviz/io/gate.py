@@ -225,3 +225,22 @@ def member_names(name: str, content: bytes) -> list[str]:
             return archive.namelist()
     except UNZIP_ERRORS:
         return []
+
+
+def inflated(content: bytes, most: int) -> bytes:
+    """Return what zlib packed, if that is no more than `most` bytes.
+
+    Raises
+    ------
+    ValueError
+        If it is more, or was not packed so.
+    """
+    unpacking = zlib.decompressobj()
+    try:
+        # One more than is allowed, which 0 would not limit.
+        out = unpacking.decompress(content, most + 1)
+    except zlib.error as error:
+        raise ValueError from error
+    if len(out) > most or not unpacking.eof:
+        raise ValueError
+    return out

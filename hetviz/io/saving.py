@@ -50,8 +50,7 @@ def save(data: HeteroData, path: str | Path) -> Path:
     come back as plain objects. Thumbnails given as paths are copied in.
     """
     target = Path(path)
-    document, files = contents(data, target.stem or "data")
-    files = {MANIFEST: toml.encode(toml.dumps(document), MANIFEST), **files}
+    files = bundle_files(data, target.stem or "data")
     try:
         if target.suffix.lower() == ".zip":
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -67,8 +66,13 @@ def save(data: HeteroData, path: str | Path) -> Path:
 
 def bundle_bytes(data: HeteroData, name: str) -> bytes:
     """Return a bundle as a zip, see `save`."""
+    return zipped(bundle_files(data, name))
+
+
+def bundle_files(data: HeteroData, name: str) -> dict[str, bytes]:
+    """Return the content of each file of a bundle by name, the manifest first."""
     document, files = contents(data, name)
-    return zipped({MANIFEST: toml.encode(toml.dumps(document), MANIFEST), **files})
+    return {MANIFEST: toml.encode(toml.dumps(document), MANIFEST), **files}
 
 
 def contents(data: HeteroData, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:

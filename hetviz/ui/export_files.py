@@ -27,7 +27,6 @@ from hetviz.exports.tables import (
     table_bytes,
 )
 from hetviz.io.guidance import guidance_csv
-from hetviz.io.saving import bundle_bytes
 from hetviz.plots.colour import colour_options
 from hetviz.registry import methods
 from hetviz.runs.advice import MEASURES
@@ -36,19 +35,11 @@ from hetviz.runs.run import Run as Made
 from hetviz.runs.run import versions
 from hetviz.ui import charts, look, session, work
 from hetviz.ui.compare_found import comparison_of, deciding, kept_of, short_title
+from hetviz.ui.downloads import button
 from hetviz.ui.export_options import Chosen
 from hetviz.workspace import SHIPPED, Run, State
 
 _FIT = "hetviz.exports.model_task:fit_model"
-_TYPES = {
-    "png": "image/png",
-    "svg": "image/svg+xml",
-    "pdf": "application/pdf",
-    "html": "text/html",
-    "csv": "text/csv",
-    "parquet": "application/octet-stream",
-    "zip": "application/zip",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +126,7 @@ def _leaderboard(of: Source) -> None:
 
 
 def tables(of: Source) -> None:
-    """Offer coordinates, neighbours, the selection, what was said, the project."""
+    """Offer coordinates, neighbours, the selection, what was said."""
     look.section("Tables", "with your own ids")
     exact = st.checkbox(
         "Exactly as they are",
@@ -176,7 +167,7 @@ def _table(make: Callable[[], Any], form: str, exact: bool) -> bytes:
 
 
 def again(of: Source) -> None:
-    """Offer the report, the recipe with its data, the project, and the fitted method."""
+    """Offer the report, the recipe with its data, and the fitted method."""
     run, state = of.run, of.state
     known = run.method in {card.key for card in methods()}
     made = None
@@ -218,7 +209,6 @@ def again(of: Source) -> None:
                 recipe_zip, of.data, made, sha256=digest, figures=drawn, title=state.title
             )
             button("Reproduce this", f"{of.stem}-recipe.zip", recipe)
-        button("Project", f"{of.stem}.zip", partial(bundle_bytes, of.data, of.stem))
         if made is not None:
             _model(of)
     look.quiet(
@@ -262,16 +252,3 @@ def _fit(run: Run) -> None:
 def _size(n: int) -> str:
     """Return a number of bytes in words."""
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 1):.0f} kB"
-
-
-def button(label: str, name: str, make: Callable[[], Any], tip: str | None = None) -> None:
-    """Show a button that makes a file and hands it over."""
-    st.download_button(
-        look.plain(label),
-        data=make,
-        file_name=name,
-        mime=_TYPES[name.rpartition(".")[2]],
-        help=tip,
-        on_click="ignore",
-        key=f"download-{label}-{name}",
-    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from hetviz.exports.figures import FigureSettings
 from hetviz.plots.paper import written
 from hetviz.plots.paper_map import paper_map
-from hetviz.ui import charts, export_files, export_options, look, session
+from hetviz.ui import charts, export_files, export_options, look, project, session
+from hetviz.ui.downloads import stem_of
 from hetviz.workspace import Run, State
 
 _PREVIEW_PIXELS = 1400
@@ -28,7 +27,7 @@ def show(state: State, run: Run) -> None:
     left, right = st.columns([1.7, 1], gap="large")
     with right:
         chosen = export_options.show(state, run)
-    source = export_files.Source(state, run, data, embedding, chosen, _stem(state))
+    source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
     with left:
         export_files.the_map(source)
         _preview(source)
@@ -36,6 +35,7 @@ def show(state: State, run: Run) -> None:
     with right:
         export_files.tables(source)
         export_files.again(source)
+        project.offer(state)
 
 
 def _preview(of: export_files.Source) -> None:
@@ -68,9 +68,3 @@ def _preview(of: export_files.Source) -> None:
 def _drawn(settings: FigureSettings) -> tuple[object, ...]:
     """Return what the preview depends on."""
     return settings.width, settings.height, settings.names, settings.hidden, settings.caption
-
-
-def _stem(state: State) -> str:
-    """Return a plain name for files."""
-    words = re.sub(r"[^\w]+", "-", state.title.lower()).strip("-_")
-    return words[:40].strip("-_") or "hetviz"

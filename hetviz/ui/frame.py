@@ -46,6 +46,7 @@ def _project(workspace: Workspace) -> None:
             "Project name", value=title, max_chars=80, key=key, on_change=_retitle, args=(key,)
         )
         st.page_link(PAGES / "start.py", label="All projects, or a new one")
+        st.page_link(PAGES / "export.py", label="Save it as a file")
     if SESSIONS.durable:
         saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
         st.html(f"{saved}Saved</span>", width="content")
@@ -80,9 +81,13 @@ def _strip() -> None:
     """Show the running job, or the state of the map; its timer also keeps a tab alive.
 
     A tab without a timer stays unconnected after the server restarts, and swallows a click. The
-    page runs again when another tab, a job or the system's light and dark changed something.
+    page runs again when another tab, a job or the system's light and dark changed something, and
+    when a file could not be made that a button was pressed for.
     """
-    if (session.workspace().version, session.theme()) != st.session_state["drawn"]:
+    if (
+        session.heard_late()
+        or (session.workspace().version, session.theme()) != st.session_state["drawn"]
+    ):
         st.rerun()
     job = work.live()
     with st.container(

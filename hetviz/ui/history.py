@@ -70,7 +70,7 @@ def facts(state: State, run: Run) -> list[str]:
     """Say where a map comes from and how well it does, one short phrase each."""
     method = _method(run.method)
     words = [] if method is None or method[0] == run.title else [method[0]]
-    words += [_when(run.when)] if run.when else ["came with the data"]
+    words += [when_words(run.when)] if run.when else ["came with the data"]
     scores = (run.figures or {}).get("scores", {})
     if "guidance_area" in scores:
         kept = f"links kept {scores['guidance_area']:.2f}"
@@ -125,7 +125,7 @@ def _value(param: Param, value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _when(text: str) -> str:
+def when_words(text: str) -> str:
     """Return a moment as the visitor's clock shows it."""
     try:
         moment = datetime.fromisoformat(text)
@@ -133,11 +133,13 @@ def _when(text: str) -> str:
         return text
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
+    year = "" if moment.year == datetime.now(UTC).year else f" {moment.year}"
     try:
         zone = ZoneInfo(st.context.timezone or "UTC")
     except (KeyError, ValueError):
-        return f"{moment:%-d %B, %H:%M} UTC"
-    return f"{moment.astimezone(zone):%-d %B, %H:%M}"
+        return f"{moment:%-d %B}{year}, {moment:%H:%M} UTC"
+    here = moment.astimezone(zone)
+    return f"{here:%-d %B}{year}, {here:%H:%M}"
 
 
 def _rename(run: str, key: str) -> None:

@@ -87,6 +87,31 @@ def messages_shown(shown: list[tuple[str, str]]) -> None:
     st.session_state["messages"] = kept[len(shown) :]
 
 
+def teller() -> Callable[[str], None]:
+    """Return what tells the user of an error from outside of a run of the page."""
+    late: list[str] = st.session_state.setdefault("late", [])
+    return late.append
+
+
+def heard_late() -> bool:
+    """Whether something was told from outside of a run; the next run shows it."""
+    late: list[str] = st.session_state.get("late", [])
+    told = bool(late)
+    while late:
+        tell(late.pop(0))
+    return told
+
+
+def move_to(sid: str) -> None:
+    """Take the visitor to another project; the run after this one is in it."""
+    st.query_params["s"] = sid
+    st.session_state["sid"] = sid
+    # What this tab keeps beside the workspace (files not yet opened, messages) is of the old one.
+    # The number of uploads stays: the browser still holds the files of that field.
+    for key in set(st.session_state) - {"sid", "uploads"}:
+        del st.session_state[key]
+
+
 def theme() -> Theme:
     """Return the theme that the visitor sees."""
     return "dark" if st.context.theme.type == "dark" else "light"

@@ -13,13 +13,15 @@ from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.io.annotated import OTHERS
 from hetviz.ui import look, reading, session, work
-from hetviz.workspace import AddTables, OpenBundle
+from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.content import read_files, read_zip
 
 TYPES = [
     *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "parquet", "json", "jsonl", "ndjson"),
-    *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip"),
+    *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip", "hetviz"),
 ]
+PROJECT = "project-file"
+"""Where in the session a project file lies that was dropped and waits to be opened."""
 _SHOWN = 200
 
 
@@ -55,7 +57,7 @@ class Staged:
     @property
     def is_bundle(self) -> bool:
         """Whether it is one zip."""
-        return len(self.files) == 1 and next(iter(self.files)).lower().endswith(".zip")
+        return len(self.files) == 1 and next(iter(self.files)).lower().endswith((".zip", ".hetviz"))
 
 
 def drop_zone(label: str, fresh: bool) -> None:
@@ -91,10 +93,25 @@ def _stage(key: str, fresh: bool) -> None:
     uploads = st.session_state.get(key) or []
     if not uploads:
         return
-    workspace = session.workspace()
     contents = {upload.name: upload.getvalue() for upload in uploads}
-    files = {name: workspace.blobs.put(content) for name, content in contents.items()}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    name, content = next(iter(contents.items()))
+    if fresh and len(contents) == 1 and is_project(name, content):
+        _forget()
+        st.session_state[PROJECT] = (name, content)
+    else:
+        stage(contents, fresh)
+
+
+def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
+    """Have files wait for a decision."""
+    st.session_state.pop("opening", None)
+    workspace = session.workspace()
+    try:
+        files = {name: workspace.blobs.put(content) for name, content in contents.items()}
+    except HetvizError as error:
+        session.tell(str(error))
+        return
     st.session_state["staged"] = Staged(files, fresh)
 
 

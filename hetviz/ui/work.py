@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -33,6 +34,8 @@ from hetviz.workspace.packing import pack_coordinates, pack_json, pack_rows, unp
 log = logging.getLogger(__name__)
 
 FIRST = "First map"
+# A journal may come from anybody, and the worker would call whatever it names.
+_TASK = re.compile(r"hetviz\.(jobs|exports)\.(tasks|[a-z]+_task):[a-z][a-z_]*\Z")
 MAP, FIRST_MAP = "hetviz.jobs.tasks:make_map", "hetviz.jobs.tasks:make_first_map"
 
 
@@ -135,6 +138,10 @@ def find(
 def again(pending: Pending) -> None:
     """Start once more what gave no result."""
     note = dict(pending.note)
+    task, arguments = note.get("task"), note.get("arguments")
+    if not isinstance(task, str) or not _TASK.match(task) or not isinstance(arguments, dict):
+        session.tell(f"{pending.title}: this cannot be started again.")
+        return
     state = session.workspace().state
     blob = note.get("only")
     only = None
@@ -144,7 +151,7 @@ def again(pending: Pending) -> None:
         except HetvizError as error:
             session.tell(f"{pending.title}: {error}")
             return
-    _start(pending.title, str(note["task"]), dict(note["arguments"]), only, note.get("start"))
+    _start(pending.title, task, arguments, only, note.get("start"))
 
 
 def dismiss(pending: Pending) -> None:

@@ -48,6 +48,8 @@ from hetviz.workspace.guidance_commands import (
 )
 from hetviz.workspace.joining_commands import LinkByList, LinkByNearness
 from hetviz.workspace.placing_commands import KeepItems, LeaveItems
+from hetviz.workspace.project_file import is_project, save_project
+from hetviz.workspace.project_opening import Summary, open_project, summary_of
 from hetviz.workspace.sessions import SESSIONS, Sessions
 from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
 from hetviz.workspace.workspace import Workspace
@@ -102,8 +104,13 @@ __all__ = [
     "StarRun",
     "StartJob",
     "State",
+    "Summary",
     "SwitchSet",
     "View",
     "Workspace",
     "from_dict",
+    "is_project",
+    "open_project",
+    "save_project",
+    "summary_of",
 ]

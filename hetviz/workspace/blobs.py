@@ -77,10 +77,14 @@ class BlobStore:
             f"it holds {held / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
             "allowed; what you had is as it was",
             f"{size / MB:,.1f} MB more",
-            "Save the project on the Export page, and open that file as a new project: it holds "
-            "what is used now and nothing older.",
+            "Take the data as guided on the Export page, and open that file as a new project: it "
+            "holds what is used now and nothing older.",
         )
         raise DataError(problem)
+
+    def has(self, key: str) -> bool:
+        """Whether there is content of that key, whole or not."""
+        return _KEY.match(key) is not None and (self.folder / key).exists()
 
     def get(self, key: str) -> bytes:
         """Return the content of a key.
@@ -91,7 +95,7 @@ class BlobStore:
             If it is not there, or not what the key says.
         """
         path = self.folder / key
-        if not _KEY.match(key) or not path.exists():
+        if not self.has(key):
             raise DataError(
                 Problem("missing-content", "project", "a stored file is missing", key[:12])
             )

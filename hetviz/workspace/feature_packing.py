@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
+from hetviz.workspace.packing import unpack_arrays
 
 _PARTS = ("data", "indices", "indptr")
 
@@ -41,15 +42,21 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
     hetviz.errors.DataError
         If they are of other rows.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+    where = f"dataset {dataset.name!r}"
+    stored = unpack_arrays(where, content)
+    try:
         said = json.loads(stored["said"].tobytes())
-        X: Any = stored["X"] if "X" in stored.files else None
-        if "indptr" in stored.files:
-            parts = tuple(stored[part] for part in _PARTS)
-            X = sp.csr_array(parts, shape=tuple(said["shape"]))
+        X: Any = stored.get("X")
+        if "indptr" in stored:
+            X = sp.csr_array(tuple(stored[part] for part in _PARTS), shape=tuple(said["shape"]))
+            # An index that leads nowhere would be followed.
+            X.check_format(full_check=True)
+        recipe = {**(dataset.recipe or {}), "features": said["recipe"]}
+        names = said["names"]
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
     if X is not None and X.shape[0] != len(dataset):
         what = "the features were made of other rows"
         remedy = "Make them again."
-        raise DataError(Problem("other-data", f"dataset {dataset.name!r}", what, remedy=remedy))
-    recipe = {**(dataset.recipe or {}), "features": said["recipe"]}
-    return replace(dataset, X=X, feature_names=said["names"], recipe=recipe)
+        raise DataError(Problem("other-data", where, what, remedy=remedy))
+    return replace(dataset, X=X, feature_names=names, recipe=recipe)

@@ -1,4 +1,7 @@
-"""Clearing away sessions that nobody worked in: a visit that only saw the first sample."""
+"""Clearing away sessions that nobody worked in.
+
+That is a visit that only saw the first sample, and a project file whose opening broke off.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from hetviz.workspace.journal import Journal
 from hetviz.workspace.places import JOURNAL, is_id
 
 DAYS = 30
+DAYS_UNBORN = 1
 
 
 def prune(folder: Path, now: float | None = None) -> int:
     """Remove sessions untouched for 30 days in which nothing was done; return how many.
+
+    Those without a journal go after one day: nobody was ever told of them.
 
     Parameters
     ----------
@@ -26,13 +32,14 @@ def prune(folder: Path, now: float | None = None) -> int:
     now : float, optional
         Seconds since 1970; the clock's when absent.
     """
-    oldest = (time.time() if now is None else now) - DAYS * 86_400
+    clock = time.time() if now is None else now
     n = 0
     for session in folder.iterdir():
         # One that cannot be looked into, or is open elsewhere, stays.
         with contextlib.suppress(OSError, HetvizError):
             known = is_id(session.name) and session.is_dir() and not session.is_symlink()
-            if known and _touched(session) < oldest:
+            days = DAYS if (session / JOURNAL).exists() else DAYS_UNBORN
+            if known and _touched(session) < clock - days * 86_400:
                 n += _removed(session)
     return n
 

@@ -101,15 +101,8 @@ def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, ND
 
 def write_glance(path: Path, glance: Glance, version: int) -> None:
     """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
-    record = {
-        "fingerprint": glance.fingerprint,
-        "selection": _text(glance.selection),
-        "camera": glance.camera,
-        "version": version,
-        "groups": {name: _text(rows) for name, rows in glance.groups.items()},
-    }
     try:
-        replace_file(path, json.dumps(record).encode())
+        replace_file(path, pack_glance(glance, version))
     except OSError as error:
         log.warning("A selection could not be kept for later: %s", error.strerror)
 
@@ -117,14 +110,41 @@ def write_glance(path: Path, glance: Glance, version: int) -> None:
 def read_glance(path: Path) -> tuple[Glance, int]:
     """Return the glance in a file and its version; an empty one where there is none to read."""
     try:
-        record = json.loads(path.read_bytes())
+        return unpack_glance(path.read_bytes())
+    except (OSError, DataError):
+        return Glance(), 0
+
+
+def pack_glance(glance: Glance, version: int) -> bytes:
+    """Return a glance and its version as JSON."""
+    record = {
+        "fingerprint": glance.fingerprint,
+        "selection": _text(glance.selection),
+        "camera": glance.camera,
+        "version": version,
+        "groups": {name: _text(rows) for name, rows in glance.groups.items()},
+    }
+    return json.dumps(record).encode()
+
+
+def unpack_glance(content: bytes) -> tuple[Glance, int]:
+    """Return what `pack_glance` packed; that there are such rows is not known by this.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is something else.
+    """
+    try:
+        record = json.loads(content)
         rows = frozen(global_rows(_rows(record["selection"]), _MOST_ROWS))
         camera = checked_camera(record["camera"] or {})
         named = {name: _rows(text) for name, text in record.get("groups", {}).items()}
         groups = checked_groups(named, _MOST_ROWS)
         return Glance(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, DataError):
-        return Glance(), 0
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        what = "what was selected cannot be read"
+        raise DataError(Problem("damaged-content", "selection", what)) from None
 
 
 def _text(rows: NDArray[np.int64]) -> str:

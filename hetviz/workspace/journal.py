@@ -22,6 +22,7 @@ if sys.platform != "win32":
     import fcntl
 
 FORMAT = 1
+HEAD = json.dumps({"format": FORMAT}).encode() + b"\n"
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
@@ -69,9 +70,7 @@ class Journal:
         NotSaved
             If it cannot be written; the file is as it was before.
         """
-        text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
-        # Half a character, as broken file names have it, is kept as an escape.
-        line = text.encode("utf-8", "backslashreplace") + b"\n"
+        line = line_of(entry)
         if self._fd < 0:
             self._open()
             if self.lines:
@@ -94,7 +93,7 @@ class Journal:
                 _lock(self._fd)
                 self._read()
                 if self._size == 0:
-                    self._write(json.dumps({"format": FORMAT}).encode() + b"\n")
+                    self._write(HEAD)
                     sync_folder(folder)
                 # That it was opened is what keeps it from being cleared away as forgotten.
                 os.utime(self._fd if os.utime in os.supports_fd else self._path)
@@ -112,7 +111,7 @@ class Journal:
             os.ftruncate(self._fd, end)
             os.fsync(self._fd)
         head, *self.lines = content[:end].split(b"\n")[:-1] or [b""]
-        if end and _format(head) != FORMAT:
+        if end and format_of(head) != FORMAT:
             raise HetvizError(
                 "This project was saved by another version of hetviz, which keeps projects in "
                 "another form. Nothing was changed; open it with that version."
@@ -141,7 +140,15 @@ class Journal:
             pass
 
 
-def _format(head: bytes) -> Any:
+def line_of(entry: Mapping[str, Any]) -> bytes:
+    """Return an entry as a line, with its end."""
+    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    # Half a character, as broken file names have it, is kept as an escape.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def format_of(head: bytes) -> Any:
+    """Return the format that the first line of a journal names, None where it names none."""
     try:
         first = json.loads(head)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
+from hetviz.io import gate, limits, npy
 
 
 def pack_coordinates(embedding: Embedding) -> bytes:
@@ -30,16 +32,42 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
     Raises
     ------
     hetviz.errors.DataError
-        If it belongs to other data.
+        If it belongs to other data, or is something else.
     """
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        parts: list[NDArray[np.float64]] = [stored[f"c{k}"] for k in range(len(stored.files) - 1)]
-        components = stored["components"]
-    if [len(Y) for Y in parts] != [len(dataset) for dataset in data.datasets.values()]:
+    stored = unpack_arrays("map", content)
+    parts = [stored.get(f"c{k}") for k in range(len(stored) - 1)]
+    components = stored.get("components")
+    if components is None or components.ndim != 1 or len(components) != len(parts):
+        raise _damaged("map")
+    places = [Y for Y in parts if Y is not None and Y.ndim == 2]
+    if [len(Y) for Y in places] != [len(dataset) for dataset in data.datasets.values()]:
         raise DataError(
             Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
         )
-    return embedding_of(data, dict(zip(data.datasets, parts, strict=True)), note, components)
+    return embedding_of(data, dict(zip(data.datasets, places, strict=True)), note, components)
+
+
+def unpack_arrays(where: str, content: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an NPZ by name; it may come from anybody.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is something else, or too large.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            size = sum(member.file_size for member in members)
+            gate.check_size(where, size, limits.MAX_UNPACKED_BYTES)
+            for member in members:
+                with archive.open(member) as stream:
+                    raw = stream.read(member.file_size)
+                arrays[member.filename.removesuffix(".npy")] = npy.vector(where, raw)
+    except gate.UNZIP_ERRORS:
+        raise _damaged(where) from None
+    return arrays
 
 
 def embedding_of(
@@ -73,10 +101,11 @@ def unpack_rows(content: bytes, n_rows: int) -> NDArray[np.int64]:
     hetviz.errors.DataError
         If they are no rows of such data.
     """
+    most = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
-        rows = np.frombuffer(zlib.decompress(content), dtype="<i4").astype(np.int64)
-    except (zlib.error, ValueError):
-        raise DataError(Problem("damaged-content", "rows", "they cannot be read")) from None
+        rows = np.frombuffer(gate.inflated(content, most), dtype="<i4").astype(np.int64)
+    except ValueError:
+        raise _damaged("rows") from None
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
         raise DataError(Problem("other-data", "rows", "they are rows of other data"))
     return rows
@@ -88,6 +117,21 @@ def pack_json(content: Mapping[str, Any]) -> bytes:
 
 
 def unpack_json(content: bytes) -> dict[str, Any]:
-    """Return what `pack_json` packed."""
-    unpacked: dict[str, Any] = json.loads(content)
+    """Return what `pack_json` packed.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is something else.
+    """
+    try:
+        unpacked = json.loads(content)
+    except (ValueError, RecursionError):
+        unpacked = None
+    if not isinstance(unpacked, dict):
+        raise _damaged("findings")
     return unpacked
+
+
+def _damaged(where: str) -> DataError:
+    return DataError(Problem("damaged-content", where, "it cannot be read"))

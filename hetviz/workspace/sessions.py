@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from hetviz.errors import HetvizError
@@ -82,6 +83,23 @@ class Sessions:
                 journal = Journal(folder / JOURNAL)
                 slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / GLANCE)
             return slot.workspace
+
+    def adopt(self, make: Callable[[Path], Workspace]) -> str:
+        """Return the id of a new session, of which `make` gets the folder to fill it.
+
+        Where it fails, nothing of the folder is left; the error goes on.
+        """
+        id = new_id()
+        folder = self._root() / id
+        try:
+            slot = _Slot()
+            slot.workspace = make(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        with self._lock:
+            self._slots[id] = slot
+        return id
 
     def find(self, id: str) -> Workspace | None:
         """Return the workspace of a session that is open or was saved, or None."""

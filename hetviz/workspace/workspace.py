@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ from hetviz.workspace.state import State
 
 UNDO, REDO = "undo", "redo"
 INTERRUPTED = "hetviz was stopped while this was being made."
+SAVED_MEANWHILE = "The project was saved as a file while this was being made."
 
 _MOST_NOTES = 5
 _BLOB = re.compile(rb"[0-9a-f]{64}")
@@ -44,6 +45,26 @@ class _Lost(Command):
 
     op: ClassVar[str] = "lost"
     does: ClassVar[str] = "a step that was lost"
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What a workspace holds at one moment, all of it of the same step.
+
+    Attributes
+    ----------
+    log : tuple of dict
+        See `Workspace.log`.
+    lost : frozenset of int
+        Places in the log of entries that could not be replayed.
+    state : State
+    glance : Glance
+    """
+
+    log: tuple[dict[str, Any], ...]
+    lost: frozenset[int]
+    state: State
+    glance: Glance
 
 
 class Workspace:
@@ -80,6 +101,7 @@ class Workspace:
         self._past: list[tuple[Command, State]] = []
         self._future: list[tuple[Command, State]] = []
         self._n_runs = 0
+        self._lost: set[int] = set()
         self._lock = threading.RLock()
         self._glance, self._glance_file = Glance(), glance_file
         self._fingerprint = ""
@@ -92,8 +114,17 @@ class Workspace:
         self._interrupt()
 
     @classmethod
-    def replay(cls, log: Iterable[Mapping[str, Any]], blobs: BlobStore) -> Workspace:
+    def replay(
+        cls, log: Iterable[Mapping[str, Any]], blobs: BlobStore, lost: Collection[int] = ()
+    ) -> Workspace:
         """Return the workspace that `log` leads to.
+
+        Parameters
+        ----------
+        log : iterable of mapping
+        blobs : BlobStore
+        lost : collection of int
+            Places of entries that are passed over, see `Moment`.
 
         Raises
         ------
@@ -101,9 +132,23 @@ class Workspace:
             If an entry cannot be carried out.
         """
         workspace = cls(blobs)
-        for entry in log:
-            workspace._again(entry)
+        for place, entry in enumerate(log):
+            if place in lost:
+                workspace._pass_over(entry)
+            else:
+                workspace._again(entry)
         return workspace
+
+    def keep(self, journal: Journal, glance_file: Path) -> None:
+        """Keep all that follows on the disk, where what a replay led to is kept already."""
+        with self._lock:
+            self._journal, self._glance_file = journal, glance_file
+            self._interrupt(SAVED_MEANWHILE)
+
+    def moment(self) -> Moment:
+        """Return all that it holds now."""
+        with self._lock:
+            return Moment(tuple(self.log), frozenset(self._lost), self.state, self.glance)
 
     @property
     def version(self) -> int:
@@ -304,6 +349,7 @@ class Workspace:
     def _pass_over(self, entry: Any) -> None:
         """Keep the place of an entry that cannot be replayed; the state stays as it is."""
         plain = dict(entry) if isinstance(entry, Mapping) else {"op": _Lost.op}
+        self._lost.add(len(self.log))
         self.log.append(plain)
         command: Command
         try:
@@ -315,11 +361,11 @@ class Workspace:
             self._past.append((_Lost(), self.state))
             self._future.clear()
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, why: str = INTERRUPTED) -> None:
         """Say of a job that did not survive the last process that it was interrupted."""
         pending = self.state.pending
         if pending is not None and pending.outcome is None:
-            ended = replace(pending, outcome="interrupted", message=INTERRUPTED)
+            ended = replace(pending, outcome="interrupted", message=why)
             try:
                 self.do(EndJob(pending.job, ended.outcome, ended.message))
             except HetvizError:

@@ -57,9 +57,4 @@ def _mount(key: str, shown: bool) -> None:
 
 
 def _new() -> None:
-    sid = new_id()
-    # What this tab keeps beside the workspace (files not yet opened, messages) is of the old one.
-    for key in list(st.session_state):
-        del st.session_state[key]
-    st.session_state["sid"] = sid
-    st.query_params["s"] = sid
+    session.move_to(new_id())

@@ -1,0 +1,208 @@
+"""Saving a project as a file, and dropping one on the Start page."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from hetviz.errors import DataError, Problem
+from hetviz.ui import downloads, session, work
+from hetviz.workspace import (
+    SESSIONS,
+    EndJob,
+    OpenSample,
+    SetTitle,
+    StartJob,
+    open_project,
+    project_opening,
+    save_project,
+)
+from hetviz.workspace.sessions import new_id
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_data_and_start import project_of
+from tests.app.test_pages import upload
+from tests.workspace.helpers import carry_out
+
+HOSTILE = "<img src=x onerror=alert(1)> ![](http://x.example/y)"
+
+
+@pytest.fixture
+def saved(visit: Visit) -> bytes:
+    """A project with two maps and a hostile name."""
+    workspace = SESSIONS.get(new_id())
+    workspace.do(OpenSample("digit-views"))
+    carry_out(workspace, "record")
+    workspace.do(SetTitle(HOSTILE))
+    return save_project(workspace)
+
+
+def drop(app: AppTest, content: bytes, name: str = "mine.hetviz") -> AppTest:
+    app.file_uploader[0].set_value([(name, content, "application/octet-stream")]).run()
+    assert not app.exception
+    return app
+
+
+def test_a_dropped_project_opens_and_says_what_came_back(visit: Visit, saved: bytes) -> None:
+    app = visit()
+    workspace_of(app).do(SetTitle("What was open"))
+    app.run()
+    old = app.session_state["sid"]
+    # Known by its content, whatever it is called.
+    drop(app, saved, "renamed.zip")
+    new = app.session_state["sid"]
+    assert new != old
+    assert app.query_params["s"] in (new, [new])
+    (told,) = app.info
+    plain = told.value.replace("\\", "")
+    assert plain.startswith(f"Opened '{HOSTILE}': 700 pixels, 700 fourier, 700 shape and 2 maps")
+    assert ", last changed " in plain
+    text = html_of(app)
+    assert "700 digit, seen 3 ways, on one map" in text
+    assert "<img src=x" not in text
+    assert project_of(app, "recent")["id"] == new
+    # Both are there, and undo works.
+    assert SESSIONS.get(old).state.title == "What was open"
+    app.button(key="undo").click().run()
+    assert workspace_of(app).state.title != HOSTILE
+    assert not app.info, "it is said once"
+    for page in ("data", "guidance", "map", "compare", "clusters", "predict", "export"):
+        go(app, page)
+        assert not app.exception
+        assert "<img src=x" not in html_of(app)
+
+
+def test_one_that_cannot_be_opened_changes_nothing(visit: Visit, saved: bytes) -> None:
+    app = visit()
+    old = app.session_state["sid"]
+    drop(app, saved[:-50])
+    assert app.session_state["sid"] == old
+    text = html_of(app)
+    assert "<h1>This project could not be opened</h1>" in text
+    assert "cut short or damaged" in text
+    assert "Copy it again" in text
+    app.button(key="leave").click().run()
+    assert "emoji" in html_of(app)
+    assert workspace_of(app).state.source == "sample:emoji"
+
+
+def test_its_data_can_be_opened_where_the_rest_cannot(
+    visit: Visit, saved: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_opening, "MAX_BYTES", 10)
+    app = drop(visit(), saved)
+    assert "than the 0 MB that a project may have" in html_of(app)
+    app.button(key="data-only").click().run()
+    assert not app.exception
+    assert "700 pixels" in html_of(app)
+    app.button(key="go-on").click().run()
+    assert workspace_of(app).state.source == "file:mine.hetviz"
+
+
+def test_files_that_are_dropped_after_a_refusal_are_shown(visit: Visit, saved: bytes) -> None:
+    app = drop(visit(), saved[:-50])
+    upload(app, plants_csv="id,x\na,1\nb,2\n")
+    assert "could not be opened" not in html_of(app)
+    assert app.button(key="go-on").label == "Map them"
+
+
+def test_a_project_among_other_files_is_told_to_come_alone(visit: Visit, saved: bytes) -> None:
+    app = visit()
+    app.file_uploader[0].set_value(
+        [("mine.hetviz", saved, "x"), ("a.csv", b"id,x\na,1\n", "text/csv")]
+    ).run()
+    assert not app.exception
+    assert "Open it by itself" in html_of(app)
+
+
+def test_what_does_not_fit_into_the_project_is_told(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit()
+    workspace_of(app).blobs.limit = 5
+    upload(app, plants_csv="id,x\na,1\nb,2\n")
+    assert not app.exception
+    (told,) = app.error
+    assert "are allowed" in told.value
+
+
+def labels(app: AppTest) -> list[str]:
+    return [one.proto.label for one in app.get("download_button")]
+
+
+def test_export_offers_the_project_and_its_data(visit: Visit, saved: bytes) -> None:
+    app = go(drop(visit(), saved), "export")
+    assert not app.exception
+    assert {"Project", "Data as guided"} <= set(labels(app))
+    assert "every step since the first" in html_of(app)
+
+
+def test_a_project_without_a_map_can_be_saved_too(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit()
+    workspace = workspace_of(app)
+    monkeypatch.setattr(work, "make_first_map", lambda: None)
+    upload(app, plants_csv="id,x\na,1\nb,2\nc,4\n")
+    app.button(key="go-on").click().run()
+    assert workspace.state.run is None
+    go(app, "export")
+    assert "No map to take along yet" in html_of(app)
+    assert "Project" in labels(app)
+
+
+def _failing() -> bytes:
+    raise DataError(Problem("too-large", "project", "its files hold 9 GB"))
+
+
+def _page_with_a_button() -> None:
+    import streamlit as st
+
+    from hetviz.ui import session
+
+    heard = session.heard_late()
+    st.write(heard, session.messages())
+
+
+def test_why_a_file_could_not_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = AppTest.from_function(_page_with_a_button)
+    app.session_state["late"] = late = []
+    made: dict[str, Any] = {}
+    monkeypatch.setattr(session, "teller", lambda: late.append)
+    monkeypatch.setattr(st, "download_button", lambda label, **given: made.update(given))
+    downloads.button("Project", "x.hetviz", partial(_failing))
+    app.run()
+    assert "False" in app.markdown[0].value
+    with pytest.raises(DataError):
+        made["data"]()
+    app.run()
+    assert "its files hold 9 GB" in app.json[0].value
+    assert late == []
+
+
+def test_only_what_hetviz_does_can_be_started_again(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A project file may come from anybody, and names what a job was to call."""
+    ran: list[str] = []
+    monkeypatch.setattr(work.RUNNER, "submit", lambda *given: ran.append(given[2].function))
+    for task in ("os:system", "hetviz.cli:main", "subprocess:run", "hetviz.jobs.tasks:os.system"):
+        workspace = SESSIONS.get(new_id())
+        workspace.do(OpenSample("digit-views"))
+        workspace.do(StartJob("j", "PCA", {"task": task, "arguments": {"command": "true"}}))
+        sid = open_project(save_project(workspace), "a.hetviz", SESSIONS)
+        app = visit(sid=sid)
+        app.button(key="again").click().run()
+        assert not app.exception
+        assert "cannot be started again" in app.error[0].value
+    assert ran == []
+    workspace.do(EndJob("j"))
+    note = {"task": work.MAP, "arguments": {"method": "pca"}, "only": None}
+    workspace.do(StartJob("k", "PCA", note))
+    app = visit(sid=open_project(save_project(workspace), "a.hetviz", SESSIONS))
+    app.button(key="again").click().run()
+    assert ran == [work.MAP]
