@@ -69,7 +69,7 @@ def sentence(found: Summary) -> str:
     parts = [f"{n:,} {name}" for name, n in found.datasets.items()]
     maps = look.count(found.maps, "map") if found.maps else "no map yet"
     changed = f", last changed {history.when_words(found.changed)}" if found.changed else ""
-    return f"Opened {found.title!r}: {look.listed([*parts, maps])}{changed}."
+    return f"Opened “{found.title}”: {look.listed([*parts, maps])}{changed}."
 
 
 def refusal(found: Opening) -> None:

@@ -21,7 +21,7 @@ def offer(state: State) -> None:
         button("Data as guided", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem))
     look.quiet(
         "Project: one file with the data, all maps, clusters, names, groups and every step since "
-        "the first, so that undo works and what you took out is still in it. Drop it on the Start "
-        "page to go on, here or on another computer. Data as guided: only the data as they are "
-        "now, with what was said of them."
+        "the first, so that undo works and what you took out is still in it. Dropped on the Start "
+        "page it opens again, here or on another computer."
     )
+    look.quiet("Data as guided: only the data as they are now, with what was said of them.")

@@ -18,10 +18,18 @@ from hetviz.workspace import Sessions, State
 from tests.browser.harness import ROOT, Server, serve, session_members, wait_until
 from tests.lasting.visitor import Gone, Visitor
 
-KINDS = ("save", "fit", "upload", "worker", "reload", "tabs")
+KINDS = ("save", "fit", "upload", "project", "worker", "reload", "tabs")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 # Seconds after its beginning in which something is killed.
-_WITHIN = {"save": 1.2, "fit": 1.5, "upload": 3.0, "worker": 1.0, "reload": 0.5, "tabs": 1.0}
+_WITHIN = {
+    "save": 1.2,
+    "fit": 1.5,
+    "upload": 3.0,
+    "project": 6.0,
+    "worker": 1.0,
+    "reload": 0.5,
+    "tabs": 1.0,
+}
 
 
 @dataclass
@@ -59,14 +67,23 @@ def moments(home: Path, kind: str, n: int, seed: int = 0) -> Tally:
             wait = float(rng.uniform(0.0, _WITHIN[kind]))
             visitor = Visitor(server.url, sid=sid).come()
             sid = visitor.sid
+            if kind == "project":
+                # It loads what draws figures.
+                visitor.go("export")
             if kind in ("worker", "reload", "tabs"):
                 told = _SURVIVED[kind](server, visitor, wait, k)
             else:
                 told = _until_killed(kind, server, visitor, wait, k)
+        # A project that was opened from a file is another one.
+        sid = visitor.sid
         tally.faults += 1
         tally.acts += len(told)
         state = kept(home, sid)
         tally.lost += sum(not _holds(state, act) for act in told[-1:])
+        if kind == "project":
+            # Whatever was opened is whole; what was on its way is no project.
+            for journal in sorted((home / "sessions").glob("*/journal.jsonl")):
+                kept(home, journal.parent.name)
     return tally
 
 
@@ -107,7 +124,9 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
         if kind == "fit":
             visitor.press("Make map")
         for number in range(10_000):
-            if kind == "upload":
+            if kind == "project":
+                _as_a_file(visitor, f"round {k} edit {number}", told)
+            elif kind == "upload":
                 _upload(visitor, f"up{k}x{number}", seed=number)
                 told.append(f"data up{k}x{number}")
             else:
@@ -134,6 +153,19 @@ def _upload(visitor: Visitor, name: str, seed: int) -> None:
     visitor.upload({f"{name}.csv": table(200, seed)})
     visitor.press("Map them")
     assert visitor.has(name)
+
+
+def _as_a_file(visitor: Visitor, title: str, told: list[str]) -> None:
+    """Name the project, save it as a file, and go on in the one that the file opens as."""
+    visitor.go("export")
+    visitor.say("Project name", title)
+    assert visitor.has(title)
+    told.append(f"title {title}")
+    content = visitor.download("Project")
+    visitor.go("home")
+    visitor.upload({"saved.hetviz": content})
+    visitor.wait("Opened ")
+    assert visitor.has(title)
 
 
 def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:

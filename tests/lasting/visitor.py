@@ -46,6 +46,7 @@ class Visitor:
         self.texts: list[str] = []
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}
+        self._tab = ""
         cookies = http.cookiejar.CookieJar()
         self._http = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
         self._cookies = cookies
@@ -127,7 +128,9 @@ class Visitor:
         while True:
             heard = self._next()
             kind = heard.WhichOneof("type")
-            if kind == "page_info_changed":
+            if kind == "new_session":
+                self._tab = heard.new_session.initialize.session_id
+            elif kind == "page_info_changed":
                 found = _SID.search(heard.page_info_changed.query_string)
                 self.sid = found.group(1) if found else self.sid
             elif kind == "delta":
@@ -144,6 +147,18 @@ class Visitor:
                         del self._states[id]
                     return time.monotonic() - begun
                 self.widgets, self.texts = {}, []
+
+    def download(self, label: str) -> bytes:
+        """Press a button that makes a file; return the file."""
+        ask = BackMsg()
+        ask.backend_operation_request.request_id = "file"
+        ask.backend_operation_request.session_id = self._tab
+        wanted = ask.backend_operation_request.deferred_file
+        wanted.file_id = self._named("download_button", label).deferred_file_id
+        self._send(ask)
+        answer = self._until("backend_operation_response").backend_operation_response
+        assert not answer.error_msg, answer.error_msg
+        return self.fetch(answer.deferred_file.url)
 
     def has(self, words: str) -> bool:
         """Whether the page shows these words."""

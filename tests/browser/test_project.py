@@ -1,0 +1,45 @@
+"""A project saved as a file in one browser, and opened from it in another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Server
+from tests.browser.test_app import settled, stage
+from tests.browser.test_lasting import rename
+
+Open = Callable[[str], Page]
+
+
+def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_path: Path) -> None:
+    page = open_page(server.url)
+    page.goto("/export")
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
+    rename(page, "Signs of feeling")
+    with page.expect_download() as made:
+        page.get_by_role("button", name="Project", exact=True).click()
+    assert made.value.suggested_filename == "signs-of-feeling.hetviz"
+    file = tmp_path / made.value.suggested_filename
+    made.value.save_as(file)
+
+    other = open_page(server.url)
+    other.goto("/")
+    expect(other.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    settled(other)
+    other.locator(".st-key-own-files-True input[type=file]").set_input_files(file)
+    told = other.get_by_text("Opened “Signs of feeling”: 1,273 emoji, 621 keywords and 1 map")
+    expect(told).to_be_visible()
+    expect(other.locator(".st-key-project").get_by_text("Signs of feeling")).to_be_visible()
+    expect(other.locator(".hv-projects").get_by_text("Signs of feeling")).to_be_visible()
+    settled(other)
+    assert other.url != page.url
+    other.get_by_role("button", name="Open this map").click()
+    stage(other)
+    settled(other)
+    other.get_by_role("button", name="Undo project name").click()
+    expect(other.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    expect(page.locator(".st-key-project").get_by_text("Signs of feeling")).to_be_visible()
+    settled(other)
