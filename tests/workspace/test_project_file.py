@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import hetviz
 from hetviz.cli import main
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import child, drop, gate
+from hetviz.io import child, drop, limits
 from hetviz.runs.cluster_codes import pack_codes
 from hetviz.workspace import (
     AddTables,
@@ -415,7 +415,7 @@ def test_what_could_not_be_opened_again_is_not_saved(
     _, workspace = worked_in(sessions)
     project = sum(name.startswith("project/") for name in unpacked(save_project(workspace)))
     # The data as a bundle are the first to stay behind.
-    monkeypatch.setattr(gate, "MAX_MEMBERS", project + 1)
+    monkeypatch.setattr(limits, "MAX_MEMBERS", project + 1)
     content = save_project(workspace)
     assert "hetviz.toml" not in unpacked(content)
     assert whole(sessions.get(open_project(content, "a.hetviz", sessions))) == whole(workspace)
@@ -423,7 +423,7 @@ def test_what_could_not_be_opened_again_is_not_saved(
     path.write_bytes(content)
     with pytest.raises(DataError, match="Start page"):
         hetviz.load(path)
-    monkeypatch.setattr(gate, "MAX_FILE_BYTES", 500)
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 500)
     with pytest.raises(DataError, match="data as guided"):
         save_project(workspace)
 
