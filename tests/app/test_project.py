@@ -62,7 +62,7 @@ def test_a_dropped_project_opens_and_says_what_came_back(visit: Visit, saved: by
     assert plain.startswith(f"Opened “{HOSTILE}”: 700 pixels, 700 fourier, 700 shape and 2 maps")
     assert ", last changed " in plain
     text = html_of(app)
-    assert "700 " in text and "seen 3 ways" in text
+    assert "1,000 digit, seen 3 ways" in text
     assert "<img src=x" not in text
     assert project_of(app, "recent")["id"] == new
     # Both are there, and undo works.
