@@ -15,10 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.data.dataset import Dataset
+from hetviz.data.entries import entries_of, separator_of
 from hetviz.data.heterodata import HeteroData
 from hetviz.data.kept import kept
 from hetviz.data.keys import column_keys, translated
-from hetviz.data.listing import entries_of, separator_of
+from hetviz.data.places import place_columns
 
 _MOST_COLUMNS = 40
 _LONGEST = 100
@@ -117,8 +118,8 @@ class Shared:
 def key_columns(data: HeteroData) -> list[KeyColumn]:
     """Return the columns of all datasets that may hold keys, the ids first.
 
-    Columns of fractions, of one value, and of long text hold none; of a table, the first 40 that
-    may are looked at. They are read once a dataset.
+    Columns of fractions, of places, of one value, and of long text hold none; of a table, the first
+    40 that may are looked at. They are read once a dataset.
     """
     return [column for dataset in data.datasets.values() for column in _kept(dataset)]
 
@@ -180,9 +181,12 @@ def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
     found = [_key_column(dataset, "")]
     ids = set(dataset.ids.tolist())
     table = dataset.table if dataset.table is not None else pd.DataFrame()
+    places = place_columns(dataset) or ()
     for column in map(str, table.columns):
         if len(found) > _MOST_COLUMNS:
             break
+        if places == (column,):
+            continue
         values = table[column]
         if pd.api.types.is_bool_dtype(values.dtype) or _fractions(values):
             continue

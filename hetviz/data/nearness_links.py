@@ -2,73 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from hetviz.data.dataset import Dataset
 from hetviz.data.heterodata import HeteroData
-from hetviz.data.keys import cells_of
 from hetviz.data.links import Links
 from hetviz.data.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
+from hetviz.data.places import places_of
 from hetviz.errors import DataError, ParameterError, Problem
 
 EARTH_KM = 6371.0088
 NEAREST = 3
-_LATITUDE = frozenset({"lat", "latitude", "breite", "breitengrad"})
-_LONGITUDE = frozenset({"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad"})
 _LEAST_WEIGHT = 0.01
-
-
-def place_columns(dataset: Dataset) -> tuple[str, str] | None:
-    """Return the columns of latitude and longitude, told by their names, or None."""
-    if dataset.table is None:
-        return None
-    found: list[str] = []
-    for names in (_LATITUDE, _LONGITUDE):
-        for column in map(str, dataset.table.columns):
-            if names & set(re.split(r"[^a-zäöü]+", column.casefold())):
-                found.append(column)
-                break
-    return (found[0], found[1]) if len(found) == 2 else None
-
-
-def places_of(
-    dataset: Dataset, columns: tuple[str, str] | None = None
-) -> tuple[NDArray[np.float64], int]:
-    """Return latitude and longitude in degrees, shape (n, 2), NaN where there are none.
-
-    The second value counts the rows whose numbers lie nowhere on the globe.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are no such columns.
-    """
-    columns = columns or place_columns(dataset)
-    where = f"dataset {dataset.name!r}"
-    if columns is None:
-        what = "no columns are called latitude and longitude"
-        raise DataError(Problem("no-places", where, what, remedy="Name the two columns."))
-    P = np.column_stack([_numbers(dataset, column) for column in columns])
-    P[~np.isfinite(P).all(axis=1)] = np.nan
-    wrong = (np.abs(P[:, 0]) > 90) | (np.abs(P[:, 1]) > 360)
-    P[wrong] = np.nan
-    return P, int(wrong.sum())
-
-
-def _numbers(dataset: Dataset, column: str) -> NDArray[np.float64]:
-    """Return a column as numbers, with a decimal point or comma, NaN where there is none."""
-    table = dataset.table
-    if table is not None and column in table and pd.api.types.is_numeric_dtype(table[column].dtype):
-        return table[column].to_numpy(np.float64, na_value=np.nan)
-    cells = [cell.replace(",", ".") for cell in cells_of(dataset, column)]
-    return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
 
 
 def match_by_nearness(
@@ -78,8 +27,8 @@ def match_by_nearness(
     *,
     k: int | None = None,
     km: float | None = None,
-    source_columns: tuple[str, str] | None = None,
-    target_columns: tuple[str, str] | None = None,
+    source_columns: tuple[str, ...] | None = None,
+    target_columns: tuple[str, ...] | None = None,
 ) -> Match:
     """Pair items with those of another dataset that lie nearest.
 
@@ -129,8 +78,8 @@ def links_by_nearness(
     *,
     k: int | None = None,
     km: float | None = None,
-    source_columns: tuple[str, str] | None = None,
-    target_columns: tuple[str, str] | None = None,
+    source_columns: tuple[str, ...] | None = None,
+    target_columns: tuple[str, ...] | None = None,
     kind: str = "near",
 ) -> Links:
     """Link items with those of another dataset that lie nearest on the globe.
@@ -145,8 +94,9 @@ def links_by_nearness(
         Of several at the same distance those come first whose place and id do.
     km : float, optional
         Only pairs at most so many kilometres apart.
-    source_columns, target_columns : (str, str), optional
-        Columns of latitude and longitude in degrees; told by their names unless given.
+    source_columns, target_columns : (str, str) or (str,), optional
+        Columns of latitude and longitude in degrees, or the one that holds both as in
+        "59.91, 10.75"; found as `hetviz.data.places.place_columns` does unless given.
     kind : str
 
     Returns
@@ -161,7 +111,7 @@ def links_by_nearness(
         If a dataset or column does not exist, no row has a place, or there would be more than
         1,000,000 pairs, which are counted before any is made.
     hetviz.errors.ParameterError
-        Unless `k` is a whole number of 1 or more and `km` above 0.
+        Unless `k` is a whole number of 1 or more, `km` above 0 and the columns are one or two.
 
     Notes
     -----

@@ -21,7 +21,8 @@ from hetviz.data.key_columns import (
     shared,
 )
 from hetviz.data.matching import MOST_PAIRS, Match
-from hetviz.data.nearness_links import NEAREST, km_between, nearest_km, place_columns, places_of
+from hetviz.data.nearness_links import NEAREST, km_between, nearest_km
+from hetviz.data.places import place_columns, places_of
 from hetviz.data.reach import Reach, reach
 from hetviz.errors import HetvizError
 

@@ -6,11 +6,11 @@ import streamlit as st
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.checks import MAX_NAME_LENGTH
+from hetviz.data.entries import SEPARATORS, separator_of
 from hetviz.data.joins import Join, share_linked
 from hetviz.data.keys import cells_of
-from hetviz.data.listing import SEPARATORS, separator_of
 from hetviz.data.matching import Match
-from hetviz.data.nearness_links import place_columns
+from hetviz.data.places import place_columns
 from hetviz.data.reach import reach
 from hetviz.errors import HetvizError
 from hetviz.plots.text import short

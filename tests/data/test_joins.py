@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data.entries import separator_of
 from hetviz.data.joins import Join
 from hetviz.data.keys import folded
-from hetviz.data.listing import match_by_list, separator_of
+from hetviz.data.listing import match_by_list
 from hetviz.data.matching import match_by_key
-from hetviz.data.nearness_links import EARTH_KM, match_by_nearness, place_columns
+from hetviz.data.nearness_links import EARTH_KM, match_by_nearness
+from hetviz.data.places import place_columns
 from hetviz.data.reach import reach
 from hetviz.errors import DataError, DataWarning, ParameterError
 
@@ -162,6 +164,51 @@ def towns() -> HeteroData:
     a = placed("a", [(0, 0), (0, quarter), ("x", 3), (95, 0)], ("lat", "lon"))
     b = placed("b", [(0, 1), (0, 91), (0, -179)], ("geo_latitude", "Longitude (deg)"))
     return HeteroData([a, b])
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("position", ["0.00, 0.00", "0.00,90.00", "", "95.00 0.00"]),
+        ("position", ["0,00; 0,00", "0,00 90,00", None, "(95.00, 0.00)"]),
+        ("lat, lon", ["0, 0", "0, 90", "-", "95, 0"]),
+        ("long/lat", ["0, 0", "90, 0", "-", "0, 95"]),
+    ],
+)
+def test_places_in_one_column_are_read_as_those_in_two(column: str, cells: list[str]) -> None:
+    two = towns()
+    ids = [f"a{row}" for row in range(4)]
+    cells = [cells[0], cells[1], cells[2], cells[3]] + [cells[0]] * 8
+    one = Dataset(
+        "a", [*ids, *(f"x{row}" for row in range(8))], table=pd.DataFrame({column: cells})
+    )
+    if column == "position":
+        assert place_columns(one) == (column,)
+    data = HeteroData([one, two["b"]])
+    match = match_by_nearness(data, "a", "b", k=1, source_columns=(column,))
+    assert pairs(match)[:2] == [(0, 0), (1, 1)]
+    assert match.source_alone.tolist() == [2, 3]
+    assert any("1 a lie nowhere on the globe" in words for words in match.told)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("position", ["3, 5", "1, 2", "2, 9"]),
+        ("size", ["1.5, 2.5", "3.5, 1.5", "2.5, 2.0"]),
+        ("lat, lon", ["here", "there", "0, 0"]),
+        ("prices", ["1.50, 2.25, 3.00", "1.50, 2.75, 9.25", "0.50, 0.75, 0.99"]),
+        ("lat", [1.5, 2.5, 3.5]),
+    ],
+)
+def test_other_pairs_of_numbers_are_no_places(column: str, cells: list[object]) -> None:
+    table = pd.DataFrame({column: cells})
+    assert place_columns(Dataset("a", ["x", "y", "z"], table=table)) is None
+
+
+def test_three_columns_are_no_place() -> None:
+    with pytest.raises(ParameterError, match="name two"):
+        match_by_nearness(towns(), "a", "b", source_columns=("lat", "lon", "lat"))
 
 
 def test_the_nearest_are_linked_with_a_weight_that_falls_with_distance() -> None:

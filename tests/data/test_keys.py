@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hetviz.data import Dataset, kept
+from hetviz.data.entries import entries_of, separator_of
 from hetviz.data.keys import (
     all_folded,
     all_stripped,
@@ -21,7 +22,6 @@ from hetviz.data.keys import (
     keys_of,
     members,
 )
-from hetviz.data.listing import entries_of, separator_of
 
 TEXTS = st.lists(st.text(alphabet="aB \t\x00\x1cé\u200bſ;,", max_size=5), max_size=8)
 

@@ -134,10 +134,17 @@ def test_places_are_proposed_where_the_nearest_is_near() -> None:
             table=pd.DataFrame(at, columns=["lat", "lon"]),
         )
 
-    data = HeteroData([table("shops", P[:20] + 0.1), table("towns", P)])
-    (found,) = hetviz.propose_joins(data)
+    shops, towns = table("shops", P[:20] + 0.1), table("towns", P)
+    (found,) = hetviz.propose_joins(HeteroData([shops, towns]))
     assert (found.join.kind, found.join.source, found.join.target) == ("near", "towns", "shops")
     assert 0.5 < found.score <= 1
+    # The same places written in one column.
+    cells = [f"{lat:.9f}, {lon:.9f}" for lat, lon in P]
+    written = Dataset("towns", towns.ids.tolist(), table=pd.DataFrame({"where": cells}))
+    (same,) = hetviz.propose_joins(HeteroData([shops, written]))
+    assert same.join == found.join
+    assert same.score == pytest.approx(found.score, abs=1e-6)
+    assert same.match.j.tolist() == found.match.j.tolist()
 
 
 def test_the_order_of_rows_and_of_datasets_changes_no_proposal() -> None:
