@@ -132,9 +132,8 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     total = sum(map(len, known))
     weight = sum(float(np.abs(group.weight).sum()) for group in known)
     hubs = []
-    for row in np.lexsort((np.arange(len(counts)), -counts))[:_HUBS]:
-        if not counts[row]:
-            break
+    held_by = np.flatnonzero(counts)
+    for row in held_by[np.argsort(-counts[held_by], kind="stable")][:_HUBS]:
         name = next(name for name, span in data.offsets.items() if span.start <= row < span.stop)
         dataset, at = data[name], int(row) - data.offsets[name].start
         hubs.append(

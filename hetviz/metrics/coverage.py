@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations_with_replacement
 
-import numpy as np
 import pandas as pd
 
 from hetviz.data import HeteroData
+from hetviz.data.links import Links
+from hetviz.data.reach import Reach, reach
 
 COLUMNS = (
     "source", "target", "together", "apart", "source_linked", "source_items", "target_linked",
@@ -32,46 +33,34 @@ def coverage(data: HeteroData) -> pd.DataFrame:
 
     Notes
     -----
-    O(links + rows).
+    O(links + rows) for each two datasets with links; see `hetviz.data.reach.reach`.
     """
-    table = data.link_table()
-    names = np.array(list(data.datasets), dtype=object)
-    starts = np.array([span.start for span in data.offsets.values()])
-    p, q = table["p"].to_numpy(np.int64), table["q"].to_numpy(np.int64)
-    p, q = np.minimum(p, q), np.maximum(p, q)
-    a, b = (np.searchsorted(starts, side, side="right") - 1 for side in (p, q))
-    weight = table["weight"].to_numpy(np.float64)
-    order = np.argsort(a * len(names) + b, kind="stable")
-    blocks, first = np.unique((a * len(names) + b)[order], return_index=True)
-    rows_of = dict(zip(blocks.tolist(), np.split(order, first[1:]), strict=False))
+    groups: dict[frozenset[str], list[Links]] = {}
+    for group in data.links:
+        if len(group):
+            groups.setdefault(frozenset((group.source, group.target)), []).append(group)
     out = []
-    for first_at, second_at in combinations_with_replacement(range(len(names)), 2):
-        here = rows_of.get(first_at * len(names) + second_at, np.empty(0, dtype=np.int64))
-        if first_at == second_at and not len(here):
-            continue
-        ends = np.concatenate([p[here], q[here]])
-        linked, counts = np.unique(ends, return_counts=True)
-        left, right = data[names[first_at]], data[names[second_at]]
-        sides = [
-            linked[(linked >= starts[at]) & (linked < starts[at] + len(part))]
-            for at, part in ((first_at, left), (second_at, right))
-        ]
-        hub = int(linked[np.argmax(counts)]) if len(linked) else -1
-        in_left = starts[first_at] <= hub < starts[first_at] + len(left)
-        part, start = (left, starts[first_at]) if in_left else (right, starts[second_at])
-        out.append(
-            (
-                left.name,
-                right.name,
-                int((weight[here] > 0).sum()),
-                int((weight[here] < 0).sum()),
-                len(sides[0]),
-                len(left),
-                len(sides[1]),
-                len(right),
-                part.name if hub >= 0 else "",
-                str(part.ids[hub - start]) if hub >= 0 else "",
-                int(counts.max(initial=0)),
-            )
-        )
+    for left, right in combinations_with_replacement(data.datasets, 2):
+        here = groups.get(frozenset((left, right)), [])
+        if here or left != right:
+            out.append(_row(data, left, right, here, reach(data, here)))
     return pd.DataFrame(out, columns=list(COLUMNS))
+
+
+def _row(
+    data: HeteroData, left: str, right: str, here: list[Links], found: Reach
+) -> tuple[object, ...]:
+    hub = ("", "", 0)
+    if found.hubs:
+        hub = found.hubs[0].dataset, found.hubs[0].id, found.hubs[0].links
+    return (
+        left,
+        right,
+        sum(int((group.weight > 0).sum()) for group in here),
+        sum(int((group.weight < 0).sum()) for group in here),
+        found.linked.get(left, 0),
+        len(data[left]),
+        found.linked.get(right, 0),
+        len(data[right]),
+        *hub,
+    )
