@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hetviz import cli
+from hetviz.workspace import BlobStore, SetTitle, Workspace, save_project
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -22,7 +23,7 @@ LINKS = "source_dataset,source_id,target_dataset,target_id,weight\n" + "".join(
 )
 NEW = "id,name,size,weight\nn1,=Elm,3,4\np0,Oak,1,1\nn2,Yew,,2\n"
 _ENDS = "--source", "plants", "--target", "birds"
-# What each command is called with: DATA, RUN (a folder of `embed`), NEW and OUT are put in.
+# What each is called with: DATA, RUN (a folder of `embed`), NEW, PROJECT and OUT are put in.
 SMALL = {
     "samples": [],
     "methods": ["--suggest", "DATA"],
@@ -38,6 +39,7 @@ SMALL = {
     "run": ["RUN/recipe.toml", "--out", "OUT"],
     "export": ["RUN", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
+    "project": ["PROJECT"],
 }
 # It serves until it is stopped: tests/test_cli.py starts it.
 SERVES = {"app"}
@@ -56,12 +58,15 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make data, new items and the folder of a run."""
+    """Make data, new items, the folder of a run, and a project."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "data").mkdir()
     for name, text in {"plants": PLANTS, "birds": BIRDS, "links": LINKS}.items():
         (folder / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
     (folder / "new.csv").write_text(NEW, encoding="utf-8")
+    workspace = Workspace(BlobStore(folder / "blobs"))
+    workspace.do(SetTitle("Mine"))
+    (folder / "mine.hetviz").write_bytes(save_project(workspace))
     data, out = str(folder / "data"), str(folder / "run")
     assert cli.main(["embed", data, "--method", "pca", "--out", out, "--model", f"{out}.zip"]) == 0
     return folder
@@ -69,6 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def filled(words: list[str], made: Path, out: Path) -> list[str]:
     places = {"DATA": made / "data", "RUN": made / "run", "NEW": made / "new.csv", "OUT": out}
+    places["PROJECT"] = made / "mine.hetviz"
     found = []
     for word in words:
         head = next(
