@@ -13,6 +13,10 @@ from hetviz.data import Dataset, HeteroData
 
 _TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
+# The end of a file's name says nothing of what is in it.
+_ENDING = re.compile(
+    r"\.(png|jpe?g|gif|webp|bmp|tiff?|svg|txt|md|csv|json|pdf|npy)$", re.IGNORECASE
+)
 _LONGEST_NAME, _MOST_TOKENS = 28, 4
 _MOST_WORDS = 5_000
 _LOOKED_AT = 200
@@ -50,13 +54,13 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
         start = data.offsets[name].start
         columns = _texts(dataset)
         if named[name]:
-            columns = [[str(title) for title in dataset.titles], *columns]
+            columns = [_titles(dataset), *columns]
         for texts in columns:
             for row, text in enumerate(texts):
                 for word in _TOKEN.findall(text):
                     note(start + row, word)
         if named[name] and _describes_others(data, name):
-            for row, title in enumerate(map(str, dataset.titles)):
+            for row, title in enumerate(_titles(dataset)):
                 if _is_name(title):
                     note(start + row, title)
     for row, title in _linked_names(data, named):
@@ -73,9 +77,13 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
 
 def _has_names(dataset: Dataset) -> bool:
     """Whether the titles of a dataset mostly say something to a reader."""
-    few = list(map(str, dataset.titles[:: max(1, len(dataset) // _LOOKED_AT)]))
+    few = _titles(dataset)[:: max(1, len(dataset) // _LOOKED_AT)]
     said = sum(_LETTERS.search(title) is not None for title in few)
     return said > len(few) / 2 and len(set(few)) > 1
+
+
+def _titles(dataset: Dataset) -> list[str]:
+    return [_ENDING.sub("", str(title)) for title in dataset.titles]
 
 
 def _is_name(title: str) -> bool:
@@ -120,9 +128,9 @@ def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, s
             if by == links.source
             else (links.source, links.i, links.j)
         )
-        start, titles = data.offsets[other].start, data[by].titles
+        start, titles = data.offsets[other].start, _titles(data[by])
         together: NDArray[np.bool_] = np.asarray(links.weight > 0)
         for row, describing in zip(mine[together].tolist(), theirs[together].tolist(), strict=True):
-            if _is_name(str(titles[describing])):
-                found.append((start + row, str(titles[describing])))
+            if _is_name(titles[describing]):
+                found.append((start + row, titles[describing]))
     return found

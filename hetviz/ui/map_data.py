@@ -278,13 +278,14 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
     def within() -> list[tuple[str, int, list[list[float]]]]:
         form, frame = geometry(state, run), frame_of(state, run)
         shown = seen(state) & form.placed
+        points = form.points.astype(np.float64)
+        shown[shown] = frame.inside(points[shown])
         found = []
         for part in map_layers.part_names_of(state, run):
-            members = form.points[part.rows[shown[part.rows]]].astype(np.float64)
-            members = members[frame.inside(members)]
+            members = points[part.rows[shown[part.rows]]]
             if len(members):
                 name = short(spoken(part.name), LONGEST_NAME)
-                at = name_anchors(frame, members, members, name, NAME_FONT)
+                at = name_anchors(frame, members, points[shown], name, NAME_FONT)
                 found.append((name, part.cluster, at.tolist()))
         return found
 

@@ -213,15 +213,24 @@ function names(m, ctx, boxes, groups, pieces) {
           pieces.push({
             kind: "name", text: name.text, code: name.code, font: face, x, y, dx: px - raw, dy, box,
           });
-          written.add(name.text);
-          return;
+          return true;
         }
       }
     }
+    return false;
   };
+  // Nearer by, what the parts of a group are stands in place of its name.
+  const inParts = new Set();
+  for (const name of far || m.moving ? [] : data.names) {
+    if (!name.within || !groups.has(name.code + 1) || written.has(name.text)) continue;
+    if (write(name, `600 ${tall - 2}px ${m.family}`, tall - 2, name.at)) {
+      written.add(name.text);
+      inParts.add(name.code);
+    }
+  }
   for (const name of data.names) {
     const cells = groups.get(name.code + 1);
-    if (!cells || name.within) continue;
+    if (!cells || name.within || inParts.has(name.code)) continue;
     const dense = [...cells.values()].sort((a, b) => b[0] - a[0]);
     const total = dense.reduce((sum, cell) => sum + cell[0], 0);
     // Zoomed in, a name for one stray point would be read as the name of everything around it.
@@ -229,11 +238,5 @@ function names(m, ctx, boxes, groups, pieces) {
     const peaks = dense.slice(0, 4).map(([count, x, y]) => [x / count, y / count]);
     const given = m.moving ? [] : name.at;
     write(name, font, tall, far ? [...given, ...peaks] : peaks);
-  }
-  if (far || m.moving) return;
-  // Nearer by, what a part of a group is.
-  for (const name of data.names) {
-    if (!name.within || written.has(name.text)) continue;
-    write(name, `600 ${tall - 3}px ${m.family}`, tall - 3, name.at);
   }
 }
