@@ -1,0 +1,86 @@
+"""The Clusters page in a browser: find, rename, merge, undo; names on the map, and the export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import settled, stage
+
+# It tries many numbers of clusters; elsewhere the usual patience is enough.
+LONG = 120_000
+
+
+def written(page: Page, key: str) -> list[dict[str, Any]]:
+    """Return the names that stand on a map, with the code of their group and their font."""
+    found: list[dict[str, Any]] = page.evaluate(
+        "key => document.querySelector(`.st-key-${key} .hv-map`).__hv.map.overlay.pieces"
+        ".filter(p => p.kind === 'name').map(({ text, code, font }) => ({ text, code, font }))",
+        key,
+    )
+    return found
+
+
+def wait_for_name(page: Page, key: str, name: str) -> None:
+    page.wait_for_function(
+        "([key, name]) => document.querySelector(`.st-key-${key} .hv-map`)?.__hv?.map.overlay"
+        "?.pieces.some(p => p.kind === 'name' && p.text === name)",
+        arg=[key, name],
+    )
+
+
+def test_clusters_are_found_renamed_merged_and_exported(page: Page) -> None:
+    page.goto("/clusters")
+    stage(page, "clusters-map")
+    page.get_by_role("button", name="Find clusters").click()
+    boxes = page.locator(".st-key-clusters-cards [data-testid=stCheckbox]")
+    expect(boxes.first).to_be_visible(timeout=LONG)
+    settled(page)
+    n = boxes.count()
+    assert n > 2
+
+    boxes.nth(0).locator("label").click()
+    settled(page)
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_role("textbox", name="Name of the cluster").fill("My own words")
+    page.keyboard.press("Enter")
+    settled(page)
+    page.locator(".st-key-rename-cluster button").click()
+    expect(boxes.nth(0)).to_contain_text("My own words")
+    wait_for_name(page, "clusters-map", "My own words")
+
+    for place in (1, 2):
+        boxes.nth(place).locator("label").click()
+        settled(page)
+    page.locator(".st-key-merge button").click()
+    expect(boxes).to_have_count(n - 1)
+    settled(page)
+    page.get_by_role("button", name="Undo merged clusters").click()
+    expect(boxes).to_have_count(n)
+    settled(page)
+
+    page.get_by_role("button", name="To the map").click()
+    stage(page)
+    wait_for_name(page, "map", "My own words")
+    # Nearer by, a cluster has its name or those of its parts, never both.
+    far = written(page, "map")
+    stage(page).hover()
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "far => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
+        " return map.overlay.pieces.some(p => p.kind === 'name' && !far.includes(p.text)); }",
+        arg=[name["text"] for name in far],
+    )
+    near = written(page, "map")
+    assert len({(one["code"], one["font"]) for one in near}) == len({one["code"] for one in near})
+
+    page.get_by_role("link", name="Export").click()
+    expect(page.locator(".st-key-export-preview img")).to_be_visible()
+    settled(page)
+    row = page.locator("[data-testid=stHorizontalBlock]", has_text="Coordinates").last
+    with page.expect_download() as made:
+        row.get_by_role("button", name="CSV").click()
+    header, *rows = made.value.path().read_text(encoding="utf-8").splitlines()
+    assert "cluster" in header.split(",")
+    assert any("My own words" in line for line in rows)
