@@ -165,7 +165,7 @@ class Visitor:
         labels = (getattr(element, "label", "") for element in self.widgets.values())
         return any(words in text for text in (*self.texts, *labels))
 
-    def wait(self, words: str, seconds: float = PATIENCE) -> None:
+    def wait(self, words: str, seconds: float = 3 * PATIENCE) -> None:
         """Run the page until it shows these words."""
         end = time.monotonic() + seconds
         while not self.has(words):
