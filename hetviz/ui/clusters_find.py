@@ -124,7 +124,7 @@ def _number(tried: Mapping[str, Any], now: int) -> None:
             key=key,
             label_visibility="collapsed",
             on_change=_take,
-            args=(key,),
+            args=(key, now),
         )
 
 
@@ -238,11 +238,14 @@ def _by_label(state: State) -> None:
     put(codes, list(names), how)
 
 
-def _take(key: str) -> None:
+def _take(key: str, shown: int) -> None:
     """Show another number of clusters, of those tried."""
     state = session.workspace().state
     tried = tried_of(state)
     wanted = int(st.session_state[key])
+    # A slider that is gone may be heard once more: it would undo what came after it.
+    if wanted == shown or state.clustering is None or len(state.clustering.names) != shown:
+        return
     numbers = [] if tried is None else [int(row["k"]) for row in tried["choice"]]
     if tried is None or wanted not in numbers:
         return
