@@ -8,7 +8,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 NAMES = sorted(
-    path.stem for path in HERE.glob("*.py") if path.stem not in ("__init__", "__main__", "harness")
+    path.stem
+    for path in HERE.glob("*.py")
+    if path.stem not in ("__init__", "__main__", "harness", "same_maps")
 )
 
 
