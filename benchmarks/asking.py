@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 import hetviz
 from benchmarks.harness import report
 from hetviz import HeteroData, Links
-from hetviz.runs.questions import suggest_questions
+from hetviz.runs.ask.questions import suggest_questions
 
 EVERY, ANSWERS = 20, 200
 TEST_PAIRS = 40_000

@@ -19,12 +19,12 @@ from sklearn.metrics import adjusted_rand_score
 
 import hetviz
 from benchmarks.harness import report
-from hetviz.core.partition import partition
+from hetviz.core.clustering.partition import partition
 from hetviz.data import HeteroData
 from hetviz.io import read_bundle
-from hetviz.runs.cluster_cards import ClusterCard, cluster_cards
-from hetviz.runs.cluster_contrast import Contrasts
-from hetviz.runs.cluster_search import label_clusters
+from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.search import label_clusters
 
 TOP = 5
 

@@ -17,8 +17,8 @@ import hetviz
 from benchmarks.harness import report
 from hetviz.errors import HetvizError
 from hetviz.io import read_bundle
-from hetviz.runs.compare import judged
-from hetviz.runs.run import fit_run
+from hetviz.runs.compare.compare import judged
+from hetviz.runs.embed.run import fit_run
 
 SEEDS = 3
 SLOW = ("code", "kbmf2k", "mkpe", "mkpoe", "pmvge", "gbc")

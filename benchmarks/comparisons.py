@@ -19,11 +19,11 @@ import numpy as np
 import hetviz
 from benchmarks.harness import cpu_seconds, report
 from hetviz import Comparisons, Dataset, HeteroData
-from hetviz.core.ordinal import comparison_accuracy
-from hetviz.core.ordinal_diagonal import weigh_columns
-from hetviz.core.ordinal_embedding import embed_order
-from hetviz.core.ordinal_flat import critical
-from hetviz.core.ordinal_hinge import Hinge
+from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.diagonal import weigh_columns
+from hetviz.core.ordinal.embedding import embed_order
+from hetviz.core.ordinal.fixed_rank import critical
+from hetviz.core.ordinal.hinge import Hinge
 
 DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}

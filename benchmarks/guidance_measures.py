@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import cpu_seconds, report
-from hetviz.core.satisfaction import distance_percentiles, satisfaction_area
+from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 
 
 def run(out: Path, quick: bool) -> None:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import hetviz
 from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz import Dataset, HeteroData, Links
-from hetviz.core.guided import guided_projection
+from hetviz.core.spectral.guided import guided_projection
 
 SIZES = ((2_000, 10_000), (20_000, 100_000), (200_000, 1_000_000))
 

@@ -29,11 +29,11 @@ import hetviz
 from benchmarks.coca import ENTITY, mfeat, terror, with_noise
 from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
-from hetviz.core.gbc_choice import chosen
-from hetviz.core.gbc_fit import Gbc, GbcSettings, fit_gbc
-from hetviz.features.labelled import LabelProblem, label_problem
+from hetviz.core.prediction.gbc_choice import chosen
+from hetviz.core.prediction.gbc_fit import Gbc, GbcSettings, fit_gbc
+from hetviz.features.relations.labelled import LabelProblem, label_problem
 from hetviz.progress import silent
-from hetviz.runs.label_scores import baselines, error_of, joined_source, split_labels
+from hetviz.runs.predict.label_scores import baselines, error_of, joined_source, split_labels
 
 DATA = "may"
 BASE = GbcSettings()

@@ -18,11 +18,11 @@ from sklearn.metrics import roc_auc_score
 
 import hetviz
 from benchmarks.harness import cpu_seconds, report
-from hetviz.core.kbmf2k import Factorisation, Links, infer
-from hetviz.core.kernel_regression import Design
-from hetviz.core.mkpe import Descent, minimise
-from hetviz.core.mkpe_scores import Domain, Scores, known_scores
-from hetviz.core.stiefel import random_frame, retract, steepest_descent
+from hetviz.core.kernels.mkpe import Descent, minimise
+from hetviz.core.kernels.mkpe_scores import Domain, Scores, known_scores
+from hetviz.core.kernels.regression import Design
+from hetviz.core.prediction.kbmf2k import Factorisation, Links, infer
+from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
 from hetviz.errors import DataWarning
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

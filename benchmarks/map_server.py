@@ -16,7 +16,8 @@ from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.plots.density import Window, category_tints, density_image
 from hetviz.plots.palette import tokens
-from hetviz.ui import map_data, map_links, map_parts, map_search, map_selection
+from hetviz.ui.map import description, links_of_rows, search, selection_codec
+from hetviz.ui.map import parts as map_parts
 from hetviz.workspace import Run, State, View
 
 SIZES = (2_000, 20_000, 100_000, 1_000_000)
@@ -67,15 +68,15 @@ def figures(state: State, made: Run) -> dict[str, float]:
     rng = np.random.default_rng(1)
 
     def spec() -> Any:
-        return map_data.spec(state, made, session=_SESSION, selection=chosen)
+        return description.spec(state, made, session=_SESSION, selection=chosen)
 
     chosen = np.flatnonzero(rng.random(data.n_rows) < 0.75)
     found = {"spec, first": first(spec), "spec": again(spec)}
-    packed = base64.b64encode(map_selection.pack_rows(chosen, data.n_rows).tobytes()).decode()
-    found["bits"] = again(lambda: map_data.unpack_selection({"packed": packed}, state, made))
+    packed = base64.b64encode(selection_codec.pack_rows(chosen, data.n_rows).tobytes()).decode()
+    found["bits"] = again(lambda: description.unpack_selection({"packed": packed}, state, made))
     turn = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     lasso = (np.column_stack([np.cos(turn), np.sin(turn)]) * 3).tolist()
-    found["lasso"] = again(lambda: map_data.unpack_selection({"polygon": lasso}, state, made))
+    found["lasso"] = again(lambda: description.unpack_selection({"polygon": lasso}, state, made))
     form, frame = map_parts.geometry(state, made), map_parts.frame_of(state, made)
     code = map_parts.colours_of(data, state.view.colour).code.astype(np.int8)
     (x0, y0), (x1, y1) = frame.low.tolist(), frame.high.tolist()
@@ -87,12 +88,12 @@ def figures(state: State, made: Run) -> dict[str, float]:
         return density_image(form.points, tints, window)
 
     found["density"] = again(density)
-    found["search, first"] = first(lambda: map_search.search(data, "zzz"))
-    found["search, none"] = again(lambda: map_search.search(data, "zzz"))
-    found["search, many"] = again(lambda: map_search.search(data, "ECLAIR"))
+    found["search, first"] = first(lambda: search.search(data, "zzz"))
+    found["search, none"] = again(lambda: search.search(data, "zzz"))
+    found["search, many"] = again(lambda: search.search(data, "ECLAIR"))
     some = chosen[:1000]
-    found["links, first"] = first(lambda: map_links.strongest(state, made, some))
-    found["links"] = again(lambda: map_links.strongest(state, made, some))
+    found["links, first"] = first(lambda: links_of_rows.strongest(state, made, some))
+    found["links"] = again(lambda: links_of_rows.strongest(state, made, some))
     return found
 
 

@@ -18,10 +18,12 @@ from sklearn.metrics import roc_auc_score
 import hetviz
 from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-from hetviz.core.ranking import nearest_places
-from hetviz.core.satisfaction import distance_percentiles, satisfaction_curve
+from hetviz.core.measures.ranking import nearest_places
+from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_curve
 from hetviz.io import read_bundle
-from hetviz.metrics import curves, evaluate, trust
+from hetviz.metrics.fit.curves import curves
+from hetviz.metrics.fit.summary import evaluate
+from hetviz.metrics.trust.trust import trust
 
 COUNTED = 10_000
 """Up to so many items a dataset all pairs are counted too, to compare with."""

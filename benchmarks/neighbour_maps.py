@@ -16,11 +16,11 @@ import hetviz
 from benchmarks.coca import mfeat
 from benchmarks.harness import peak_memory_mb, report
 from hetviz import Dataset, HeteroData, Links
-from hetviz.core.affinities import Balance, joint_affinities
-from hetviz.core.sne import QUICK, USUAL, Layout, Phase
-from hetviz.core.spectral_start import spectral_start
+from hetviz.core.graph.affinities import Balance, joint_affinities
+from hetviz.core.layout.sne import QUICK, USUAL, Layout, Phase
+from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import DataWarning
-from hetviz.features.affinities import own_affinities
+from hetviz.features.spaces.affinities import own_affinities
 
 DATA = "may"
 SAMPLES = ("emoji", "debian")

@@ -64,76 +64,85 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
-    "data.listing": ("dataset_from_list", "links_by_list"),
-    "data.matching": ("links_by_key",),
-    "data.nearness_links": ("links_by_nearness",),
-    "data.proposals": ("propose_joins", "recognise_views"),
+    "data.joins.listing": ("dataset_from_list", "links_by_list"),
+    "data.joins.matching": ("links_by_key",),
+    "data.joins.nearness": ("links_by_nearness",),
+    "data.joins.proposals": ("propose_joins", "recognise_views"),
     "exports.export": ("export",),
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
-    "features.comparing": (
+    "features.relations.comparisons": (
         "comparison_table",
         "comparisons_from_hierarchy",
         "comparisons_from_label",
         "comparisons_from_rating",
     ),
-    "features.grouping": ("links_between",),
-    "features.label_links": ("links_from_labels",),
+    "features.relations.grouping": ("links_between",),
+    "features.relations.label_links": ("links_from_labels",),
     "features.recipe": ("make_features", "transform_features"),
-    "io": ("load", "samples", "save"),
-    "metrics": ("evaluate", "guidance_curve", "guidance_report", "trust"),
-    "metrics.merging": ("merge_guidance",),
-    "metrics.pricing": ("price",),
-    "registry": ("get_method", "methods", "suggest"),
-    "runs.clusters": ("clusters",),
-    "runs.compare": ("compare",),
-    "runs.place": ("place_rows",),
-    "runs.questions": ("suggest_questions",),
-    "runs.stopping": ("stopping_hint",),
-    "runs.sweep": ("sweep",),
-    "runs": ("embed", "nearest_to", "predict_labels", "predict_links", "run_recipe"),
+    "io": ("load", "save"),
+    "io.bundle.samples": ("samples",),
+    "metrics.fit.guidance": ("guidance_curve",),
+    "metrics.fit.summary": ("evaluate",),
+    "metrics.conflicts.guidance_report": ("guidance_report",),
+    "metrics.trust.trust": ("trust",),
+    "metrics.conflicts.merging": ("merge_guidance",),
+    "metrics.conflicts.pricing": ("price",),
+    "algorithms.registry": ("get_method", "methods", "suggest"),
+    "runs.cluster.clusters": ("clusters",),
+    "runs.compare.compare": ("compare",),
+    "runs.place.place_rows": ("place_rows",),
+    "runs.ask.questions": ("suggest_questions",),
+    "runs.ask.stopping": ("stopping_hint",),
+    "runs.compare.sweep": ("sweep",),
+    "runs.embed.recipe": ("run_recipe",),
+    "runs.embed.run": ("embed",),
+    "runs.place.nearest_to": ("nearest_to",),
+    "runs.predict.labels": ("predict_labels",),
+    "runs.predict.links": ("predict_links",),
 }
 
 if TYPE_CHECKING:
-    from hetviz.data import (
-        Comparisons,
-        Dataset,
-        Embedding,
-        HeteroData,
-        Labels,
-        Links,
-        statements,
-    )
-    from hetviz.data.listing import dataset_from_list, links_by_list
-    from hetviz.data.matching import links_by_key
-    from hetviz.data.nearness_links import links_by_nearness
-    from hetviz.data.proposals import propose_joins, recognise_views
+    from hetviz.algorithms.registry import get_method, methods, suggest
+    from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+    from hetviz.data.joins.listing import dataset_from_list, links_by_list
+    from hetviz.data.joins.matching import links_by_key
+    from hetviz.data.joins.nearness import links_by_nearness
+    from hetviz.data.joins.proposals import propose_joins, recognise_views
+    from hetviz.data.model.statements import statements
     from hetviz.exports.export import export
     from hetviz.exports.model import load_model, save_model
     from hetviz.exports.report import write_report
     from hetviz.exports.result import load_run
-    from hetviz.features.comparing import (
+    from hetviz.features.recipe import make_features, transform_features
+    from hetviz.features.relations.comparisons import (
         comparison_table,
         comparisons_from_hierarchy,
         comparisons_from_label,
         comparisons_from_rating,
     )
-    from hetviz.features.grouping import links_between
-    from hetviz.features.label_links import links_from_labels
-    from hetviz.features.recipe import make_features, transform_features
-    from hetviz.io import load, samples, save
-    from hetviz.metrics import evaluate, guidance_curve, guidance_report, trust
-    from hetviz.metrics.merging import merge_guidance
-    from hetviz.metrics.pricing import price
-    from hetviz.registry import get_method, methods, suggest
-    from hetviz.runs import embed, nearest_to, predict_labels, predict_links, run_recipe
-    from hetviz.runs.clusters import clusters
-    from hetviz.runs.compare import compare
-    from hetviz.runs.place import place_rows
-    from hetviz.runs.questions import suggest_questions
-    from hetviz.runs.stopping import stopping_hint
-    from hetviz.runs.sweep import sweep
+    from hetviz.features.relations.grouping import links_between
+    from hetviz.features.relations.label_links import links_from_labels
+    from hetviz.io import load, save
+    from hetviz.io.bundle.samples import samples
+    from hetviz.metrics.conflicts.guidance_report import guidance_report
+    from hetviz.metrics.conflicts.merging import merge_guidance
+    from hetviz.metrics.conflicts.pricing import price
+    from hetviz.metrics.fit.guidance import guidance_curve
+    from hetviz.metrics.fit.summary import evaluate
+    from hetviz.metrics.trust.trust import trust
+    from hetviz.runs.ask.questions import suggest_questions
+    from hetviz.runs.ask.stopping import stopping_hint
+    from hetviz.runs.cluster.clusters import clusters
+    from hetviz.runs.compare.compare import compare
+    from hetviz.runs.compare.sweep import sweep
+    from hetviz.runs.embed.recipe import run_recipe
+    from hetviz.runs.embed.run import embed
+    from hetviz.runs.place.nearest_to import nearest_to
+    from hetviz.runs.place.place_rows import place_rows
+    from hetviz.runs.predict.labels import predict_labels
+    from hetviz.runs.predict.links import predict_links
 
 
 def __getattr__(name: str) -> Any:

@@ -144,7 +144,7 @@ class Cancelled(HetvizError):
     ----------
     partial : object
         What there was so far, where that is of use: the embedding, once it leaves
-        `hetviz.base.BaseEmbedder.fit`. None otherwise.
+        `hetviz.algorithms.base.BaseEmbedder.fit`. None otherwise.
     """
 
     partial: Any = None

@@ -2,30 +2,24 @@
 
 import streamlit as st
 
-from hetviz.ui import (
-    act_draft,
-    clusters_acts,
-    clusters_cards,
-    clusters_find,
-    clusters_map,
-    compare_live,
-    look,
-    recent,
-    session,
-    work,
-)
-from hetviz.ui.places import PAGES
+from hetviz.ui.clusters import actions, find
+from hetviz.ui.clusters import cards as clusters_cards
+from hetviz.ui.clusters import map as clusters_map
+from hetviz.ui.compare import progress
+from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.statements import draft
 
-act_draft.follow()
+draft.follow()
 state = session.workspace().state
 
 if state.data is None or state.run is None:
-    look.headline("No clusters yet", "Clusters are found on a map: make one first.")
+    theme.headline("No clusters yet", "Clusters are found on a map: make one first.")
     st.page_link(PAGES / "map.py", label="To the Map page")
     st.stop()
 
 if state.clustering is None:
-    look.headline(
+    theme.headline(
         "No clusters yet",
         "Find groups of items that lie together, and what sets each of them apart.",
     )
@@ -36,12 +30,12 @@ else:
     clusters_cards.headline(state, cards)
 left, right = st.columns([1, 1.9], gap="medium")
 with left:
-    clusters_find.show(state)
-    if work.live() is not None:
-        compare_live.show()
+    find.show(state)
+    if background.live() is not None:
+        progress.show()
     clusters_map.show(state)
     if cards:
-        clusters_acts.show(state, cards)
+        actions.show(state, cards)
 with right:
     clusters_cards.show(state, cards)
     recent.remember()

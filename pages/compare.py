@@ -2,39 +2,30 @@
 
 import streamlit as st
 
-from hetviz.ui import (
-    compare_board,
-    compare_choose,
-    compare_live,
-    compare_maps,
-    compare_sweep,
-    look,
-    recent,
-    session,
-    work,
-)
-from hetviz.ui.compare_found import kept_of
-from hetviz.ui.places import PAGES
+from hetviz.ui.compare import choose, leaderboard, maps, progress, sweep
+from hetviz.ui.compare.results import kept_of
+from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.paths import PAGES
 
 VIEWS = ["Results", "Methods", "One setting"]
 
 state = session.workspace().state
 
 if state.data is None:
-    look.headline("Nothing to compare yet", "Open a sample or your own files on the Start page.")
+    theme.headline("Nothing to compare yet", "Open a sample or your own files on the Start page.")
     st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 
 kept = kept_of(state)
 st.session_state.setdefault("compare-view", "Methods" if kept is None else "Results")
 if kept is None:
-    look.headline(
+    theme.headline(
         "Which of the maps to believe",
         "Methods are fitted without a part of what is known, and judged by how much of it their "
         "maps keep.",
     )
 else:
-    compare_board.headline(state, kept)
+    leaderboard.headline(state, kept)
 with st.container(horizontal=True, vertical_alignment="center", key="compare-tools"):
     view = st.segmented_control(
         "What to see",
@@ -46,16 +37,16 @@ with st.container(horizontal=True, vertical_alignment="center", key="compare-too
     )
     st.space("stretch")
     if view == "Results" and kept is not None:
-        compare_board.measure_choice(kept)
-compare_live.show()
+        leaderboard.measure_choice(kept)
+progress.show()
 if view == "Methods":
-    compare_choose.show(state)
+    choose.show(state)
 elif view == "One setting":
-    compare_sweep.show(state)
+    sweep.show(state)
 else:
     if kept is not None:
-        compare_board.show(state, kept)
-    elif len(state.runs) < 2 and work.live() is None:
-        look.quiet("Nothing compared yet: tick methods under Methods and press Compare.")
-    compare_maps.show(state, kept)
+        leaderboard.show(state, kept)
+    elif len(state.runs) < 2 and background.live() is None:
+        theme.quiet("Nothing compared yet: tick methods under Methods and press Compare.")
+    maps.show(state, kept)
     recent.remember()

@@ -2,32 +2,35 @@
 
 import streamlit as st
 
-from hetviz.ui import dataset_card, joining, look, recent, renewing, session, upload
-from hetviz.ui.places import PAGES
+from hetviz.ui.data import dataset_card, joining, new_version, upload
+from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell.paths import PAGES
 
 state = session.workspace().state
 waiting = upload.staged()
 
 if waiting is not None:
     upload.account(waiting)
-elif renewing.waits(state):
-    renewing.account(state)
+elif new_version.waits(state):
+    new_version.account(state)
 elif state.data is None:
-    look.headline("No data yet", "Drop files here, or open a sample on the Start page.")
+    theme.headline("No data yet", "Drop files here, or open a sample on the Start page.")
     upload.drop_zone("Your own files", fresh=True)
     st.page_link(PAGES / "start.py", label="Samples on the Start page")
 else:
     links = sum(map(len, state.data.links))
     kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
-    look.headline(f"{look.listed(kinds)}, {look.count(links, 'link')}", state.description)
+    theme.headline(f"{theme.listed(kinds)}, {theme.count(links, 'link')}", state.description)
     left, right = st.columns([2.25, 1], gap="large")
     with left:
         for name in state.data.datasets:
             dataset_card.card(state, name)
     with right:
-        look.section("Add files", "to these data")
+        theme.section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
-        look.quiet("A table becomes one more dataset; a table with source_id and target_id, links.")
+        theme.quiet(
+            "A table becomes one more dataset; a table with source_id and target_id, links."
+        )
         joining.column(state)
         dataset_card.links_summary(state)
         recent.remember()

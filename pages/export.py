@@ -2,21 +2,24 @@
 
 import streamlit as st
 
-from hetviz.ui import look, project, recent, session
-from hetviz.ui.places import PAGES
+from hetviz.ui.export import project
+from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell.paths import PAGES
 
 state = session.workspace().state
 
 if state.data is None:
-    look.headline("Nothing to take along yet", "Open a sample or your own files on the Start page.")
+    theme.headline(
+        "Nothing to take along yet", "Open a sample or your own files on the Start page."
+    )
     st.page_link(PAGES / "start.py", label="To the Start page")
 elif state.run is None:
-    look.headline("No map to take along yet", "The Map page makes one; then its figures are here.")
+    theme.headline("No map to take along yet", "The Map page makes one; then its figures are here.")
     st.page_link(PAGES / "map.py", label="To the Map page")
     project.offer(state)
 else:
     # It loads matplotlib, which no other page needs.
-    from hetviz.ui import export_page
+    from hetviz.ui.export import page
 
-    export_page.show(state, state.run)
+    page.show(state, state.run)
     recent.remember()

@@ -2,29 +2,27 @@
 
 import streamlit as st
 
-from hetviz.ui import (
+from hetviz.ui.guidance import (
+    add,
     ask_me,
-    guidance_add,
-    guidance_conflicts,
-    guidance_curves,
-    guidance_file,
-    guidance_head,
-    guidance_labels,
-    guidance_reach,
-    guidance_sets,
-    guidance_table,
-    look,
-    recent,
-    session,
+    conflicts,
+    curves,
+    headline,
+    label_table,
+    reach,
+    sets,
+    table,
 )
-from hetviz.ui.guidance_ledger import ledger_of
-from hetviz.ui.places import PAGES
+from hetviz.ui.guidance import file as guidance_file
+from hetviz.ui.guidance.ledger import ledger_of
+from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell.paths import PAGES
 
 state = session.workspace().state
 data = state.data
 
 if data is None:
-    look.headline("Nothing to guide yet", "Open a sample or your own files on the Start page.")
+    theme.headline("Nothing to guide yet", "Open a sample or your own files on the Start page.")
     st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 
@@ -32,11 +30,11 @@ if guidance_file.waits():
     guidance_file.account(data)
     st.stop()
 ledger = ledger_of(state)
-guidance_head.headline(state, data, ledger)
+headline.headline(state, data, ledger)
 counts = {
     "link": ("Links", len(ledger.links)),
     "comparison": ("Comparisons", len(ledger.comparisons)),
-    "label": ("Labels", guidance_labels.count(data)),
+    "label": ("Labels", label_table.count(data)),
 }
 left, right = st.columns([2.25, 1], gap="large")
 with left:
@@ -51,22 +49,22 @@ with left:
             label_visibility="collapsed",
         )
         st.space("stretch")
-        guidance_head.refit(state)
-        guidance_add.offer(data)
+        headline.refit(state)
+        add.offer(data)
         guidance_file.offer(data)
     if form == "label":
-        guidance_labels.show(data)
+        label_table.show(data)
     else:
-        guidance_table.show(data, ledger, form)
+        table.show(data, ledger, form)
     if state.run is not None and form != "label":
         one, other = st.columns(2, gap="large")
         with one:
-            read = guidance_curves.measured(state, data, form)
+            read = curves.measured(state, data, form)
         with other:
-            guidance_curves.broken(state, data, ledger, form, read)
+            curves.broken(state, data, ledger, form, read)
 with right:
     ask_me.card(state)
-    guidance_conflicts.show(state.guided or data, ledger)
-    guidance_sets.show(ledger)
-    guidance_reach.show(data)
+    conflicts.show(state.guided or data, ledger)
+    sets.show(ledger)
+    reach.show(data)
     recent.remember()

@@ -2,42 +2,33 @@
 
 import streamlit as st
 
-from hetviz.ui import (
-    act_bar,
-    act_draft,
-    look,
-    maker,
-    map_panel,
-    map_tools,
-    map_view,
-    recent,
-    session,
-    work,
-)
-from hetviz.ui.places import PAGES
+from hetviz.ui.map import new_map, panel, toolbar, view
+from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.statements import bar, draft
 
-act_draft.follow()
+draft.follow()
 state = session.workspace().state
 
 if state.data is None:
-    look.headline("Nothing to map yet", "Open a sample or your own files on the Start page.")
+    theme.headline("Nothing to map yet", "Open a sample or your own files on the Start page.")
     st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 
 left, right = st.columns([2.75, 1], gap="medium")
 with left:
-    place = map_tools.tools(state)
-    job = work.live()
+    place = toolbar.tools(state)
+    job = background.live()
     if state.run is not None or (job is not None and job.seq):
-        map_tools.below(state, map_view.show(state))
+        toolbar.below(state, view.show(state))
     elif job is not None:
-        look.headline("The first map is being made", "It appears here as soon as it is ready.")
+        theme.headline("The first map is being made", "It appears here as soon as it is ready.")
     else:
-        maker.no_map(state)
+        new_map.no_map(state)
 if state.run is not None:
-    map_tools.new_map(state, place)
+    toolbar.new_map(state, place)
 with right, st.container(key="panel", gap="small"):
-    map_panel.show(state)
+    panel.show(state)
     recent.remember()
 if state.run is not None:
-    act_bar.show(state)
+    bar.show(state)

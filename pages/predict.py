@@ -2,20 +2,22 @@
 
 import streamlit as st
 
-from hetviz.ui import look, predict_file, predict_labels, predict_links, predict_new, session
-from hetviz.ui.places import PAGES
+from hetviz.ui.predict import file as predict_file
+from hetviz.ui.predict import labels, links, new_item
+from hetviz.ui.shell import session, theme
+from hetviz.ui.shell.paths import PAGES
 
 SECTIONS = {
-    "Links": predict_links.show,
-    "Labels": predict_labels.show,
-    "Something new": predict_new.show,
+    "Links": links.show,
+    "Labels": labels.show,
+    "Something new": new_item.show,
     "New items from a file": predict_file.show,
 }
 
 state = session.workspace().state
 
 if state.data is None:
-    look.headline("Nothing to predict yet", "Open a sample or your own files on the Start page.")
+    theme.headline("Nothing to predict yet", "Open a sample or your own files on the Start page.")
     st.page_link(PAGES / "start.py", label="To the Start page")
     st.stop()
 

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from hetviz.ui import gallery, look, map_view, opening, recent, session, upload
-from hetviz.ui.places import PAGES
+from hetviz.ui.data import upload
+from hetviz.ui.map import view
+from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.start import gallery, opening
 
 refused = opening.waiting()
 state = session.workspace().state
@@ -16,16 +19,16 @@ with left:
     elif waiting is not None:
         upload.account(waiting)
     elif state.data is None:
-        look.headline(
+        theme.headline(
             "Nothing is open yet", "Drop your own files at the right, or open one of the samples."
         )
     else:
-        look.headline(
+        theme.headline(
             gallery.found(state.data, state.run is not None), gallery.joined_by(state.data)
         )
         if state.run is None:
-            look.quiet("These data have no map yet. The Map page makes one.")
-        said = [] if state.run is None else map_view.show_live(state)
+            theme.quiet("These data have no map yet. The Map page makes one.")
+        said = [] if state.run is None else view.show_live(state)
         words, button = st.columns([3.4, 1], vertical_alignment="center")
         with words:
             gallery.legend(state, said)
@@ -35,12 +38,12 @@ with left:
                 st.switch_page(PAGES / "map.py")
 
 with right:
-    look.section("Your own data")
+    theme.section("Your own data")
     upload.drop_zone("Your own files", fresh=True)
-    look.quiet(
+    theme.quiet(
         "Drop them here: one table for each dataset, and links if you have them. Several at once, "
         "or a zip; 200 MB each. A project that was saved as a file opens as it was."
     )
-    look.section("Samples", "open with their map drawn")
+    theme.section("Samples", "open with their map drawn")
     gallery.cards()
     recent.show()

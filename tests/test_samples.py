@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import hetviz
-from hetviz.io import read_bundle, read_coordinates, sample_card, sample_path
-from hetviz.io.samples import sample_root
+from hetviz.io import read_bundle, read_coordinates
+from hetviz.io.bundle.samples import sample_card, sample_path, sample_root
 
 SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
 TOOLS = Path(__file__).parents[1] / "tools"

@@ -15,11 +15,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import hetviz
-from hetviz.base import MethodCard
+from hetviz.algorithms.base import MethodCard
 from hetviz.params import Choice, Param, PerDataset
 
 # The public names, the errors they raise, and the contract for authors of methods.
-API = ("hetviz", "hetviz.errors", "hetviz.base", "hetviz.params")
+API = ("hetviz", "hetviz.errors", "hetviz.algorithms.base", "hetviz.params")
 STYLE = """
 body{font:16px/1.55 system-ui,sans-serif;max-width:860px;margin:2rem auto;padding:0 1rem;
 color:#1b1d22;background:#fff}

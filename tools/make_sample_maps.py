@@ -13,7 +13,7 @@ from pathlib import Path
 
 import hetviz
 from hetviz.io import coordinates_csv
-from hetviz.io.toml import dumps
+from hetviz.io.formats.toml import dumps
 from hetviz.plots import colouring, still_map
 
 METHOD = "mr-sne"

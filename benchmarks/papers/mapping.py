@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import hetviz
 from benchmarks.papers.related import Related
 from hetviz import Dataset, HeteroData
-from hetviz.core.ranking import nearest_places, rank_partners
+from hetviz.core.measures.ranking import nearest_places, rank_partners
 from hetviz.errors import DataWarning
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ import numpy as np
 import hetviz
 from benchmarks.comparisons import TAXONOMY, factor, gaussian, scaled, tree_triplets
 from hetviz import Comparisons, Dataset, HeteroData
-from hetviz.core.ordinal import comparison_accuracy
+from hetviz.core.ordinal.comparisons import comparison_accuracy
 
 # As many as the optimum has, or nearly so: the paper's problem has no limit of axes.
 AXES = 40

@@ -19,10 +19,10 @@ from benchmarks.papers.judging import judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
 from hetviz import Dataset, HeteroData, Labels
-from hetviz.core.gbc import CLASSES
-from hetviz.features.labelled import label_column
-from hetviz.runs.label_scores import split_labels
-from hetviz.runs.label_transfer import (
+from hetviz.core.prediction.gbc import CLASSES
+from hetviz.features.relations.labelled import label_column
+from hetviz.runs.predict.label_scores import split_labels
+from hetviz.runs.predict.label_transfer import (
     OWN_NEAREST,
     OWN_RIDGE,
     error_of_outputs,

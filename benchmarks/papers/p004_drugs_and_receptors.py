@@ -18,9 +18,9 @@ from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels
 from benchmarks.papers.judging import apart, judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
-from hetviz.core.code import block_of, maximise
-from hetviz.core.mkpe import minimise
-from hetviz.core.mkpe_scores import Domain
+from hetviz.core.kernels.mkpe import minimise
+from hetviz.core.kernels.mkpe_scores import Domain
+from hetviz.core.prediction.code import block_of, maximise
 
 TITLE = "Paper 004: preserving multiple kernels, drugs and nuclear receptors"
 NEEDS = (YAMANISHI_NR,)

@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from benchmarks.papers.tagged import Tagged
-from hetviz.core.guided import axis_scale, guided_projection
-from hetviz.core.ranking import ndcg, nearest_places
-from hetviz.core.satisfaction import distance_percentiles, satisfaction_area, satisfaction_curve
+from hetviz.core.measures.ranking import ndcg, nearest_places
+from hetviz.core.measures.satisfaction import (
+    distance_percentiles,
+    satisfaction_area,
+    satisfaction_curve,
+)
+from hetviz.core.spectral.guided import axis_scale, guided_projection
 from hetviz.data import Dataset
 from hetviz.errors import DataWarning
-from hetviz.features.basis import Basis, fit_basis
+from hetviz.features.spaces.basis import Basis, fit_basis
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,8 +42,9 @@ class Method:
     n_kinds : int
         2 for objects and tags, 3 for places too.
     variant : str
-        Of `hetviz.core.guided.guided_projection`: "anchor" is the paper's constraint. "block"
-        with axes of equal spread is the analysis of canonical correlations of duplicated pairs.
+        Of `hetviz.core.spectral.guided.guided_projection`: "anchor" is the paper's constraint.
+        "block" with axes of equal spread is the analysis of canonical correlations of duplicated
+        pairs.
     scaled : bool
         Axes by their agreement when there are more than three, as hetviz does.
     kernel : str

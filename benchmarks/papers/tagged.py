@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import hetviz
 from hetviz import Dataset
-from hetviz.features.basis import Basis, fit_basis
+from hetviz.features.spaces.basis import Basis, fit_basis
 
 Ints = NDArray[np.int64]
 

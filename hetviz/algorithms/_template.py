@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard
 from hetviz.data import HeteroData
 from hetviz.params import Integer, Param
 from hetviz.progress import Progress

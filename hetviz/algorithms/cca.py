@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.features.projection import SHARED, fit_bases, guidance_of, project
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project
 from hetviz.params import Param, Real
 from hetviz.progress import Progress
 
@@ -27,7 +27,7 @@ class CCA(BaseEmbedder):
     gamma : float
         Ridge, relative to the mean variance of the paired features. 0 is the textbook form.
     weights, features, axis_scale, random_state
-        As in `hetviz.features.projection`; `features` may name a kernel.
+        As in `hetviz.features.spaces.projection`; `features` may name a kernel.
 
     Attributes
     ----------

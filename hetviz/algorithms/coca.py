@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.blocks import LinearMap
-from hetviz.core.coca import coca, relation
-from hetviz.core.source_weights import learned_weights
-from hetviz.core.sources import prepare_source
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.spectral.coca import coca, relation
+from hetviz.core.spectral.source_weights import learned_weights
+from hetviz.core.spectral.sources import prepare_source
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
+from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
-from hetviz.features.basis import Basis
-from hetviz.features.projection import SHARED
-from hetviz.features.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
+from hetviz.features.spaces.basis import Basis
+from hetviz.features.spaces.projection import SHARED
+from hetviz.features.spaces.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
 from hetviz.params import Choice, Param, PerDataset, Real
 from hetviz.progress import Progress
 
@@ -38,7 +38,7 @@ class CoCA(BaseEmbedder):
     alpha : float
         Weight of agreement between sources, beside their own variance. The thesis uses 60.
     scale : {"block", "norm", "zscore", "none"}
-        See `hetviz.core.sources.prepare_source`. The thesis only centres.
+        See `hetviz.core.spectral.sources.prepare_source`. The thesis only centres.
     weights : "equal", "learned", or mapping of str to float
         Of the sources: all alike, learned from what is known of pairs, or given by dataset (1
         where absent).
@@ -48,13 +48,13 @@ class CoCA(BaseEmbedder):
     weights_in : {"all", "diagonal"}
         Whether weights touch the agreement as well; the thesis: "diagonal".
     constraint : {"joint", "rescaled", "block"}
-        See `hetviz.core.coca.coca`.
+        See `hetviz.core.spectral.coca.coca`.
     graph_scale : {"sym", "none"}
-        See `hetviz.core.coca.relation`.
+        See `hetviz.core.spectral.coca.relation`.
     output : {"mean", "smoothed"}
         Whether items are moved towards those they are linked with; for fitted items only.
     features, random_state
-        As in `hetviz.features.projection`.
+        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class CoCA(BaseEmbedder):
 
     Notes
     -----
-    max u'(X + M)u, see `hetviz.core.coca`; items by id, so a view may lack some. An entity with
-    one source gets its principal components. Cost: O(n d^2 + d^3) for d features in all.
+    max u'(X + M)u, see `hetviz.core.spectral.coca`; items by id, so a view may lack some. An entity
+    with one source gets its principal components. Cost: O(n d^2 + d^3) for d features in all.
 
     References
     ----------

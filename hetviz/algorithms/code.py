@@ -9,16 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.code import MODELS, Block, Result, block_of, maximise, place
-from hetviz.core.kernels import squared_distances
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.kernels.kernels import squared_distances
+from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.joined_parts import joined_parts
-from hetviz.features.link_scores import LinkScores, link_scores
-from hetviz.features.similarity import KINDS, Similarity, similarities
+from hetviz.features.relations.connected import joined_parts
+from hetviz.features.relations.link_scores import LinkScores, link_scores
+from hetviz.features.spaces.similarity import KINDS, Similarity, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
@@ -37,10 +37,10 @@ class CODE(BaseEmbedder):
     n_components : int
         Axes.
     model : {"MM", "UU", "CM", "CU", "MC", "UC"}
-        What distance explains, see `hetviz.core.code.MODELS`; of two datasets the first is the one
-        that comes first in the data.
+        What distance explains, see `hetviz.core.prediction.code.MODELS`; of two datasets the first
+        is the one that comes first in the data.
     within : str or mapping of str to str
-        How likeness within a dataset is scored, see `hetviz.features.similarity.KINDS`.
+        How likeness within a dataset is scored, see `hetviz.features.spaces.similarity.KINDS`.
     within_weight : float or mapping of str to float
         Weight of the likelihood of likeness within a dataset; links have 1.
     n_init : int
@@ -62,8 +62,8 @@ class CODE(BaseEmbedder):
     -----
     Co-occurrences are the scores of links, else their weights; unlisted pairs, links that say
     apart and scores below 0 count 0. Each two datasets that links join, links within a dataset,
-    and likeness within one are a block each. See `hetviz.core.code`. An iteration costs O(all
-    pairs of the blocks * k).
+    and likeness within one are a block each. See `hetviz.core.prediction.code`. An iteration costs
+    O(all pairs of the blocks * k).
 
     References
     ----------

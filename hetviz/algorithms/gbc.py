@@ -9,20 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.base import Capability, Fit, MethodCard, Need, note
-from hetviz.core.boosted import TreeSettings
-from hetviz.core.gbc import CLASSES
-from hetviz.core.gbc_choice import LAM0, LAM1, MOST_ROUNDS, chosen
-from hetviz.core.gbc_fit import Gbc, GbcSettings, fit_gbc
-from hetviz.core.gbc_output import MarginAxes, probabilities, spread
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.predictor import BasePredictor, Predicted
+from hetviz.core.prediction.boosting import TreeSettings
+from hetviz.core.prediction.gbc import CLASSES
+from hetviz.core.prediction.gbc_choice import LAM0, LAM1, MOST_ROUNDS, chosen
+from hetviz.core.prediction.gbc_fit import Gbc, GbcSettings, fit_gbc
+from hetviz.core.prediction.gbc_output import MarginAxes, probabilities, spread
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
+from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
-from hetviz.features.label_choice import chosen_problem
-from hetviz.features.labelled import LabelProblem
-from hetviz.features.projection import SHARED
+from hetviz.features.relations.label_choice import chosen_problem
+from hetviz.features.relations.labelled import LabelProblem
+from hetviz.features.spaces.projection import SHARED
 from hetviz.params import Choice, Flag, Integer, LabelName, Param, Real
-from hetviz.predictor import BasePredictor, Predicted
 from hetviz.progress import Part, Progress
 
 Floats = NDArray[np.float64]
@@ -50,19 +50,20 @@ class GradientBoostingConsensus(BasePredictor):
     lam0, lam1 : float or "cv"
         Weight of consensus between sources, and of likeness of linked items.
     consensus : {"soft", "paper"}
-        See `hetviz.core.gbc.Pull`.
+        See `hetviz.core.prediction.gbc.Pull`.
     sharpness : float
-        How much surer than their mean sources are made; see `hetviz.core.gbc_fit.GbcSettings`.
+        How much surer than their mean sources are made; see
+        `hetviz.core.prediction.gbc_fit.GbcSettings`.
     connectivity : {"paper", "exact"}
-        See `hetviz.core.gbc.connectivity`.
+        See `hetviz.core.prediction.gbc.connectivity`.
     weights : {"holdout", "training", "equal"}
-        Of sources, see `hetviz.core.gbc_fit.GbcSettings`; the thesis: "training".
+        Of sources, see `hetviz.core.prediction.gbc_fit.GbcSettings`; the thesis: "training".
     normalize : bool
         Make both lambdas independent of how many labels are missing.
     learning_rate, n_leaves, min_leaf
         Of the trees.
     features, random_state
-        As in `hetviz.features.projection`.
+        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -73,9 +74,9 @@ class GradientBoostingConsensus(BasePredictor):
 
     Notes
     -----
-    The objective stands in `hetviz.core.gbc`. A source may record some of the items only; an item
-    that no source records gets the prior. Cost: O(sum n_i d_i K) for each round, about a second
-    for 50 million cells.
+    The objective stands in `hetviz.core.prediction.gbc`. A source may record some of the items
+    only; an item that no source records gets the prior. Cost: O(sum n_i d_i K) for each round,
+    about a second for 50 million cells.
 
     References
     ----------

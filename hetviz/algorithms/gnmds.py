@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.ordinal import comparison_accuracy
-from hetviz.core.ordinal_flat import Flat, critical, flat_embedding
-from hetviz.core.ordinal_hinge import Hinge
-from hetviz.core.partial_order import PartialOrder, partial_order
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
+from hetviz.core.ordinal.hinge import Hinge
+from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.compared_params import SHARED
-from hetviz.features.compared_problems import all_compared, spread_over
+from hetviz.features.relations.compared_params import SHARED
+from hetviz.features.relations.compared_problems import all_compared, spread_over
 from hetviz.params import Param, Real
 from hetviz.progress import Progress
 
@@ -36,7 +36,7 @@ class GNMDS(BaseEmbedder):
         How much comparisons count beside the size of the map, as a multiple of the critical value
         below which all items fall into one point.
     order : {"process", "contradictions", "none"}
-        See `hetviz.core.partial_order.partial_order`.
+        See `hetviz.core.ordinal.partial_order.partial_order`.
     contradictions : {"prune", "majority", "keep"}
     tol : float
         Relative gap between the objective and its proven lower bound.
@@ -55,7 +55,7 @@ class GNMDS(BaseEmbedder):
     Minimises tr(M) + beta / |C| sum_c [1 + d_ij - d_kl]_+ over M >= 0 with
     d_ij = M_ii + M_jj - 2 M_ij: partial order embedding with the identity as features, so that the
     map is centred. Items of all datasets take part; rows that show one object are one.
-    Items in no comparison have no place. Cost: see `hetviz.core.ordinal_embedding`, with the number
+    Items in no comparison have no place. Cost: see `hetviz.core.ordinal.embedding`, with the number
     of items compared for n and r.
 
     References

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.guided_cv import AXES, GAMMAS, choose
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.spectral.guided_cv import AXES, GAMMAS, choose
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
+from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
-from hetviz.features.basis import Basis
-from hetviz.features.projection import SHARED, fit_bases, guidance_of, own_spread, project
+from hetviz.features.spaces.basis import Basis
+from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, own_spread, project
 from hetviz.params import Choice, Param, Real
 from hetviz.progress import Progress
 
@@ -28,16 +28,16 @@ class GuidedProjection(BaseEmbedder):
     ----------
     n_components : int or "cv"
         Axes wanted; fewer come back when fewer hold any agreement. "cv" takes the best of
-        `hetviz.core.guided_cv.AXES` by links held out in turn.
+        `hetviz.core.spectral.guided_cv.AXES` by links held out in turn.
     features : str or mapping of str to str
-        What to use of each dataset, see `hetviz.features.basis.KINDS`.
+        What to use of each dataset, see `hetviz.features.spaces.basis.KINDS`.
     kernel : {None, "linear", "rbf", "precomputed"}
         The same for all datasets that `features` leaves on "auto" and that have what it needs.
     gamma : float or "cv"
         Ridge, relative to the mean variance of the guided features. "cv" takes the best of
-        `hetviz.core.guided_cv.GAMMAS` by links held out in turn.
+        `hetviz.core.spectral.guided_cv.GAMMAS` by links held out in turn.
     signed : {"ratio", "similarity", "paper"}
-        What links that say apart do, see `hetviz.core.guided.guided_projection`.
+        What links that say apart do, see `hetviz.core.spectral.guided.guided_projection`.
     nu : float or None
         Strength of links that say apart; None is 0.3, or 1 for the paper's form.
     variant : {"block", "anchor", "printed"}

@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.blocks import LinearMap, as_dense
-from hetviz.core.hemap import Hemap, hemap
-from hetviz.core.prepare import WIDE, make_block
-from hetviz.core.sources import prepare_source
-from hetviz.core.transfer import Selection, select_sources
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.prediction.transfer import Selection, select_sources
+from hetviz.core.spectral.blocks import LinearMap, as_dense
+from hetviz.core.spectral.hemap import Hemap, hemap
+from hetviz.core.spectral.prepare import WIDE, make_block
+from hetviz.core.spectral.sources import prepare_source
 from hetviz.data import HeteroData
 from hetviz.errors import NotApplicableError, ParameterError
-from hetviz.features.basis import chosen_kind, fit_basis
-from hetviz.features.pairing import (
+from hetviz.features.relations.pairing import (
     Pairing,
     labelled_pairs,
     linked_pairs,
     random_pairs,
     shared_labels,
 )
-from hetviz.features.projection import SHARED
+from hetviz.features.spaces.basis import chosen_kind, fit_basis
+from hetviz.features.spaces.projection import SHARED
 from hetviz.params import Choice, DatasetName, Integer, Param, Real
 from hetviz.progress import Progress
 
@@ -56,9 +56,9 @@ class HeMap(BaseEmbedder):
     n_clusters : int, optional
         Of the datasets without labels; the number of classes of the source's labels, else 8.
     constraint : {"joint", "block"}
-        See `hetviz.core.hemap.hemap`.
+        See `hetviz.core.spectral.hemap.hemap`.
     features, random_state
-        As in `hetviz.features.projection`.
+        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------

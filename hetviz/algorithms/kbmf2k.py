@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.kbmf2k import (
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
+from hetviz.core.prediction.kbmf2k import (
     Factorisation,
     Inferred,
     Links,
@@ -18,14 +19,13 @@ from hetviz.core.kbmf2k import (
     probability,
     product_variance,
 )
-from hetviz.core.kernel_regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.joined_parts import joined_parts
-from hetviz.features.link_scores import LinkScores, link_scores
-from hetviz.features.similarity import KINDS, similarities
+from hetviz.features.relations.connected import joined_parts
+from hetviz.features.relations.link_scores import LinkScores, link_scores
+from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
 
@@ -49,7 +49,7 @@ class KBMF2K(BaseEmbedder):
         What a pair without a link is taken for, unless links are complete. "apart" is what the
         paper's data have: -1 (probit) or 0 (gaussian). With "unknown" some links must say apart.
     within : str or mapping of str to str
-        Kernel of each dataset, see `hetviz.features.similarity.KINDS`. Items without any
+        Kernel of each dataset, see `hetviz.features.spaces.similarity.KINDS`. Items without any
         description each stand for themselves.
     margin : float
         Of the probit: how far from 0 a score must be to mean anything.
@@ -70,8 +70,8 @@ class KBMF2K(BaseEmbedder):
 
     Notes
     -----
-    See `hetviz.core.kbmf2k`; with two datasets it is the published model. A place is the kernel
-    projection K A; new rows are projected likewise. Only links between different datasets
+    See `hetviz.core.prediction.kbmf2k`; with two datasets it is the published model. A place is the
+    kernel projection K A; new rows are projected likewise. Only links between different datasets
     count. A sweep costs r regressions of O(n rank^2) for each dataset and O(pairs r^2).
 
     References

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.features.projection import SHARED, fit_bases, guidance_of, project
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project
 from hetviz.params import Choice, Param, Real
 from hetviz.progress import Progress
 
@@ -30,7 +30,7 @@ class KernelCDMCA(BaseEmbedder):
     kernel_penalty : {"rkhs", "paper"}
         Whether smoothing penalises the curves themselves (a'Ka) or their coefficients (a'a).
     tie_views, weights, features, axis_scale, random_state
-        As in `hetviz.features.projection`.
+        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------

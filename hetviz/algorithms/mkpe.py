@@ -8,20 +8,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.kernels import squared_distances
-from hetviz.core.mkpe import Result, minimise, place
-from hetviz.core.mkpe_scores import Domain, Scores
-from hetviz.core.stiefel import RETRACTIONS
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.kernels.kernels import squared_distances
+from hetviz.core.kernels.mkpe import Result, minimise, place
+from hetviz.core.kernels.mkpe_scores import Domain, Scores
+from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
-from hetviz.features.inputs import Inputs, inputs_of
-from hetviz.features.joined_parts import joined_parts
-from hetviz.features.link_scores import link_scores
-from hetviz.features.scored_pairs import ScoredPairs, scored_pairs
-from hetviz.features.similarity import KINDS, similarities
+from hetviz.features.relations.connected import joined_parts
+from hetviz.features.relations.link_scores import link_scores
+from hetviz.features.relations.scored_pairs import ScoredPairs, scored_pairs
+from hetviz.features.spaces.inputs import Inputs, inputs_of
+from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
@@ -44,7 +44,7 @@ class MKPE(BaseEmbedder):
         kernel map; above 3,000 items with 1,000 of them), or features, centred and of mean
         squared length 1. Items without either have free places.
     within : str or mapping of str to str
-        How likeness within a dataset is scored, see `hetviz.features.similarity.KINDS`.
+        How likeness within a dataset is scored, see `hetviz.features.spaces.similarity.KINDS`.
     within_weight : float or mapping of str to float
         lambda of likeness within a dataset; links have 1. The paper has 0.1, at which the maps of
         data with many links show little else.
@@ -82,8 +82,9 @@ class MKPE(BaseEmbedder):
     Notes
     -----
     Minimises the weighted mean squared difference of exp(-|e_i - f_j|^2 / sigma^2) and the scores,
-    see `hetviz.core.mkpe`. The loss never rises; it has many minima. Items with neither likeness
-    nor a scored link have no place. A sweep costs about 6 evaluations of O(known pairs * k).
+    see `hetviz.core.kernels.mkpe`. The loss never rises; it has many minima. Items with neither
+    likeness nor a scored link have no place. A sweep costs about 6 evaluations of O(known pairs *
+    k).
 
     References
     ----------

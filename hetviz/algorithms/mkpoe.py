@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.ordinal_choice import choose_beta
-from hetviz.core.ordinal_flat import critical, flat_embedding
-from hetviz.core.ordinal_hinge import Hinge
-from hetviz.core.partial_order import PartialOrder
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.ordinal.fixed_rank import critical, flat_embedding
+from hetviz.core.ordinal.hinge import Hinge
+from hetviz.core.ordinal.partial_order import PartialOrder
+from hetviz.core.ordinal.strength import choose_beta
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
+from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.compared import VIEW_KINDS, largest
-from hetviz.features.compared_params import SHARED
-from hetviz.features.compared_problems import Problem, by_entity, entity_rows, joined
-from hetviz.features.compared_solution import Solution
+from hetviz.features.relations.compared import VIEW_KINDS, largest
+from hetviz.features.relations.compared_params import SHARED
+from hetviz.features.relations.compared_problems import Problem, by_entity, entity_rows, joined
+from hetviz.features.relations.compared_solution import Solution
 from hetviz.params import Choice, Flag, Multiple, Param, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
 
@@ -44,7 +44,7 @@ class MKPOE(BaseEmbedder):
     combine : {"product", "sum"}
         "product" learns a map of each view, "sum" one of the sum of their kernels.
     features : str or mapping of str to str
-        Kind of each view, see `hetviz.features.compared.VIEW_KINDS`.
+        Kind of each view, see `hetviz.features.relations.compared.VIEW_KINDS`.
     weights : float or mapping of str to float
         Factor of the kernel of each view before anything is learned; 0 leaves a view out, and all
         but one at 0 gives the method of a single kernel.
@@ -52,7 +52,7 @@ class MKPOE(BaseEmbedder):
         Compare items of all datasets, by features that their links make comparable.
     order : {"process", "contradictions", "none"}
         What to leave out of comparisons that cannot all be true, see
-        `hetviz.core.partial_order.partial_order`.
+        `hetviz.core.ordinal.partial_order.partial_order`.
     contradictions : {"prune", "majority", "keep"}
     reduce : bool
         Leave out comparisons that follow from others, where all weigh the same.
@@ -81,8 +81,8 @@ class MKPOE(BaseEmbedder):
     mean of that view. Items in no comparison are placed by the same map, as new ones are. The
     certificate holds for the convex problem, not for its continuation on few axes. Each entity
     has a problem of its own; comparisons across entities need `join`, which replaces the views by
-    30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal_embedding` and
-    `hetviz.core.ordinal_diagonal`; n below is the number of items compared, which alone are in
+    30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal.embedding` and
+    `hetviz.core.ordinal.diagonal`; n below is the number of items compared, which alone are in
     the problem.
 
     References

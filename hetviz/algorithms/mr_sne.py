@@ -10,21 +10,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need
-from hetviz.core.affinities import Balance, Joint, joint_affinities
-from hetviz.core.laplacian import SignedGraph
-from hetviz.core.median_place import median_places
-from hetviz.core.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
-from hetviz.core.spectral_start import SPREAD, carried_on, random_start, spectral_start
-from hetviz.core.spoken import louder, spoken_part
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.core.graph.affinities import Balance, Joint, joint_affinities
+from hetviz.core.graph.laplacian import SignedGraph
+from hetviz.core.layout.guidance_boost import louder, spoken_part
+from hetviz.core.layout.placement import median_places
+from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
+from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.affinities import KINDS, own_affinities
-from hetviz.features.neighbor_map import Placed, place_new
-from hetviz.features.spoken import spoken_weights
-from hetviz.metrics.rows import coordinates_of
+from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.spaces.affinities import KINDS, own_affinities
+from hetviz.features.spaces.neighbor_map import Placed, place_new
+from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
 
@@ -47,7 +47,7 @@ class MRSNE(BaseEmbedder):
     perplexity : float
         About how many neighbours of each item count within its dataset.
     normalization : {"unnorm", "norm", "pmi"}
-        How much items with many links count, see `hetviz.core.affinities.link_affinities`.
+        How much items with many links count, see `hetviz.core.graph.affinities.link_affinities`.
     balance : "auto" or float in [0, 1]
         0 weighs every block of pairs the same, 1 by its number of pairs (the paper's adaptive
         weights). "auto" is 1 when one dataset is more than 5 times as large as another, else 0.5.
@@ -56,10 +56,10 @@ class MRSNE(BaseEmbedder):
     weights : float or mapping of str to float
         Factor of each dataset's own neighbours; links count by the geometric mean of two.
     features : str or mapping of str to str
-        What makes neighbours within each dataset, see `hetviz.features.affinities.KINDS`.
+        What makes neighbours within each dataset, see `hetviz.features.spaces.affinities.KINDS`.
     said_strength : float
-        Weight of what a person said of an item (see `hetviz.features.spoken`) beside all else that
-        is known of it; 1 is as much.
+        Weight of what a person said of an item (see `hetviz.features.relations.user_links`) beside
+        all else that is known of it; 1 is as much.
     cannot_link_strength : float
         How hard pairs said to be apart are pushed, until they are half a radius apart.
     tie_views : bool
@@ -80,13 +80,13 @@ class MRSNE(BaseEmbedder):
 
     Notes
     -----
-    Minimises KL(P || Q), see `hetviz.core.affinities` and `hetviz.core.sne`. Links that say apart
-    never enter P, which must remain a distribution; they are a bounded force besides. An item has
-    no place when it has neither comparable features nor a link. Given an earlier map of its own
-    to start from, it makes 100 iterations without exaggeration, so that only what must move does;
-    50 iterations before bring those together that were said to be and lie far apart.
-    Time O(n^2 d) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links) above.
-    Memory O(n perplexity + links).
+    Minimises KL(P || Q), see `hetviz.core.graph.affinities` and `hetviz.core.layout.sne`. Links
+    that say apart never enter P, which must remain a distribution; they are a bounded force
+    besides. An item has no place when it has neither comparable features nor a link. Given an
+    earlier map of its own to start from, it makes 100 iterations without exaggeration, so that only
+    what must move does; 50 iterations before bring those together that were said to be and lie far
+    apart. Time O(n^2 d) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links)
+    above. Memory O(n perplexity + links).
 
     References
     ----------

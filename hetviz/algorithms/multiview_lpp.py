@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.features.neighborhood import GRAPHS, neighborhood
-from hetviz.features.projection import SHARED, fit_bases, guidance_of, project, weighted
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.features.spaces.neighborhood import GRAPHS, neighborhood
+from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project, weighted
 from hetviz.params import Choice, Flag, Integer, Param, Real
 from hetviz.progress import Progress
 
@@ -36,7 +36,7 @@ class MultiviewLPP(BaseEmbedder):
     gamma : float
         Ridge, relative to the mean variance of the features.
     weights, features, axis_scale, random_state
-        As in `hetviz.features.projection`.
+        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------

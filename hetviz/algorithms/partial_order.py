@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.constant_shift import constant_shift
-from hetviz.core.ordinal import comparison_accuracy
-from hetviz.core.partial_order import PartialOrder, partial_order
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.constant_shift import constant_shift
+from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import NotApplicableError
-from hetviz.features.compared_params import SHARED
-from hetviz.features.compared_problems import all_compared, spread_over
+from hetviz.features.relations.compared_params import SHARED
+from hetviz.features.relations.compared_problems import all_compared, spread_over
 from hetviz.params import Param
 from hetviz.progress import Progress
 
@@ -42,9 +42,9 @@ class PartialOrderEmbedding(BaseEmbedder):
 
     Notes
     -----
-    See `hetviz.core.constant_shift`. Distances are nearly equal when the shift is large, and few
-    axes then show little of them; `diagnostics_` says how many comparisons remain true on the axes
-    shown. O(n^3) time and O(n^2) memory for n items compared, at most 4,000.
+    See `hetviz.core.ordinal.constant_shift`. Distances are nearly equal when the shift is large,
+    and few axes then show little of them; `diagnostics_` says how many comparisons remain true on
+    the axes shown. O(n^3) time and O(n^2) memory for n items compared, at most 4,000.
 
     References
     ----------

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.blocks import as_dense
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.features.basis import Basis, fit_basis
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.features.spaces.basis import Basis, fit_basis
 from hetviz.params import Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
 

@@ -10,18 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.affinities import symmetric_affinities
-from hetviz.core.pmvge import SIMILARITIES, Block, Net, Objective, block_of
-from hetviz.core.pmvge_fit import Trained, train
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.core.graph.affinities import symmetric_affinities
+from hetviz.core.prediction.pmvge import SIMILARITIES, Block, Net, Objective, block_of
+from hetviz.core.prediction.pmvge_fit import Trained, train
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.affinities import own_affinities
-from hetviz.features.basis import KINDS, chosen_kind, fit_basis
-from hetviz.features.inputs import LeadingFeatures
-from hetviz.features.joined_parts import joined_parts
+from hetviz.features.relations.connected import joined_parts
+from hetviz.features.spaces.affinities import own_affinities
+from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
+from hetviz.features.spaces.inputs import LeadingFeatures
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
 
@@ -54,8 +54,8 @@ class PMvGE(BaseEmbedder):
     perplexity : float
         Of the neighbours.
     features : str or mapping of str to str
-        What goes into the networks, see `hetviz.features.basis.KINDS`; its 256 leading principal
-        components. Items of datasets without features have free places.
+        What goes into the networks, see `hetviz.features.spaces.basis.KINDS`; its 256 leading
+        principal components. Items of datasets without features have free places.
     bias : bool
         Learn for each two datasets how likely links are; without it, as printed in the paper, a
         distance never makes a link likelier than not.
@@ -76,9 +76,9 @@ class PMvGE(BaseEmbedder):
 
     Notes
     -----
-    See `hetviz.core.pmvge`: up to 8 million pairs the loss is exact and minimised by L-BFGS; above,
-    links and other pairs are drawn. Links that say apart are not used. An item of a featureless
-    dataset without links has no place. Exact: O(pairs k) per iteration.
+    See `hetviz.core.prediction.pmvge`: up to 8 million pairs the loss is exact and minimised by
+    L-BFGS; above, links and other pairs are drawn. Links that say apart are not used. An item of a
+    featureless dataset without links has no place. Exact: O(pairs k) per iteration.
 
     References
     ----------

@@ -9,21 +9,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.base import BaseEmbedder, Capability, Fit, MethodCard, Need
-from hetviz.core.affinities import LEAST_ROWS
-from hetviz.core.laplacian import SignedGraph
-from hetviz.core.neighbors import Neighbors
-from hetviz.core.spectral_start import carried_on, spectral_start
-from hetviz.core.spoken import met, spoken_part
-from hetviz.core.umap_layout import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.core.graph.affinities import LEAST_ROWS
+from hetviz.core.graph.laplacian import SignedGraph
+from hetviz.core.graph.neighbors import Neighbors
+from hetviz.core.layout.guidance_boost import met, spoken_part
+from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.core.spectral.start import carried_on, spectral_start
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.new_rows import NewRows
-from hetviz.data.views import tied
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.affinities import KINDS, dataset_neighbors
-from hetviz.features.neighbor_map import Placed, place_new
-from hetviz.features.spoken import spoken_weights
-from hetviz.metrics.rows import coordinates_of
+from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.spaces.affinities import KINDS, dataset_neighbors
+from hetviz.features.spaces.neighbor_map import Placed, place_new
+from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
 
@@ -48,7 +48,7 @@ class UMAP(BaseEmbedder):
     weights : float or mapping of str to float
         Factor of each dataset's own neighbourhoods; links count by the geometric mean of two.
     features : str or mapping of str to str
-        What makes neighbours within each dataset, see `hetviz.features.affinities.KINDS`.
+        What makes neighbours within each dataset, see `hetviz.features.spaces.affinities.KINDS`.
     cannot_link_strength : float
         How much each epoch moves pairs said to be apart towards being half a radius apart.
     tie_views : bool

@@ -8,7 +8,7 @@ from pathlib import Path
 import hetviz
 from hetviz.cli.arguments import Add, add_data
 from hetviz.cli.terminal import show
-from hetviz.runs.questions import KINDS
+from hetviz.runs.ask.questions import KINDS
 
 
 def register(add: Add) -> None:

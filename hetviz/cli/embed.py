@@ -46,8 +46,9 @@ def register(add: Add) -> None:
 
 def _embed(given: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
-    from hetviz.runs import fit_run, write_run
-    from hetviz.runs.rows import read_rows_file
+    from hetviz.runs.embed.recipe import write_run
+    from hetviz.runs.embed.rows import read_rows_file
+    from hetviz.runs.embed.run import fit_run
 
     params = chosen_params(given)
     loaded = read_bundle(given.data).strict()

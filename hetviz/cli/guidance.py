@@ -59,7 +59,7 @@ def _guidance(given: argparse.Namespace) -> int:
 
 
 def _coverage_lines(data: HeteroData) -> list[str]:
-    from hetviz.metrics.coverage import coverage
+    from hetviz.metrics.conflicts.coverage import coverage
 
     return [
         f"{row['source']} - {row['target']}: {row['together'] + row['apart']:,} links reach "
@@ -70,9 +70,9 @@ def _coverage_lines(data: HeteroData) -> list[str]:
 
 
 def _import(given: argparse.Namespace, data: HeteroData) -> int:
-    from hetviz.data.adding import add_all
+    from hetviz.data.edits.adding import add_all
     from hetviz.io import gate, read_guidance
-    from hetviz.metrics import would_contradict
+    from hetviz.metrics.conflicts.conflicts import would_contradict
 
     if given.out is None:
         raise ParameterError("--import needs --out BUNDLE: where to save the data with it.")

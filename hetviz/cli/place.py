@@ -34,7 +34,7 @@ def register(add: Add) -> None:
 def _place(given: argparse.Namespace) -> int:
     from hetviz.exports.writing import write
     from hetviz.io import escaped, gate
-    from hetviz.io.new_items import read_new_items
+    from hetviz.io.intake.new_items import read_new_items
 
     data = hetviz.load(given.data)
     if given.dataset not in data.datasets:
@@ -74,8 +74,8 @@ def _place(given: argparse.Namespace) -> int:
 def _fitted(path: Path, data: hetviz.HeteroData) -> Any:
     """Return a fitted method: a saved one, or what a recipe says, fitted once more."""
     if path.is_dir() or path.suffix == ".toml":
-        from hetviz.runs.recipe import read_recipe
-        from hetviz.runs.run import fit_run
+        from hetviz.runs.embed.recipe import read_recipe
+        from hetviz.runs.embed.run import fit_run
 
         recipe = read_recipe(path)
         run = recipe.run

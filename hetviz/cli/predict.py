@@ -72,8 +72,8 @@ def _kind(kinds: Any, name: str, run: Any, words: str, example: str) -> argparse
 
 
 def _links(given: argparse.Namespace) -> int:
-    from hetviz.jobs.predict_task import find_links
-    from hetviz.runs.held_out_links import PROFILES
+    from hetviz.jobs.tasks.predict import find_links
+    from hetviz.runs.predict.held_out_links import PROFILES
 
     if given.starts < 1:
         raise ParameterError(f"--starts {given.starts}: at least 1.")
@@ -154,7 +154,8 @@ def _finish(
 
 
 def _write(file: Path, value: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from hetviz.io import cells, gate
+    from hetviz.io import gate
+    from hetviz.io.infer import cells
 
     as_json = file.suffix.lower() == ".json"
     text = (

@@ -1,13 +1,13 @@
 """The data model: datasets, what is known of how their items relate, and embeddings of them."""
 
-from hetviz.data.comparisons import Comparisons
-from hetviz.data.dataset import Dataset
-from hetviz.data.embedding import Embedding
-from hetviz.data.filters import Filter, passing
-from hetviz.data.heterodata import HeteroData
-from hetviz.data.labels import Labels
-from hetviz.data.links import Links
-from hetviz.data.statements import statements
+from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.embedding import Embedding
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.labels import Labels
+from hetviz.data.model.links import Links
+from hetviz.data.model.statements import statements
+from hetviz.data.queries.filters import Filter, passing
 
 __all__ = [
     "Comparisons",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hetviz import __version__
-from hetviz.base import MethodCard
+from hetviz.algorithms.base import MethodCard
 from hetviz.data import HeteroData
 from hetviz.plots.curve import kept_at, usual_place
 
@@ -32,7 +32,7 @@ def methods_paragraph(
     params, seed, versions, hold_out
         Of the run.
     kinds : mapping
-        Curves, as from `hetviz.metrics.curves`.
+        Curves, as from `hetviz.metrics.fit.curves`.
     """
     sizes = listed([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     known = [_links(data), _comparisons(data)]

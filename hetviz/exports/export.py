@@ -21,7 +21,7 @@ from hetviz.exports.tables import (
     table_bytes,
 )
 from hetviz.exports.writing import write
-from hetviz.io.guidance import guidance_csv
+from hetviz.io.bundle.guidance import guidance_csv
 
 WHAT = {
     "map": (*FORMS, "html"),
@@ -141,7 +141,7 @@ def _curves(
     settings: FigureSettings,
     form: str,
 ) -> bytes:
-    from hetviz.metrics import curves
+    from hetviz.metrics.fit.curves import curves
 
     found = curves(data, embedding, held_out)
     sort = next((name for name in ("links", "comparisons", "apart") if name in found), None)

@@ -18,6 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hetviz._moved import current_module
 from hetviz.data import Dataset
 from hetviz.errors import DataError, HetvizError, Problem
 
@@ -222,6 +223,7 @@ def _is_ours(module: str) -> bool:
 
 def _class(name: str) -> Any:
     module, _, own = name.rpartition(".")
+    module = current_module(module)
     try:
         if not _is_ours(module):
             raise ImportError

@@ -13,11 +13,11 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
 from hetviz.plots.colour import Colouring, number_range, spoken
-from hetviz.plots.drawn import drawn, unjoined
+from hetviz.plots.label_placement import Frame, name_anchors
+from hetviz.plots.labels import LONGEST_NAME, NAME_FONT
 from hetviz.plots.palette import NUMBERS, Theme, mix, shape_of, text_colour, tokens
-from hetviz.plots.place import Frame, name_anchors
+from hetviz.plots.planar import drawn, unjoined
 from hetviz.plots.text import is_word, short
-from hetviz.plots.writing import LONGEST_NAME, NAME_FONT
 
 PICTURE_BYTES = 12_000_000
 """Pictures are taken while they fit, those of the most linked items first."""

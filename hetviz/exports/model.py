@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from hetviz.base import BaseEmbedder
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.registry import get_method
 from hetviz.errors import HetvizError
 from hetviz.exports.graph import Reader, Writer, check_field, damaged
 from hetviz.exports.writing import write
 from hetviz.io import gate
+from hetviz.io.bundle.saving import zipped
 from hetviz.io.files import Archive
-from hetviz.io.saving import zipped
-from hetviz.registry import get_method
-from hetviz.runs.run import versions
+from hetviz.runs.embed.run import versions
 
 FORMAT = 1
 _GRAPH = "model.json"

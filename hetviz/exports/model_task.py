@@ -14,7 +14,7 @@ from hetviz.exports.model import model_bytes
 from hetviz.io import gate, limits
 from hetviz.jobs.results import Findings
 from hetviz.progress import Part, Progress
-from hetviz.runs import fit_run
+from hetviz.runs.embed.run import fit_run
 
 MODEL = "model"
 MOST_BYTES = 50 * limits.MB

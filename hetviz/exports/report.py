@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.exports.cite import citations, listed, methods_paragraph
@@ -16,16 +17,16 @@ from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
 from hetviz.exports.page import asset, esc, page
 from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write
-from hetviz.metrics import curves, evaluate
+from hetviz.metrics.fit.curves import curves
+from hetviz.metrics.fit.summary import evaluate
 from hetviz.plots.colour import Colouring
 from hetviz.plots.curve import curve_alt, kept_at, usual_place
 from hetviz.plots.map import map_alt
 from hetviz.plots.paper import written
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
-from hetviz.registry import get_method
-from hetviz.runs.recipe import coordinates_hash
-from hetviz.runs.run import Run, versions
+from hetviz.runs.embed.recipe import coordinates_hash
+from hetviz.runs.embed.run import Run, versions
 
 MEASURES = {
     "guidance_area": "Area under the curve of links (0.5 by chance)",

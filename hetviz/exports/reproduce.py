@@ -8,12 +8,12 @@ from typing import Any
 
 from hetviz import __version__
 from hetviz.data import HeteroData
-from hetviz.io import toml
+from hetviz.io.bundle.saving import contents, zipped
 from hetviz.io.files import MANIFEST
-from hetviz.io.saving import contents, zipped
-from hetviz.runs.recipe import ONLY, RECIPE, recipe_text
-from hetviz.runs.rows import rows_table
-from hetviz.runs.run import Run
+from hetviz.io.formats import toml
+from hetviz.runs.embed.recipe import ONLY, RECIPE, recipe_text
+from hetviz.runs.embed.rows import rows_table
+from hetviz.runs.embed.run import Run
 
 SCRIPT, DATA, README = "reproduce.py", "data", "README.txt"
 
@@ -34,7 +34,7 @@ def recipe_zip(
         As the run saw them, with whatever was said since they were opened.
     run : Run
     sha256 : str
-        Of the coordinates, see `hetviz.runs.recipe.coordinates_hash`.
+        Of the coordinates, see `hetviz.runs.embed.recipe.coordinates_hash`.
     figures : mapping, optional
         See `hetviz.exports.figures.FigureSettings.to_dict`.
     title : str

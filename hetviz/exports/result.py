@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.figures import FigureSettings, curve_bytes, map_bytes
 from hetviz.exports.writing import write
 from hetviz.io import gate, read_coordinates
-from hetviz.metrics import curves
-from hetviz.registry import get_method
-from hetviz.runs.recipe import COORDINATES, SCORES, Recipe, read_recipe
-from hetviz.runs.scope import Scope, scope_of
+from hetviz.metrics.fit.curves import curves
+from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, read_recipe
+from hetviz.runs.embed.scope import Scope, scope_of
 
 
 @dataclass(frozen=True, eq=False)

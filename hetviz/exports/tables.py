@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.edit import global_rows
+from hetviz.data.edits.edit import global_rows
 from hetviz.errors import ParameterError
-from hetviz.io import cells
-from hetviz.io.coordinates import escaped
-from hetviz.metrics.rows import coordinates_of
+from hetviz.io.bundle.coordinates import escaped
+from hetviz.io.infer import cells
+from hetviz.metrics.fit.rows import coordinates_of
 
 TABLE_FORMS = ("csv", "parquet")
 _NEAREST = 10

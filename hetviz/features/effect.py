@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz.core.blocks import as_dense
+from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
-from hetviz.features import blocks, table
+from hetviz.features import table
+from hetviz.features.columns import block
 from hetviz.features.recipe import recipe_of
 
 Floats = NDArray[np.float64]
@@ -91,7 +92,7 @@ def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float
         return {}
     out, at, recipe = {}, 0, recipe_of(dataset)
     for step in recipe["columns"]:
-        width = len(blocks.names(step))
+        width = len(block.names(step))
         X = np.zeros((len(dataset), 0)) if dataset.X is None else dataset.X[:, at : at + width]
         out[str(step["column"])] = neighbor_agreement(X, Y)
         at += width

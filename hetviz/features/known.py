@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.data import HeteroData
-from hetviz.features.columns import Column, infer
+from hetviz.features.columns.types import Column, infer
 
 FEW_NUMBERS = 12
 """Up to this many different whole numbers are taken as names of groups, as a digit or a class."""

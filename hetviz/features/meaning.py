@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz.core.blocks import LinearMap
+from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
 

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from hetviz.data import Dataset
-from hetviz.data.checks import Matrix
+from hetviz.data.model.checks import Matrix
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.features import blocks, table
-from hetviz.features.options import (
+from hetviz.features import table
+from hetviz.features.columns import block
+from hetviz.features.columns.options import (
     PICTURES,
     TEXT_MODELS,
     VECTORS,
@@ -207,7 +208,7 @@ def recipe_of(dataset: Dataset) -> dict[str, Any]:
     """Return the recipe of a dataset's features, of the present format; an empty one if none."""
     found = (dataset.recipe or {}).get("features")
     if found is not None:
-        return blocks.upgraded(found)
+        return block.upgraded(found)
     return {
         "format": table.RECIPE_FORMAT,
         "decimal": ".",
@@ -302,7 +303,7 @@ def _share_again(steps: list[dict[str, Any]], X: Matrix) -> None:
     """Set each step's share of the variance of all features."""
     total, at = _total_variance(X), 0
     for step in steps:
-        width = len(blocks.names(step))
+        width = len(block.names(step))
         part = _total_variance(X[:, at : at + width])
         step["share"] = part / total if total > 0 else 0.0
         at += width

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
-from hetviz.features.options import VECTORS
+from hetviz.features.columns.options import VECTORS
 from hetviz.features.recipe import recipe_of, transform_features
 
 

@@ -11,9 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
-from hetviz.features import blocks, given, image
-from hetviz.features.columns import Column, infer
-from hetviz.features.options import PICTURES, Options, merged, option_problems, settled
+from hetviz.features.columns import block as blocks
+from hetviz.features.columns import cells as given
+from hetviz.features.columns import images
+from hetviz.features.columns.options import PICTURES, Options, merged, option_problems, settled
+from hetviz.features.columns.types import Column, infer
 from hetviz.features.table_choice import Choice
 from hetviz.features.table_notes import check_known, column_notes, refuse_doubles
 
@@ -243,7 +245,7 @@ class _Fitting:
             why = "switched off" if "use" in fields else "not chosen"
             self.left_out.append({**entry, "why": why})
             return
-        self._step(entry, fields, image.described(media))
+        self._step(entry, fields, images.described(media))
 
     def result(self) -> TableFeatures:
         """Return what was made."""

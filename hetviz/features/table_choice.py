@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hetviz.errors import DataError, Problem
-from hetviz.features.categories import separator_of
-from hetviz.features.columns import Column
-from hetviz.features.earth import pairs_of
-from hetviz.features.options import Options, turned
+from hetviz.features.columns.categories import separator_of
+from hetviz.features.columns.geographic import pairs_of
+from hetviz.features.columns.options import Options, turned
+from hetviz.features.columns.types import Column
 
 _NEVER = ("constant", "empty")
 _WHY = {

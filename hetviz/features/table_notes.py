@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.errors import DataError, Problem
-from hetviz.features.columns import MAX_CATEGORIES, Column, numbers
+from hetviz.features.columns.types import MAX_CATEGORIES, Column, numbers
 
 
 def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hetviz.errors import DataError, Problem
-from hetviz.features import blocks, categories, given, image
+from hetviz.features.columns import block, categories, images
+from hetviz.features.columns import cells as given
 from hetviz.features.table_notes import no_column
 
 _STRICT = ("unknown-column", "not-numbers")
@@ -56,10 +57,10 @@ def transform_gently(
     array of shape (n, p)
     """
     out = [np.zeros((len(table), 0))]
-    for step in blocks.upgraded(recipe)["columns"]:
+    for step in block.upgraded(recipe)["columns"]:
         values = _given(step, table, media, problems)
         with np.errstate(over="ignore", invalid="ignore"):
-            out.append(blocks.apply(step, values))
+            out.append(block.apply(step, values))
     return np.hstack(out)
 
 
@@ -71,7 +72,7 @@ def _given(
 ) -> Any:
     kind = step["kind"]
     if kind == "picture":
-        return image.described([None] * len(table) if media is None else media)
+        return images.described([None] * len(table) if media is None else media)
     cells = []
     for name in step["columns"]:
         if name not in table.columns:

@@ -1,14 +1,13 @@
 """Reading and writing: bundles, tables, coordinates. User bytes enter only through here."""
 
-from hetviz.io.bundle import load, read_bundle
-from hetviz.io.coordinates import coordinates_csv, escaped, read_coordinates
-from hetviz.io.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
-from hetviz.io.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
-from hetviz.io.loose import read_tables
-from hetviz.io.newer import Newer, newer_version
-from hetviz.io.samples import SampleCard, sample_card, sample_path, samples
-from hetviz.io.saving import save
-from hetviz.io.tables import Choices, TableRead, read_table
+from hetviz.io.bundle.coordinates import coordinates_csv, escaped, read_coordinates
+from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
+from hetviz.io.bundle.reading import load, read_bundle
+from hetviz.io.bundle.saving import save
+from hetviz.io.formats.delimited import Choices, TableRead, read_table
+from hetviz.io.infer.dataset import read_tables
+from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
+from hetviz.io.intake.new_version import Newer, newer_version
 
 __all__ = [
     "Choices",
@@ -18,7 +17,6 @@ __all__ = [
     "GuidanceRead",
     "Loaded",
     "Newer",
-    "SampleCard",
     "TableRead",
     "coordinates_csv",
     "escaped",
@@ -31,8 +29,5 @@ __all__ = [
     "read_guidance",
     "read_table",
     "read_tables",
-    "sample_card",
-    "sample_path",
-    "samples",
     "save",
 ]

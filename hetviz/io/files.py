@@ -14,7 +14,7 @@ from hetviz.io import gate, limits
 
 MANIFEST = "hetviz.toml"
 PROJECT = "hetviz-project.json"
-"""What a project file begins with, see `hetviz.workspace.project_file`."""
+"""What a project file begins with, see `hetviz.workspace.store.project_file`."""
 
 
 class Files(Protocol):

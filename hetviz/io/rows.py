@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hetviz.data import HeteroData
-from hetviz.io import cells
-from hetviz.io.coordinates import escaped
+from hetviz.io.bundle.coordinates import escaped
+from hetviz.io.infer import cells
 
 
 def rows_csv(data: HeteroData, rows: Iterable[int]) -> str:

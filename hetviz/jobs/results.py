@@ -20,8 +20,8 @@ class MadeMap:
     params : dict
     embedding : Embedding
     figures : dict or None
-        As from `hetviz.jobs.tasks.figures_of`, with ``notes`` and, where the method weighs views,
-        ``views``: name to weight; None where the map was not measured.
+        As from `hetviz.jobs.tasks.maps.figures_of`, with ``notes`` and, where the method weighs
+        views, ``views``: name to weight; None where the map was not measured.
     seed : int or None
         None where the caller knows it.
     hold_out : float

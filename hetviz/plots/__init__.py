@@ -2,10 +2,10 @@
 
 from hetviz.plots.colour import Colouring, ColourOption, colour_options, colouring
 from hetviz.plots.curve import curve_alt, curve_figure
+from hetviz.plots.labels import hide_rules
 from hetviz.plots.map import MapPicture, map_figure
 from hetviz.plots.palette import GLYPHS, Theme, tokens
 from hetviz.plots.still import still_map
-from hetviz.plots.writing import hide_rules
 
 __all__ = [
     "GLYPHS",

@@ -108,7 +108,7 @@ def curve_figure(
         all pairs.
     theme : {"light", "dark"}
     sort : {"links", "apart", "comparisons"}
-        Of what; see `hetviz.metrics.curves`.
+        Of what; see `hetviz.metrics.fit.curves`.
     at : float, optional
         Where the curves are read off; `usual_place` when absent.
     clicked : bool

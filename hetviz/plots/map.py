@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
-from hetviz.plots.drawn import drawn, unjoined
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.labels import WORD_FONT, PictureOf, Written, write
 from hetviz.plots.palette import N_SLOTS, Theme, Tokens, shape_of, tokens
-from hetviz.plots.place import Frame
+from hetviz.plots.planar import drawn, unjoined
 from hetviz.plots.text import escape, short
-from hetviz.plots.writing import WORD_FONT, PictureOf, Written, write
 
 DOT = 5.5
 

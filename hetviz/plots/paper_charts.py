@@ -30,7 +30,7 @@ def paper_curve(
     ----------
     curves : mapping of {"given", "held_out"} to (fraction_of_pairs, fraction_satisfied)
     sort : {"links", "apart", "comparisons"}
-        Of what; see `hetviz.metrics.curves`.
+        Of what; see `hetviz.metrics.fit.curves`.
     width, height : float
         In millimetres; the height is 0.62 of the width when absent.
     """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
-from hetviz.plots.drawn import drawn, unjoined
+from hetviz.plots.label_placement import Board, Frame, name_places, place_items
 from hetviz.plots.palette import N_SLOTS, NUMBERS, mix, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
@@ -25,7 +25,7 @@ from hetviz.plots.paper import (
     text_size,
     writable,
 )
-from hetviz.plots.place import Board, Frame, name_places, place_items
+from hetviz.plots.planar import drawn, unjoined
 from hetviz.plots.text import is_word, short
 
 NAMES = ("groups", "groups and items", "items", "none")

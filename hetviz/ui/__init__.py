@@ -2,9 +2,10 @@
 
 from starlette.routing import BaseRoute
 
-from hetviz.ui import map_routes, pictures
-from hetviz.ui.places import ROUTER
-from hetviz.ui.warm import lifespan
+from hetviz.ui.map import pictures
+from hetviz.ui.map import routes as map_routes
+from hetviz.ui.shell.paths import ROUTER
+from hetviz.ui.shell.warm import lifespan
 
 __all__ = ["ROUTER", "lifespan", "routes"]
 

@@ -1,14 +1,13 @@
 """What a user has open and did: commands, the reducer, the log with undo and redo."""
 
-from hetviz.workspace.blobs import BlobStore
-from hetviz.workspace.cluster_commands import (
+from hetviz.workspace.clusters import Clustered
+from hetviz.workspace.commands.cluster_commands import (
     MergeClusters,
     RenameCluster,
     SetClusters,
     SplitCluster,
 )
-from hetviz.workspace.clustered import Clustered
-from hetviz.workspace.commands import (
+from hetviz.workspace.commands.commands import (
     Act,
     AddTables,
     ChooseRun,
@@ -31,9 +30,8 @@ from hetviz.workspace.commands import (
     StartJob,
     from_dict,
 )
-from hetviz.workspace.feature_commands import SetFeatures
-from hetviz.workspace.glance import Glance
-from hetviz.workspace.guidance_commands import (
+from hetviz.workspace.commands.features import SetFeatures
+from hetviz.workspace.commands.guidance_commands import (
     AddComparisons,
     AddLinks,
     AddPairs,
@@ -46,12 +44,14 @@ from hetviz.workspace.guidance_commands import (
     SetLabels,
     SwitchSet,
 )
-from hetviz.workspace.joining_commands import LinkByList, LinkByNearness
-from hetviz.workspace.placing_commands import KeepItems, LeaveItems
-from hetviz.workspace.project_file import is_project, save_project
-from hetviz.workspace.project_opening import Summary, open_project, summary_of
-from hetviz.workspace.sessions import SESSIONS, Sessions
+from hetviz.workspace.commands.joining_commands import LinkByList, LinkByNearness
+from hetviz.workspace.commands.placing_commands import KeepItems, LeaveItems
 from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.project_file import is_project, save_project
+from hetviz.workspace.store.project_opening import Summary, open_project, summary_of
+from hetviz.workspace.store.selection import Glance
+from hetviz.workspace.store.sessions import SESSIONS, Sessions
 from hetviz.workspace.workspace import Workspace
 
 __all__ = [

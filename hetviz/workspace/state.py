@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hetviz.data import Embedding, Filter, HeteroData
-from hetviz.data.stating import without_sets
+from hetviz.data.edits.stating import without_sets
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
-from hetviz.workspace.clustered import Clustered
+from hetviz.workspace.clusters import Clustered
 
 SHIPPED = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")

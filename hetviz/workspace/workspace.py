@@ -14,12 +14,15 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from hetviz.data.checks import frozen
-from hetviz.data.edit import global_rows
+from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import frozen
 from hetviz.errors import HetvizError
-from hetviz.workspace.blobs import BlobStore
-from hetviz.workspace.commands import Command, EndJob, KeepFindings, RecordRun, from_dict
-from hetviz.workspace.glance import (
+from hetviz.workspace.commands.commands import Command, EndJob, KeepFindings, RecordRun, from_dict
+from hetviz.workspace.commands.reducer import Stamp, apply
+from hetviz.workspace.state import State
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.journal import Journal
+from hetviz.workspace.store.selection import (
     Glance,
     checked_camera,
     checked_groups,
@@ -27,9 +30,6 @@ from hetviz.workspace.glance import (
     read_glance,
     write_glance,
 )
-from hetviz.workspace.journal import Journal
-from hetviz.workspace.reducer import Stamp, apply
-from hetviz.workspace.state import State
 
 UNDO, REDO = "undo", "redo"
 INTERRUPTED = "hetviz was stopped while this was being made."

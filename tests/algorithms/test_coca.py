@@ -12,9 +12,9 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from hetviz.algorithms.coca import CoCA
 from hetviz.algorithms.pca import PCA
+from hetviz.algorithms.registry import suggest
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataWarning, NotApplicableError, ParameterError
-from hetviz.registry import suggest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -11,7 +11,7 @@ from hetviz.algorithms import code
 from hetviz.algorithms.code import CODE
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
-from hetviz.metrics import evaluate
+from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 4
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hetviz.base import BaseEmbedder, Capability, Need
+from hetviz.algorithms.base import BaseEmbedder, Capability, Need
+from hetviz.algorithms.registry import get_method, methods, suggest
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
-from hetviz.registry import get_method, methods, suggest
 
 KEYS = [card.key for card in methods()]
 

@@ -14,7 +14,7 @@ from hetviz.errors import (
     ParameterError,
     UnboundedProblemError,
 )
-from hetviz.metrics import evaluate
+from hetviz.metrics.fit.summary import evaluate
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hetviz.algorithms.hemap import HeMap
+from hetviz.algorithms.registry import suggest
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataWarning, NotApplicableError, ParameterError
-from hetviz.metrics import evaluate
-from hetviz.registry import suggest
+from hetviz.metrics.fit.summary import evaluate
 
 
 def ids(n: int, letter: str) -> list[str]:

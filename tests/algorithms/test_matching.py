@@ -13,9 +13,9 @@ from hetviz.algorithms.cca import CCA
 from hetviz.algorithms.cdmca import CDMCA
 from hetviz.algorithms.guided_projection import GuidedProjection
 from hetviz.algorithms.kernel_cdmca import KernelCDMCA
+from hetviz.algorithms.registry import suggest
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning, NotApplicableError
-from hetviz.registry import suggest
 
 Floats = NDArray[np.float64]
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -10,7 +10,7 @@ import pytest
 from hetviz.algorithms.mkpe import MKPE
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
-from hetviz.metrics import evaluate
+from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 4
 

@@ -10,12 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.algorithms.mr_sne import MRSNE
-from hetviz.core.neighbors import distance_rows, euclidean_rows, preservation
-from hetviz.core.procrustes import align
+from hetviz.core.graph.neighbors import distance_rows, euclidean_rows, preservation
+from hetviz.core.layout.procrustes import align
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError, ParameterError
-from hetviz.metrics import evaluate
-from hetviz.metrics.moved import moved
+from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 5
 
@@ -267,12 +267,12 @@ def test_new_items_without_features_lie_amid_their_links() -> None:
 
 
 def test_kernels_are_ready_after_warming_up() -> None:
-    from hetviz.core import sne_kernels
+    from hetviz.core.layout import sne_loops
 
     MRSNE.warm_up()
-    before = len(sne_kernels.exact_steps.signatures)
+    before = len(sne_loops.exact_steps.signatures)
     quick().fit(WORLD)
-    assert len(sne_kernels.exact_steps.signatures) == before
+    assert len(sne_loops.exact_steps.signatures) == before
 
 
 def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:

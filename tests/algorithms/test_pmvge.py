@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 import hetviz
 from hetviz.algorithms.pmvge import PMvGE
-from hetviz.core import pmvge_fit
+from hetviz.core.prediction import pmvge_fit
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning
-from hetviz.metrics import evaluate
+from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 4
 

@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import InlineRunner
-from hetviz.ui import work
-from hetviz.ui.places import PAGES, ROUTER
+from hetviz.ui.shell import background
+from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.workspace import SESSIONS, Workspace
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 
 Visit = Callable[..., AppTest]
 
@@ -19,7 +19,7 @@ Visit = Callable[..., AppTest]
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
-    monkeypatch.setattr(work, "RUNNER", InlineRunner(work.ended))
+    monkeypatch.setattr(background, "RUNNER", InlineRunner(background.ended))
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=60)

@@ -12,9 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 import hetviz
 from hetviz.plots.text import short
-from hetviz.ui import act_commands, work
-from hetviz.ui.act_say import Saying
-from hetviz.ui.map_selection import pack_rows
+from hetviz.ui.map.selection_codec import pack_rows
+from hetviz.ui.shell import background
+from hetviz.ui.statements import commands
+from hetviz.ui.statements.wording import Saying
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -30,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found.append(loose)
         return True
 
-    monkeypatch.setattr(work, "refit", refit)
+    monkeypatch.setattr(background, "refit", refit)
     return found
 
 
@@ -134,7 +135,8 @@ def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
 
 
 def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: list[Any]) -> None:
-    from hetviz.ui import act_hands, session
+    from hetviz.ui.shell import session
+    from hetviz.ui.statements import messages
 
     app = visit("map")
     workspace = workspace_of(app)
@@ -142,7 +144,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
     kept: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "workspace", lambda: workspace)
-        for part in ("act_say", "act_hands"):
+        for part in ("statements.wording", "statements.messages"):
             patch.setattr(f"hetviz.ui.{part}.st", SimpleNamespace(session_state=kept))
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
         rows = workspace.glance.fingerprint
@@ -150,7 +152,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
         def wish(n: Any, rows: str = rows, **fields: Any) -> dict[str, Any]:
             return {"rows": rows, "wishes": [{"n": n, **fields}]}
 
-        act_hands.acted(wish(7, what="group", group="A", packed=packed))
+        messages.acted(wish(7, what="group", group="A", packed=packed))
         assert workspace.glance.groups["A"].tolist() == [4, 5]
         for bad in (
             None,
@@ -161,13 +163,13 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
             # Heard before.
             wish(7, what="group", group="B", packed=packed),
         ):
-            act_hands.acted(bad)
+            messages.acted(bad)
         assert list(workspace.glance.groups) == ["A"]
         places = workspace.state.run.embedding.coordinates["emoji"]  # type: ignore[union-attr]
-        act_hands.acted(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
+        messages.acted(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
         assert list(workspace.glance.groups) == ["A"]
         x, y = places[8]
-        act_hands.acted(wish(12, what="drop", row=3, x=x, y=y))
+        messages.acted(wish(12, what="drop", row=3, x=x, y=y))
     groups = workspace.glance.groups
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4
@@ -178,11 +180,11 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
 def test_comparisons_use_every_item_of_a_group_alike() -> None:
     groups = {name: np.arange(start, start + n) for name, start, n in
               (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
-    every = act_commands.closer(DATA, groups, Saying("closer", most=60))
+    every = commands.closer(DATA, groups, Saying("closer", most=60))
     assert (every.n, every.n_possible) == (60, 60)
     rows = {tuple(map(tuple, row)) for row in every.commands[0].rows}  # type: ignore[attr-defined]
     assert len(rows) == 60
-    few = act_commands.closer(DATA, groups, Saying("closer", most=8))
+    few = commands.closer(DATA, groups, Saying("closer", most=8))
     assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
 

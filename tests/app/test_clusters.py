@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.core import partition_choice
-from hetviz.ui import clusters_cards
+from hetviz.core.clustering import partition_choice
+from hetviz.ui.clusters import cards
 from hetviz.workspace import OpenSample, State
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
@@ -17,7 +17,7 @@ from tests.app.conftest import Visit, go, html_of, workspace_of
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
     # Three numbers are enough to see the page work.
-    monkeypatch.setattr("hetviz.runs.cluster_search.sizes_to_try", lambda n, method: [4, 6, 9])
+    monkeypatch.setattr("hetviz.runs.cluster.search.sizes_to_try", lambda n, method: [4, 6, 9])
     monkeypatch.setattr(partition_choice, "_HALVES", 1)
 
 
@@ -41,7 +41,7 @@ def pick(app: AppTest, *numbers: int) -> AppTest:
     found = state_of(app).clustering
     assert found is not None
     for number in numbers:
-        app.checkbox(key=f"pick-{clusters_cards.mark(found)}-{number}").check()
+        app.checkbox(key=f"pick-{cards.mark(found)}-{number}").check()
     app.run()
     assert not app.exception
     return app
@@ -102,7 +102,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
 
 
 def test_a_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.ui.act_draft.refits", lambda: False)
+    monkeypatch.setattr("hetviz.ui.statements.draft.refits", lambda: False)
     app = found(visit)
     data = state_of(app).data
     assert data is not None
@@ -134,5 +134,5 @@ def test_a_label_as_clusters_and_the_map_in_their_colours(visit: Visit) -> None:
 
 
 def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.ui.session.FIRST_SAMPLE", "no such sample")
+    monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
     assert "make one first" in html_of(visit("clusters"))

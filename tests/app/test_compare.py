@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import Job
-from hetviz.ui import compare_maps, work
+from hetviz.ui.compare import maps
+from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
@@ -45,7 +46,7 @@ def view(app: AppTest, name: str) -> AppTest:
 
 
 def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.ui.session.FIRST_SAMPLE", "no such sample")
+    monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
     assert "Nothing to compare yet" in html_of(visit("compare"))
 
 
@@ -104,7 +105,7 @@ def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> 
     app = compared(visit)
     state = workspace_of(app).state
     runs = [run for run in state.runs if run.id in state.findings["compare"].runs]
-    first, *others = compare_maps.aligned(state, runs)
+    first, *others = maps.aligned(state, runs)
     assert others
     for one in others:
         for name, Y in first.embedding.coordinates.items():
@@ -156,7 +157,7 @@ def test_progress_of_each_method_is_shown_while_it_runs(
     app = visit("compare")
     parts = (("PCA <b>", 1.0, "done"), ("Other", 0.25, "running"), ("Third", 0.0, "waiting"))
     job = Job("j", "me", "Comparison", state="running", fraction=0.4, parts=parts)
-    monkeypatch.setattr(work, "live", lambda: job)
+    monkeypatch.setattr(background, "live", lambda: job)
     app.run()
     text = html_of(app)
     assert "PCA &lt;b&gt;" in text
@@ -167,11 +168,11 @@ def test_progress_of_each_method_is_shown_while_it_runs(
 
 def test_times_are_measured_on_request(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     def quick(kind: Any, data: Any, progress: Any = None) -> float:
-        from hetviz.cost import keep_times
+        from hetviz.algorithms.cost import keep_times
 
         keep_times(kind.card.key, data, {data.n_rows: 7.0})
         return 7.0
 
-    monkeypatch.setattr("hetviz.jobs.compare_task.measure_seconds", quick)
+    monkeypatch.setattr("hetviz.jobs.tasks.compare.measure_seconds", quick)
     app = press(visit("compare"), "compare-times")
     assert "About 7.0 s a fit" in html_of(app)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.ui import session
-from hetviz.ui.places import CSS
+from hetviz.ui.shell import session
+from hetviz.ui.shell.paths import CSS
 from hetviz.workspace import RenameDataset, SetTitle
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
@@ -65,7 +65,7 @@ def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
 def test_a_key_that_names_too_many_pairs_is_refused_in_words(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hetviz.data.matching.MOST_PAIRS", 100)
+    monkeypatch.setattr("hetviz.data.joins.matching.MOST_PAIRS", 100)
     app = go(press(visit(), "open-digits"), "data")
     app.selectbox(key="key-source-column-pixels").set_value("digit").run()
     app.selectbox(key="key-target-column-fourier").set_value("digit").run()
@@ -136,8 +136,8 @@ def test_the_map_and_the_pages_share_no_class() -> None:
     folder = CSS.parent.parent
     sheets = [
         CSS,
-        folder / "map_component" / "assets" / "map.css",
-        folder / "recent" / "recent.css",
+        folder / "map" / "component" / "assets" / "map.css",
+        folder / "shell" / "recent" / "recent.css",
     ]
     named = [set(re.findall(r"\.(hv-[a-z-]+)", sheet.read_text("utf-8"))) for sheet in sheets]
     assert all(named)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import hetviz
 from hetviz.exports.model_task import MODEL
-from hetviz.ui import export_files
+from hetviz.ui.export import files as export_files
 from hetviz.workspace import OpenSample
 from tests.app.conftest import Visit, go, html_of, workspace_of
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.ui import feature_table
+from hetviz.ui.data import feature_table
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import ops

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.data.statements import statements
-from hetviz.ui import guidance_editor
-from hetviz.ui.guidance_curves import ReadOff, lost_at
+from hetviz.data.model.statements import statements
+from hetviz.ui.guidance import editor
+from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.workspace import EditStatements, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
@@ -248,14 +248,14 @@ def test_the_browsers_edits_are_laid_over_what_it_was_given() -> None:
     base = pd.DataFrame(
         {"weight": [1.0, 0.5], "note": ["", "old"], "score": [float("nan"), 2.0]}, index=["a", "b"]
     )
-    wanted = guidance_editor.overlaid(
+    wanted = editor.overlaid(
         base, {0: {"weight": -1, "score": 3}, 1: {"note": None, "score": None}, 7: {"weight": 1}}
     )
-    assert guidance_editor.changes(base, wanted) == {
+    assert editor.changes(base, wanted) == {
         "a": {"weight": -1.0, "score": 3.0},
         "b": {"note": "", "score": pytest.approx(float("nan"), nan_ok=True)},
     }
-    assert guidance_editor.changes(base, base) == {}
+    assert editor.changes(base, base) == {}
     assert base.loc["a", "weight"] == 1.0
 
 

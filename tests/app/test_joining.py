@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.workspace import Workspace
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_pages import press, upload
-from tests.test_cli_join import CITIES, SHOPS
+from tests.cli.test_join import CITIES, SHOPS
 
 TOWNS = "id,name,lat,lon\n" + "".join(f"t{k},Town {k},{k},{10 + k}\n" for k in range(9))
 TREES = "id,name,latitude,longitude\n" + "".join(

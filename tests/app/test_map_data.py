@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
 from hetviz.errors import DataError
 from hetviz.jobs import Job
-from hetviz.ui import map_data, map_parts, map_rank, map_selection
-from hetviz.ui.map_shelf import SHELVES, Packed, Shelves, kept
+from hetviz.ui.map import description, parts, priority, selection_codec
+from hetviz.ui.map.array_cache import SHELVES, Packed, Shelves, kept
 from hetviz.workspace import Run, State, View
 
 SESSION = "a-session-for-the-tests"
@@ -42,7 +42,7 @@ def example(n: int = 60, seed: int = 0) -> State:
 
 
 def told(state: State, **more: Any) -> dict[str, Any]:
-    return map_data.spec(state, state.run, session=SESSION, **more)
+    return description.spec(state, state.run, session=SESSION, **more)
 
 
 def array(key: str, kind: str) -> NDArray[Any]:
@@ -96,8 +96,8 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("made again")
 
     for module, names in (
-        (map_parts, ("drawn", "colouring", "passing")),
-        (map_data, ("name_anchors", "_datasets", "_counts")),
+        (parts, ("drawn", "colouring", "passing")),
+        (description, ("name_anchors", "_datasets", "_counts")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, fail)
@@ -152,7 +152,7 @@ def test_hidden_layers_are_named_and_do_not_count() -> None:
 
 def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
     state = replace(example(), chosen=None)
-    spec = map_data.spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
+    spec = description.spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
     assert spec["live"] == {"job": "j1", "title": "First map"}
     assert np.isnan(array(spec["geometry"], "<f4")).all()
     assert spec["names"] == []
@@ -186,14 +186,14 @@ def test_far_off_and_tiny_maps_survive_single_precision() -> None:
         moved = {name: Y * scale + shift for name, Y in state.run.embedding.coordinates.items()}
         ids = state.run.embedding.ids
         run = replace(state.run, embedding=Embedding(moved, ids))
-        form = map_parts.geometry(replace(state, runs=(run,)), run)
+        form = parts.geometry(replace(state, runs=(run,)), run)
         placed = form.points[form.placed]
         assert np.isfinite(placed).all()
         assert len(np.unique(placed, axis=0)) == len(placed)
 
 
 def test_above_the_limit_a_sample_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_parts, "DENSITY_LIMIT", 50)
+    monkeypatch.setattr(parts, "DENSITY_LIMIT", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
     spec = told(state)
     sample = array(spec["density"]["sample"], "<i4")
@@ -207,18 +207,18 @@ def test_a_sample_leaves_out_no_part_of_the_map() -> None:
     points[:3] = [[2.5, 2.5], [-2.5, 2.5], [2.5, -2.5]]
     among = np.ones(len(points), dtype=bool)
     among[10_000:] = False
-    chosen = map_rank.sample(points, among, most=9000)
+    chosen = priority.sample(points, among, most=9000)
     assert {0, 1, 2} <= set(chosen.tolist())
     assert len(chosen) == 9000
     assert chosen.max() < 10_000
-    np.testing.assert_array_equal(chosen, map_rank.sample(points, among, most=9000))
+    np.testing.assert_array_equal(chosen, priority.sample(points, among, most=9000))
 
 
 def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(size=(500, 2)) * 0.01, [[5.0, 5.0], [-5.0, 5.0]] * 10])
     weight = np.concatenate([rng.random(500) + 1, np.zeros(20)])
-    order = map_rank.by_importance(np.arange(520), points, weight)
+    order = priority.by_importance(np.arange(520), points, weight)
     assert order[0] == weight.argmax()
     # the crowd lies in at most four parts of the map, the two lone places in one each
     assert (order[:6] >= 500).sum() == 2
@@ -228,29 +228,29 @@ def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
 def test_linked_weight_counts_both_ends_of_links_that_say_together() -> None:
     state = example()
     assert state.data is not None
-    weight = map_rank.linked_weight(state.data)
+    weight = priority.linked_weight(state.data)
     assert weight[[0, 1, 2, 60, 61, 62]].tolist() == [1.0, 0.5, 1.0, 1.5, 1.0, 0.0]
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)))))
 def test_rows_come_back_from_their_bits(case: tuple[int, set[int]]) -> None:
     n, rows = case
-    packed = map_selection.pack_rows(sorted(rows), n)
+    packed = selection_codec.pack_rows(sorted(rows), n)
     assert len(packed) == (n + 7) // 8
     text = base64.b64encode(packed.tobytes()).decode()
-    assert map_selection.rows_of_bits(text, n).tolist() == sorted(rows)
+    assert selection_codec.rows_of_bits(text, n).tolist() == sorted(rows)
 
 
 @pytest.mark.parametrize("packed", [None, 3, "", "AA", "AAAAAAAAAAAA", "////////////", "a" * 10**6])
 def test_bits_that_do_not_fit_are_refused(packed: object) -> None:
     with pytest.raises(DataError):
-        map_selection.rows_of_bits(packed, 64)
+        selection_codec.rows_of_bits(packed, 64)
 
 
 def test_bits_beyond_the_last_row_are_refused() -> None:
     text = base64.b64encode(b"\xff").decode()
     with pytest.raises(DataError):
-        map_selection.rows_of_bits(text, 7)
+        selection_codec.rows_of_bits(text, 7)
 
 
 def brute_force(points: NDArray[Any], corners: list[tuple[float, float]]) -> list[int]:
@@ -277,7 +277,7 @@ def test_a_polygon_holds_the_very_points_of_the_plain_rule(
     points = np.concatenate([rng.integers(-4, 5, (40, 2)), rng.normal(size=(40, 2)) * 2])
     points = points.astype(np.float32)
     points[3] = np.nan
-    rows = map_selection.rows_in_polygon(corners, points, np.ones(80, dtype=bool))
+    rows = selection_codec.rows_in_polygon(corners, points, np.ones(80, dtype=bool))
     assert rows.tolist() == brute_force(points, corners)
 
 
@@ -301,7 +301,7 @@ def test_a_polygon_holds_the_very_points_of_the_plain_rule(
 def test_what_is_no_polygon_is_refused(polygon: Any) -> None:
     points = np.column_stack([np.zeros(5), np.linspace(0, 1, 5)]).astype(np.float32)
     with pytest.raises(DataError):
-        map_selection.rows_in_polygon(polygon, points, np.ones(5, dtype=bool))
+        selection_codec.rows_in_polygon(polygon, points, np.ones(5, dtype=bool))
 
 
 def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> None:
@@ -309,7 +309,7 @@ def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> N
     everywhere = {"polygon": [[-99, -99], [99, -99], [99, 99], [-99, 99]]}
 
     def rows(value: dict[str, Any], state: State, previous: Any = ()) -> list[int]:
-        return map_data.unpack_selection(value, state, state.run, previous).tolist()
+        return description.unpack_selection(value, state, state.run, previous).tolist()
 
     assert rows(everywhere, state) == list(range(63))
     hidden = replace(state, view=replace(state.view, hidden=("words",)))
@@ -318,7 +318,7 @@ def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> N
     assert rows(everywhere, filtered) == list(range(1, 60, 3))
     assert rows({**everywhere, "add": True}, filtered, [0, 1]) == [0, *range(1, 60, 3)]
     assert rows({**everywhere, "subtract": True}, filtered, [0, 1]) == [0]
-    packed = {"packed": base64.b64encode(map_selection.pack_rows([5, 63], 64).tobytes()).decode()}
+    packed = {"packed": base64.b64encode(selection_codec.pack_rows([5, 63], 64).tobytes()).decode()}
     assert rows(packed, state) == [5, 63]
 
 
@@ -326,7 +326,7 @@ def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> N
 def test_what_is_no_selection_is_refused(value: object) -> None:
     state = example()
     with pytest.raises(DataError):
-        map_data.unpack_selection(value, state, state.run)
+        description.unpack_selection(value, state, state.run)
 
 
 def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:

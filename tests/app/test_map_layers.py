@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.jobs.tasks import figures_of
-from hetviz.metrics import stability, trust
+from hetviz.jobs.tasks.maps import figures_of
+from hetviz.metrics.trust.stability import stability
+from hetviz.metrics.trust.trust import trust
 from hetviz.plots import curve_alt, curve_figure
-from hetviz.ui import item_trust, map_data, map_layers
-from hetviz.ui.map_shelf import SHELVES
-from hetviz.ui.measure_words import FIRST, GROUPS, MEASURES
+from hetviz.ui.map import description, item_trust, layers
+from hetviz.ui.map.array_cache import SHELVES
+from hetviz.ui.widgets.measure_names import FIRST, GROUPS, MEASURES
 from hetviz.workspace import SESSIONS, Run, State, View
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -44,7 +45,7 @@ def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
     shown = []
     for chosen in ("0", "1"):
         now = replace(state, chosen=chosen)
-        spec = map_data.spec(now, now.run, session="layers")
+        spec = description.spec(now, now.run, session="layers")
         assert spec["colour"]["title"] == "Trust"
         packed = SHELVES.get("layers", spec["colour"]["key"])
         assert packed is not None
@@ -58,15 +59,15 @@ def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
 
 def test_stability_needs_two_maps_of_the_same_data() -> None:
     state = replace(example(), view=View("stability"))
-    assert [option.key for option in map_layers.options(state, state.run)] == ["trust", "stability"]
-    found = map_layers.colours_of(state, state.run).value
+    assert [option.key for option in layers.options(state, state.run)] == ["trust", "stability"]
+    found = layers.colours_of(state, state.run).value
     np.testing.assert_array_equal(found, stability([run.embedding for run in state.runs]))
     alone = replace(state, runs=state.runs[:1])
-    assert [option.key for option in map_layers.options(alone, alone.run)] == ["trust"]
-    assert map_layers.colours_of(alone, alone.run).option.key == "dataset"
+    assert [option.key for option in layers.options(alone, alone.run)] == ["trust"]
+    assert layers.colours_of(alone, alone.run).option.key == "dataset"
     old = replace(state, runs=(state.runs[0], replace(state.runs[1], fingerprint="other")))
-    assert len(map_layers.options(old, old.run)) == 1
-    assert map_layers.options(state, None) == []
+    assert len(layers.options(old, old.run)) == 1
+    assert layers.options(state, None) == []
 
 
 def test_fog_is_the_trust_of_each_row_in_steps() -> None:
@@ -77,9 +78,9 @@ def test_fog_is_the_trust_of_each_row_in_steps() -> None:
     assert answer.status == 200
     steps = np.frombuffer(answer.body, np.uint8)
     score = trust(state.opened(), state.runs[0].embedding).score
-    assert steps[N + 3] == map_layers.NO_FOG
+    assert steps[N + 3] == layers.NO_FOG
     known = np.isfinite(score)
-    np.testing.assert_allclose(steps[known] / map_layers.FOG_STEPS, score[known], atol=0.003)
+    np.testing.assert_allclose(steps[known] / layers.FOG_STEPS, score[known], atol=0.003)
     assert ask("/hv/fog/nobody").status == 404
     SESSIONS.get(sid).state = replace(state, runs=(), chosen=None)
     assert ask(f"/hv/fog/{sid}").status == 404

@@ -7,9 +7,9 @@ import re
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Filter
-from hetviz.ui import filters
+from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
-from hetviz.workspace.packing import pack_coordinates, pack_json
+from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15

@@ -17,10 +17,11 @@ from PIL import Image
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.frames import Frame
-from hetviz.ui import map_atlas, map_data, map_facts, map_links, map_routes, map_search, work
-from hetviz.ui.map_shelf import SHELVES, Packed
+from hetviz.ui.map import atlas, description, item_cards, links_of_rows, routes, search
+from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 from tests.app.asking import Answer, ask
 
 
@@ -79,7 +80,7 @@ def sid() -> str:
 @pytest.fixture(scope="module")
 def spec(sid: str) -> dict[str, Any]:
     state = SESSIONS.get(sid).state
-    return map_data.spec(state, state.run, session=sid)
+    return description.spec(state, state.run, session=sid)
 
 
 def is_guarded(answer: Answer) -> bool:
@@ -125,7 +126,7 @@ def test_the_drawing_library_is_kept_for_ever_under_its_version() -> None:
 
 
 def test_the_components_files_are_served_and_nothing_else() -> None:
-    from hetviz.ui.map_component import asset_version
+    from hetviz.ui.map.component import asset_version
 
     answer = ask(f"/hv/asset/{asset_version()}/map.js")
     assert answer.status == 200
@@ -178,7 +179,7 @@ def test_a_card_tells_what_is_known(sid: str) -> None:
     ],
 )
 def test_values_are_written_as_people_write_them(value: Any, words: str) -> None:
-    assert map_facts.value_words(value) == words
+    assert item_cards.value_words(value) == words
 
 
 def test_search_is_blind_to_case_and_accents_and_takes_beginnings_first(sid: str) -> None:
@@ -200,10 +201,10 @@ def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
     titles = ["".join(rng.choice(list("aAbÁ \u0300ß"), 6)) for _ in range(300)]
     names = Dataset("x", [str(k) for k in range(300)], table=pd.DataFrame({"name": titles}))
     data = HeteroData([names])
-    from hetviz.data.filters import folded
+    from hetviz.data.queries.filters import folded
 
     for query in ("a", "ab", "ba ", "ss", "aÁ"):
-        found = map_search.search(data, query, most=300)
+        found = search.search(data, query, most=300)
         needle = " ".join(folded(query).split())
         plain = {
             row
@@ -244,7 +245,7 @@ def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> Non
         [Dataset("a", map(str, range(n))), Dataset("b", ["0"])],
         [Links("a", "b", np.arange(n), np.zeros(n, dtype=int), weight)],
     )
-    found = map_links.strongest(State(data=data), None, np.array([n]))
+    found = links_of_rows.strongest(State(data=data), None, np.array([n]))
     assert found["total"] == n
     assert [link[2] for link in found["links"]] == [-1.0] * 10 + [0.5] * 290
     assert np.ptp([link[0] for link in found["links"][10:]]) > 1500
@@ -262,14 +263,14 @@ def test_links_kept_from_the_method_are_marked() -> None:
     run = replace(base.run, fingerprint=data.fingerprint(), hold_out=0.2, seed=3)
     aside = HeteroData([parts[1], parts[0]], [Links("a", "b", [7], [9])])
     state = State(data=data, held_out=aside, runs=(run,), chosen="1")
-    found = map_links.strongest(state, run, np.arange(100))["links"]
+    found = links_of_rows.strongest(state, run, np.arange(100))["links"]
     _, held = data.holdout(links=0.2, random_state=3)
     table = held.link_table()
     wanted = set(zip(table["p"].tolist(), table["q"].tolist(), strict=True)) | {(7, 59)}
     assert {(p, q) for p, q, _, kind in found if kind == "held"} == wanted
     assert len(found) == 51
     other = replace(run, fingerprint="of other data")
-    plain = map_links.strongest(State(data=data), other, np.arange(100))["links"]
+    plain = links_of_rows.strongest(State(data=data), other, np.arange(100))["links"]
     assert {kind for *_, kind in plain} == {"given"}
 
 
@@ -293,25 +294,25 @@ def test_a_wide_atlas_is_served_too(sid: str) -> None:
 
 
 def test_opaque_pictures_get_round_corners_and_others_stay() -> None:
-    tile = map_atlas.small(png((30, 30)), 48)
+    tile = atlas.small(png((30, 30)), 48)
     assert tile is not None
     assert tile.getpixel((0, 0))[3] == 0  # type: ignore[index]
     assert tile.getpixel((24, 0))[3] == 255  # type: ignore[index]
     half = png((30, 30), "#ff000080", "RGBA")
-    see_through = map_atlas.small(half, 48)
+    see_through = atlas.small(half, 48)
     assert see_through is not None
     assert see_through.getextrema()[3] == (128, 128)
 
 
 def test_pictures_of_too_many_pixels_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_atlas, "MAX_PICTURE_PIXELS", 99)
-    assert map_atlas.small(png((10, 10)), 48) is None
-    assert map_atlas.small(png((9, 11)), 48) is not None
+    monkeypatch.setattr(atlas, "MAX_PICTURE_PIXELS", 99)
+    assert atlas.small(png((10, 10)), 48) is None
+    assert atlas.small(png((9, 11)), 48) is not None
 
 
 @pytest.mark.parametrize("content", [b"", b"GIF89a", b"RIFF0000WEBP", png()[:40], b"\xff\xd8\xff"])
 def test_broken_pictures_are_empty(content: bytes) -> None:
-    assert map_atlas.small(content, 48) is None
+    assert atlas.small(content, 48) is None
 
 
 def density(sid: str, spec: dict[str, Any], **more: object) -> Answer:
@@ -345,7 +346,7 @@ def test_a_density_picture_shows_the_rows_that_count(sid: str, spec: dict[str, A
 
 def test_a_very_large_density_picture_is_made_coarser(sid: str, spec: dict[str, Any]) -> None:
     image = Image.open(io.BytesIO(density(sid, spec, w=4000, h=2000).body))
-    assert image.width * image.height <= map_routes.MOST_PIXELS
+    assert image.width * image.height <= routes.MOST_PIXELS
     assert image.width / image.height == pytest.approx(2, rel=0.01)
 
 
@@ -369,8 +370,8 @@ class Feed:
 @pytest.fixture
 def feed(sid: str, monkeypatch: pytest.MonkeyPatch) -> Feed:
     made = Feed(sid)
-    monkeypatch.setattr(work, "RUNNER", made)
-    monkeypatch.setattr(map_routes, "_POLL_S", 0.2)
+    monkeypatch.setattr(background, "RUNNER", made)
+    monkeypatch.setattr(routes, "_POLL_S", 0.2)
     return made
 
 

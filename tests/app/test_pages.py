@@ -9,10 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import HetvizError
-from hetviz.jobs import Task, tasks
-from hetviz.ui import work
+from hetviz.jobs import Task
+from hetviz.jobs.tasks import maps
+from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, RenameDataset, StartJob, Workspace
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
@@ -231,11 +232,11 @@ def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> 
 
 def test_what_a_method_says_of_its_map_stands_below_it(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
-    work.RUNNER.submit(
+    background.RUNNER.submit(
         str(app.session_state["sid"]),
         "Heterogeneous mapping",
         Task(
-            "hetviz.jobs.tasks:make_map",
+            "hetviz.jobs.tasks.maps:make_map",
             {
                 "data": workspace_of(app).state.data,
                 "method": "hemap",
@@ -263,7 +264,7 @@ def test_a_failed_run_is_told_in_words(visit: Visit, monkeypatch: pytest.MonkeyP
     def fail(*args: object, **kwargs: object) -> None:
         raise HetvizError("The links contradict each other.")
 
-    monkeypatch.setattr(tasks, "fit_run", fail)
+    monkeypatch.setattr(maps, "fit_run", fail)
     app = press(visit("map"), "run")
     assert "contradict" in app.error[0].value
     assert ops(workspace_of(app)) == ["open-sample", "start-job", "end-job"]
@@ -280,7 +281,7 @@ def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
 ) -> None:
     app = visit("map")
     note = {
-        "task": "hetviz.jobs.tasks:make_map",
+        "task": "hetviz.jobs.tasks.maps:make_map",
         "arguments": {"method": "pca", "params": {}, "seed": 0, "hold_out": 0.0},
         "only": None,
         "fingerprint": "",

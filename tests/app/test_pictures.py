@@ -9,9 +9,9 @@ import pytest
 from starlette.requests import Request
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.ui import pictures
+from hetviz.ui.map import pictures
 from hetviz.workspace import SESSIONS, OpenSample
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 
 
 def ask(session: str, row: int, dataset: str) -> tuple[int, bytes, str]:

@@ -11,7 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import DataError, Problem
-from hetviz.ui import downloads, session, work
+from hetviz.ui.shell import background, session
+from hetviz.ui.widgets import downloads
 from hetviz.workspace import (
     SESSIONS,
     EndJob,
@@ -19,10 +20,10 @@ from hetviz.workspace import (
     SetTitle,
     StartJob,
     open_project,
-    project_opening,
     save_project,
 )
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store import project_opening
+from hetviz.workspace.store.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_data_and_start import project_of
 from tests.app.test_pages import upload
@@ -146,7 +147,7 @@ def test_a_project_without_a_map_can_be_saved_too(
 ) -> None:
     app = visit()
     workspace = workspace_of(app)
-    monkeypatch.setattr(work, "make_first_map", lambda: None)
+    monkeypatch.setattr(background, "make_first_map", lambda: None)
     upload(app, plants_csv="id,x\na,1\nb,2\nc,4\n")
     app.button(key="go-on").click().run()
     assert workspace.state.run is None
@@ -162,7 +163,7 @@ def _failing() -> bytes:
 def _page_with_a_button() -> None:
     import streamlit as st
 
-    from hetviz.ui import session
+    from hetviz.ui.shell import session
 
     heard = session.heard_late()
     st.write(heard, session.messages())
@@ -189,8 +190,13 @@ def test_only_what_hetviz_does_can_be_started_again(
 ) -> None:
     """A project file may come from anybody, and names what a job was to call."""
     ran: list[str] = []
-    monkeypatch.setattr(work.RUNNER, "submit", lambda *given: ran.append(given[2].function))
-    for task in ("os:system", "hetviz.cli:main", "subprocess:run", "hetviz.jobs.tasks:os.system"):
+    monkeypatch.setattr(background.RUNNER, "submit", lambda *given: ran.append(given[2].function))
+    for task in (
+        "os:system",
+        "hetviz.cli:main",
+        "subprocess:run",
+        "hetviz.jobs.tasks.maps:os.system",
+    ):
         workspace = SESSIONS.get(new_id())
         workspace.do(OpenSample("digit-views"))
         workspace.do(StartJob("j", "PCA", {"task": task, "arguments": {"command": "true"}}))
@@ -201,8 +207,8 @@ def test_only_what_hetviz_does_can_be_started_again(
         assert "cannot be started again" in app.error[0].value
     assert ran == []
     workspace.do(EndJob("j"))
-    note = {"task": work.MAP, "arguments": {"method": "pca"}, "only": None}
+    note = {"task": background.MAP, "arguments": {"method": "pca"}, "only": None}
     workspace.do(StartJob("k", "PCA", note))
     app = visit(sid=open_project(save_project(workspace), "a.hetviz", SESSIONS))
     app.button(key="again").click().run()
-    assert ran == [work.MAP]
+    assert ran == [background.MAP]

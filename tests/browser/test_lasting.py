@@ -155,5 +155,5 @@ def workers_of(server: Server) -> list[int]:
     return [
         pid
         for pid in session_members(server.pid)
-        if "hetviz.jobs.worker" in Path(f"/proc/{pid}/cmdline").read_text()
+        if "hetviz.jobs.process.worker" in Path(f"/proc/{pid}/cmdline").read_text()
     ]

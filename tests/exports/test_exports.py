@@ -28,10 +28,10 @@ from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import recipe_zip
 from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
-from hetviz.io.guidance import read_guidance
+from hetviz.io.bundle.guidance import read_guidance
 from hetviz.plots.colour import colouring
-from hetviz.runs import fit_run
-from hetviz.runs.recipe import coordinates_hash, read_recipe
+from hetviz.runs.embed.recipe import coordinates_hash, read_recipe
+from hetviz.runs.embed.run import fit_run
 
 ROOT = Path(__file__).resolve().parents[2]
 DANGEROUS = ["=1+1", "+1", "-1", "@x", "</script><b>"]

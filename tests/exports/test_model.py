@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz.base import BaseEmbedder, Capability
+from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.predictor import BasePredictor
+from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataError, HetvizError
 from hetviz.exports.model import model_bytes
-from hetviz.io.saving import zipped
-from hetviz.predictor import BasePredictor
-from hetviz.registry import get_method, methods
+from hetviz.io.bundle.saving import zipped
 from tests.algorithms.test_contract import DATA
 
 KEYS = [card.key for card in methods()]
@@ -145,8 +145,8 @@ def first_instance(document: dict[str, Any]) -> dict[str, Any]:
         lambda d: first_instance(d).update({"class": "os.system"}),
         lambda d: first_instance(d).update({"class": "hetviz.cli.terminal.show"}),
         lambda d: first_instance(d).update({"class": "hetviz.errors.HetvizError"}),
-        lambda d: first_instance(d).update({"class": "hetviz.features.basis.fit_basis"}),
-        lambda d: first_instance(d).update({"class": "hetviz.features.basis.Mapping"}),
+        lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.fit_basis"}),
+        lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.Mapping"}),
         lambda d: first_instance(d)["fields"].update({"__class__": None}),
         lambda d: first_instance(d)["fields"].update({"else": None}),
         lambda d: d["fields"].update({"__dict__": {"ref": 0}}),

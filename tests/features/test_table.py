@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.features import columns as kinds
 from hetviz.features import table as features
+from hetviz.features.columns import types as kinds
 from hetviz.features.table_rows import transform
 
 TEXTS = ["red fox runs", "blue fox sits", "red dog runs fast", "blue dog sits still"]

@@ -23,8 +23,8 @@ from hetviz.plots import (
 )
 from hetviz.plots.colour import NO_VALUE, OTHER, spoken
 from hetviz.plots.curve import kept_at
+from hetviz.plots.label_placement import Board, Frame, place_names
 from hetviz.plots.palette import mix, text_colour
-from hetviz.plots.place import Board, Frame, place_names
 
 
 def luminance(colour: str) -> float:

@@ -28,7 +28,7 @@ from hetviz.workspace import (
     State,
     Workspace,
 )
-from hetviz.workspace.packing import pack_coordinates, pack_json, pack_rows
+from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_rows
 
 PLANTS = b"id,name,size,weight\n007,Oak,3,1\nNA,Ash,2,4\n9,Elm,5,2\n10,Fir,1,1\n"
 BIRDS = b"id,name,span,mass\nb1,Kite,4,3\nb2,Wren,1,2\nb3,Rook,2,2\n"

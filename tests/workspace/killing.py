@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.sessions import new_id
+from hetviz.workspace.store.sessions import new_id
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -34,7 +34,7 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
-from hetviz.workspace.sessions import is_id, new_id
+from hetviz.workspace.store.sessions import is_id, new_id
 from tests.workspace.helpers import (
     BAD_LINKS,
     STEPS,

@@ -1,0 +1,106 @@
+"""Modules that have moved, by the names under which files written earlier know them.
+
+Saved models name classes, journals and project files name tasks: what they name must keep opening.
+"""
+
+from __future__ import annotations
+
+_MOVED = {
+    "hetviz.core.affinities": "hetviz.core.graph.affinities",
+    "hetviz.core.blocks": "hetviz.core.spectral.blocks",
+    "hetviz.core.boosted": "hetviz.core.prediction.boosting",
+    "hetviz.core.coca": "hetviz.core.spectral.coca",
+    "hetviz.core.code": "hetviz.core.prediction.code",
+    "hetviz.core.constant_shift": "hetviz.core.ordinal.constant_shift",
+    "hetviz.core.eigen": "hetviz.core.spectral.eigen",
+    "hetviz.core.gbc": "hetviz.core.prediction.gbc",
+    "hetviz.core.gbc_fit": "hetviz.core.prediction.gbc_fit",
+    "hetviz.core.gbc_held_out": "hetviz.core.prediction.gbc_held_out",
+    "hetviz.core.gbc_output": "hetviz.core.prediction.gbc_output",
+    "hetviz.core.guided": "hetviz.core.spectral.guided",
+    "hetviz.core.guided_cv": "hetviz.core.spectral.guided_cv",
+    "hetviz.core.hemap": "hetviz.core.spectral.hemap",
+    "hetviz.core.kbmf2k": "hetviz.core.prediction.kbmf2k",
+    "hetviz.core.kernel_regression": "hetviz.core.kernels.regression",
+    "hetviz.core.kernels": "hetviz.core.kernels.kernels",
+    "hetviz.core.laplacian": "hetviz.core.graph.laplacian",
+    "hetviz.core.mkpe": "hetviz.core.kernels.mkpe",
+    "hetviz.core.mkpe_scores": "hetviz.core.kernels.mkpe_scores",
+    "hetviz.core.must_cannot": "hetviz.core.ordinal.must_cannot",
+    "hetviz.core.neighbors": "hetviz.core.graph.neighbors",
+    "hetviz.core.newcomers": "hetviz.core.measures.out_of_sample",
+    "hetviz.core.ordinal_choice": "hetviz.core.ordinal.strength",
+    "hetviz.core.ordinal_diagonal": "hetviz.core.ordinal.diagonal",
+    "hetviz.core.ordinal_embedding": "hetviz.core.ordinal.embedding",
+    "hetviz.core.ordinal_flat": "hetviz.core.ordinal.fixed_rank",
+    "hetviz.core.ordinal_hinge": "hetviz.core.ordinal.hinge",
+    "hetviz.core.partial_order": "hetviz.core.ordinal.partial_order",
+    "hetviz.core.partition_choice": "hetviz.core.clustering.partition_choice",
+    "hetviz.core.pmvge": "hetviz.core.prediction.pmvge",
+    "hetviz.core.pmvge_fit": "hetviz.core.prediction.pmvge_fit",
+    "hetviz.core.procrustes": "hetviz.core.layout.procrustes",
+    "hetviz.core.ranking": "hetviz.core.measures.ranking",
+    "hetviz.core.satisfaction": "hetviz.core.measures.satisfaction",
+    "hetviz.core.sne": "hetviz.core.layout.sne",
+    "hetviz.core.sne_grid": "hetviz.core.layout.sne_grid",
+    "hetviz.core.sources": "hetviz.core.spectral.sources",
+    "hetviz.core.spaces": "hetviz.core.graph.distances",
+    "hetviz.core.streamed": "hetviz.core.spectral.streamed",
+    "hetviz.core.surroundings": "hetviz.core.graph.local_scale",
+    "hetviz.core.transfer": "hetviz.core.prediction.transfer",
+    "hetviz.core.umap_layout": "hetviz.core.layout.umap",
+    "hetviz.data.adding": "hetviz.data.edits.adding",
+    "hetviz.data.checks": "hetviz.data.model.checks",
+    "hetviz.data.comparisons": "hetviz.data.model.comparisons",
+    "hetviz.data.dataset": "hetviz.data.model.dataset",
+    "hetviz.data.edit": "hetviz.data.edits.edit",
+    "hetviz.data.embedding": "hetviz.data.model.embedding",
+    "hetviz.data.filters": "hetviz.data.queries.filters",
+    "hetviz.data.heterodata": "hetviz.data.model.heterodata",
+    "hetviz.data.joins": "hetviz.data.joins.join",
+    "hetviz.data.key_columns": "hetviz.data.joins.key_columns",
+    "hetviz.data.keys": "hetviz.data.joins.keys",
+    "hetviz.data.labels": "hetviz.data.model.labels",
+    "hetviz.data.links": "hetviz.data.model.links",
+    "hetviz.data.matching": "hetviz.data.joins.matching",
+    "hetviz.data.new_rows": "hetviz.data.model.out_of_sample",
+    "hetviz.data.proposals": "hetviz.data.joins.proposals",
+    "hetviz.data.reach": "hetviz.data.queries.reach",
+    "hetviz.data.touching": "hetviz.data.queries.links_of_rows",
+    "hetviz.features.affinities": "hetviz.features.spaces.affinities",
+    "hetviz.features.basis": "hetviz.features.spaces.basis",
+    "hetviz.features.columns": "hetviz.features.columns.types",
+    "hetviz.features.compared": "hetviz.features.relations.compared",
+    "hetviz.features.compared_problems": "hetviz.features.relations.compared_problems",
+    "hetviz.features.compared_solution": "hetviz.features.relations.compared_solution",
+    "hetviz.features.comparing": "hetviz.features.relations.comparisons",
+    "hetviz.features.grouping": "hetviz.features.relations.grouping",
+    "hetviz.features.inputs": "hetviz.features.spaces.inputs",
+    "hetviz.features.labelled": "hetviz.features.relations.labelled",
+    "hetviz.features.link_scores": "hetviz.features.relations.link_scores",
+    "hetviz.features.neighbor_map": "hetviz.features.spaces.neighbor_map",
+    "hetviz.features.pairing": "hetviz.features.relations.pairing",
+    "hetviz.features.profiles": "hetviz.features.relations.profiles",
+    "hetviz.features.projection": "hetviz.features.spaces.projection",
+    "hetviz.features.scored_pairs": "hetviz.features.relations.scored_pairs",
+    "hetviz.features.similarity": "hetviz.features.spaces.similarity",
+    "hetviz.features.sources": "hetviz.features.spaces.sources",
+    "hetviz.jobs.cluster_task": "hetviz.jobs.tasks.cluster",
+    "hetviz.jobs.compare_task": "hetviz.jobs.tasks.compare",
+    "hetviz.jobs.label_task": "hetviz.jobs.tasks.labels",
+    "hetviz.jobs.place_task": "hetviz.jobs.tasks.place",
+    "hetviz.jobs.predict_task": "hetviz.jobs.tasks.predict",
+    "hetviz.jobs.tasks": "hetviz.jobs.tasks.maps",
+    "hetviz.predictor": "hetviz.algorithms.predictor",
+}
+
+
+def current_module(name: str) -> str:
+    """Return the name under which a module is found today."""
+    return _MOVED.get(name, name)
+
+
+def current_task(name: str) -> str:
+    """Return the name, as ``module:function``, under which a task is found today."""
+    module, colon, function = name.partition(":")
+    return current_module(module) + colon + function

@@ -1,0 +1,326 @@
+"""The contract of every method: a card that describes it, and the template that runs it.
+
+An author of a method writes a card, declared `params`, an ``__init__`` that only stores, and
+``_fit``; where the card says OUT_OF_SAMPLE, also ``_transform``. Everything else (checking,
+seeding, suitability, shapes, finiteness, new rows and their links) happens here once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from hetviz import params as parameters
+from hetviz.algorithms.needs import Need, unmet
+from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
+from hetviz.errors import (
+    Cancelled,
+    DataError,
+    DataWarning,
+    HetvizError,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+)
+from hetviz.params import Param
+from hetviz.progress import Progress, silent
+
+__all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "note"]
+
+
+class Capability(StrEnum):
+    """What a method can make use of, or do."""
+
+    LINKS = "links"
+    CANNOT_LINKS = "cannot-links"
+    WITHIN_LINKS = "links within a dataset"
+    SCORES = "scores"
+    COMPARISONS = "comparisons"
+    LABELS = "labels"
+    VIEWS = "views"
+    KERNELS = "kernels"
+    DISTANCES = "distances"
+    FEATURELESS = "items without features"
+    SPARSE = "sparse features"
+    OUT_OF_SAMPLE = "new items"
+    ITERATIVE = "partial layouts"
+    WARM_START = "going on from an earlier map"
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What there is to know about a method before running it.
+
+    Attributes
+    ----------
+    key : str
+        Its name in code, recipes and the command line.
+    title, family : str
+        What people call it, and what it belongs to.
+    paper : str
+        Where it is published.
+    equation : str
+        Its objective, as LaTeX.
+    needs : tuple of Need
+        Without these it does not apply.
+    capabilities : frozenset of Capability
+    summary : str
+        One or two sentences in plain words.
+    caveats : tuple of str
+        When to be careful, in plain words.
+    cost : str
+        Time and memory.
+    """
+
+    key: str
+    title: str
+    family: str
+    paper: str
+    equation: str
+    needs: tuple[Need, ...]
+    capabilities: frozenset[Capability]
+    summary: str
+    caveats: tuple[str, ...]
+    cost: str
+
+    def reasons_against(self, data: HeteroData) -> list[str]:
+        """Return why the method does not suit these data, one sentence each; empty if it does."""
+        return [reason for need in self.needs if (reason := unmet(need, data)) is not None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What ``_fit`` hands back.
+
+    Attributes
+    ----------
+    coordinates : mapping of str to array of shape (n_i, k)
+        NaN rows have no place.
+    n_iter : int
+        Iterations made; 0 for closed forms.
+    loss_history : list of float
+        Objective by iteration.
+    stopping_reason : str
+        A sentence.
+    diagnostics : dict
+        Anything a user may want to look at, JSON-ready.
+    components : mapping of str to int, optional
+        Component of the dataset graph of each dataset.
+    note : str
+        What must be said with every picture of the result; empty when nothing must.
+    """
+
+    coordinates: Mapping[str, NDArray[np.float64]]
+    n_iter: int = 0
+    loss_history: list[float] = field(default_factory=list)
+    stopping_reason: str = "closed form"
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+    components: Mapping[str, int] | None = None
+    note: str = ""
+
+
+class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
+    """Template of all methods that place items.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+    n_iter_ : int
+    loss_history_ : list of float
+    stopping_reason_ : str
+    diagnostics_ : dict
+    """
+
+    card: ClassVar[MethodCard]
+    params: ClassVar[Mapping[str, Param]]
+
+    embedding_: Embedding
+    n_iter_: int
+    loss_history_: list[float]
+    stopping_reason_: str
+    diagnostics_: dict[str, Any]
+    _fitted: dict[str, Dataset]
+
+    def fit(
+        self, data: HeteroData, progress: Progress | None = None, start: Embedding | None = None
+    ) -> Self:
+        """Fit the method and keep the embedding.
+
+        Parameters
+        ----------
+        data : HeteroData
+        progress : callable, optional
+            See `hetviz.progress.Progress`.
+        start : Embedding, optional
+            An earlier map to go on from, rows matched by dataset and id. Methods without
+            WARM_START take no notice of it.
+
+        Raises
+        ------
+        hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
+        hetviz.errors.Cancelled
+            When `progress` raises it. Methods with partial layouts are then fitted as far as they
+            got, and the embedding is the error's ``partial``.
+        """
+        parameters.check(self.card.key, self.params, self.get_params(deep=False))
+        self._check_per_dataset(data)
+        reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
+        if reasons:
+            raise NotApplicableError(self.card.title, reasons)
+        _check_square(data)
+        rng = np.random.default_rng(getattr(self, "random_state", 0))
+        report = silent if progress is None else progress
+        report(0.0, "Starting")
+        try:
+            fit = self._fit_from(data, rng, report, start)
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Fit):
+                self._keep(data, stopped.partial)
+                stopped.partial = self.embedding_
+            raise
+        self._keep(data, fit)
+        report(1.0, "Done")
+        return self
+
+    def _keep(self, data: HeteroData, fit: Fit) -> None:
+        self.embedding_ = Embedding(
+            {name: fit.coordinates[name] for name in data.datasets},
+            {name: dataset.ids for name, dataset in data.datasets.items()},
+            {name: dataset.entity for name, dataset in data.datasets.items()},
+            components=fit.components,
+            note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
+        )
+        for name, dataset in data.datasets.items():
+            if len(self.embedding_.ids[name]) != len(dataset):
+                raise HetvizError(f"{self.card.key}: wrong number of rows for {name!r}.")
+        self.n_iter_ = fit.n_iter
+        self.loss_history_ = list(fit.loss_history)
+        self.stopping_reason_ = fit.stopping_reason
+        self.diagnostics_ = dict(fit.diagnostics)
+        self._fitted = dict(data.datasets)
+
+    def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
+        """Place new rows of fitted datasets; rows already placed do not move.
+
+        Parameters
+        ----------
+        new : HeteroData or Dataset
+            New rows: same dataset names and columns; kernels of shape (n_new, n_fitted). Rows whose
+            id was fitted are skipped; links in `new` may lead to such rows.
+        links : iterable of (dataset, id, dataset, id[, weight])
+            Further links of new rows to fitted ones.
+
+        Returns
+        -------
+        Embedding
+            Of the new rows only.
+
+        Raises
+        ------
+        hetviz.errors.HetvizError
+            If the method cannot place new rows, or is not fitted.
+        hetviz.errors.DataError
+            If a dataset, column or link does not match what was fitted.
+        """
+        if Capability.OUT_OF_SAMPLE not in self.card.capabilities:
+            raise HetvizError(f"{self.card.title} cannot place new items; fit all items together.")
+        if not hasattr(self, "embedding_"):
+            raise HetvizError(f"{self.card.title}: call fit before transform.")
+        data = HeteroData([new]) if isinstance(new, Dataset) else new
+        rows = new_rows(self._fitted, data, links)
+        if not rows:
+            raise DataError(
+                Problem(
+                    "no-rows",
+                    "new rows",
+                    "every id was fitted already",
+                    remedy="Give at least one new row.",
+                )
+            )
+        coordinates = self._transform(rows)
+        return Embedding(
+            coordinates,
+            {name: part.dataset.ids for name, part in rows.items()},
+            {name: part.dataset.entity for name, part in rows.items()},
+            components=self.embedding_.components,
+            note=f"placed by {self.card.title}",
+        )
+
+    def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
+        raise NotImplementedError
+
+    def _fit_from(
+        self,
+        data: HeteroData,
+        rng: np.random.Generator,
+        progress: Progress,
+        start: Embedding | None,
+    ) -> Fit:
+        """Fit from an earlier map; a method with WARM_START overrides it instead of `_fit`."""
+        return self._fit(data, rng, progress)
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+        raise NotImplementedError
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        """Return further reasons that depend on the parameters; a method may override it."""
+        return []
+
+    def _check_per_dataset(self, data: HeteroData) -> None:
+        for key, value in self.get_params(deep=False).items():
+            if isinstance(value, Mapping):
+                unknown = [name for name in value if name not in data.datasets]
+                if unknown:
+                    raise ParameterError(
+                        f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
+                        f"{', '.join(data.datasets)}."
+                    )
+
+
+def note(message: str) -> None:
+    """Warn about something in the data that the user should look at."""
+    warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _check_square(data: HeteroData) -> None:
+    problems = []
+    for name, dataset in data.datasets.items():
+        for word in ("kernel", "distance"):
+            matrix = getattr(dataset, word)
+            if matrix is None:
+                continue
+            where = f"dataset {name!r}, {word}"
+            if matrix.shape != (len(dataset), len(dataset)):
+                problems.append(
+                    Problem(
+                        "bad-shape",
+                        where,
+                        f"shape ({len(dataset)}, {len(dataset)}) is needed",
+                        str(matrix.shape),
+                        "One row and one column for each item.",
+                    )
+                )
+                continue
+            size = float(np.abs(matrix).max()) or 1.0
+            worst = float(np.abs(matrix - matrix.T).max())
+            if worst > 1e-6 * size:
+                row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
+                problems.append(
+                    Problem(
+                        "not-symmetric",
+                        f"{where}, rows {row + 1} and {column + 1}",
+                        "the two directions differ",
+                        f"{matrix[row, column]:g} and {matrix[column, row]:g}",
+                        "Use the mean of the matrix and its transpose.",
+                    )
+                )
+    if problems:
+        raise DataError(problems)

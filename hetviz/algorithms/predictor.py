@@ -1,0 +1,133 @@
+"""The contract of methods that predict a label: a map of their margins, and `predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.out_of_sample import NewRows, new_rows
+from hetviz.errors import HetvizError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What is predicted of rows.
+
+    Attributes
+    ----------
+    label : array of shape (n,)
+        Text of a class, or a number.
+    probability : array of shape (n,)
+        Of that class; NaN for numbers.
+    spread : array of shape (n,)
+        How far the sources differ: standard deviation of their numbers, or of their probabilities
+        of that class; NaN where fewer than two record the row.
+    by_class : array of shape (n, K) or None
+        Probability of each class, in the order of ``classes_``.
+    """
+
+    label: NDArray[np.object_]
+    probability: Floats
+    spread: Floats
+    by_class: Floats | None
+
+    def frame(
+        self, dataset: str, ids: NDArray[np.object_], classes: tuple[str, ...]
+    ) -> pd.DataFrame:
+        """Return a table with a row for each id of a dataset."""
+        table = pd.DataFrame(
+            {
+                "dataset": dataset,
+                "id": ids,
+                "label": self.label,
+                "probability": self.probability,
+                "spread": self.spread,
+            }
+        )
+        if self.by_class is not None:
+            for name, column in zip(classes, self.by_class.T, strict=True):
+                table[f"p_{name}"] = column
+        return table
+
+    def take(self, rows: NDArray[np.int64]) -> Predicted:
+        """Return what is predicted of some of the rows."""
+        return Predicted(
+            self.label[rows],
+            self.probability[rows],
+            self.spread[rows],
+            None if self.by_class is None else self.by_class[rows],
+        )
+
+
+class BasePredictor(BaseEmbedder):
+    """Template of methods that predict a label; an author writes ``_fit`` and ``_predict``.
+
+    Attributes
+    ----------
+    predictions_ : dict of str to Predicted
+        Of the fitted rows of each dataset that shows items with the label.
+    classes_ : tuple of str
+        Empty where the label is a number.
+    """
+
+    predictions_: dict[str, Predicted]
+    classes_: tuple[str, ...]
+
+    def predict(self, data: HeteroData | Dataset) -> pd.DataFrame:
+        """Predict the label of rows, fitted or new.
+
+        Parameters
+        ----------
+        data : HeteroData or Dataset
+            Rows of fitted datasets, any subset of them: same columns; kernels of new rows of
+            shape (n_new, n_fitted). Rows with the same id in several views are one item.
+
+        Returns
+        -------
+        DataFrame
+            Columns dataset, id, label, probability, spread, and p_<class> for each class; see
+            `Predicted`. Datasets that show other items have no rows in it.
+
+        Raises
+        ------
+        hetviz.errors.HetvizError
+            If the method is not fitted.
+        hetviz.errors.DataError
+            If a dataset or a column does not match what was fitted.
+        """
+        if not hasattr(self, "predictions_"):
+            raise HetvizError(f"{self.card.title}: call fit before predict.")
+        given = HeteroData([data]) if isinstance(data, Dataset) else data
+        fresh = {
+            name: rows
+            for name, rows in new_rows(self._fitted, given).items()
+            if name in self.predictions_
+        }
+        found = self._predict(fresh)
+        frames = []
+        for name, dataset in given.datasets.items():
+            if name not in self.predictions_:
+                continue
+            known = self._fitted[name].find(dataset.ids)
+            ids = dataset.ids[known >= 0]
+            old = self.predictions_[name].take(known[known >= 0])
+            frames.append(old.frame(name, ids, self.classes_))
+            if name in found:
+                ids = fresh[name].dataset.ids
+                frames.append(found[name].frame(name, ids, self.classes_))
+        if not frames:
+            columns = ["dataset", "id", "label", "probability", "spread"]
+            return pd.DataFrame(columns=[*columns, *(f"p_{name}" for name in self.classes_)])
+        frames = [frame for frame in frames if len(frame)] or frames[:1]
+        return pd.concat(frames, ignore_index=True)
+
+    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, Predicted]:
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Partitions of points, and how many groups to make."""

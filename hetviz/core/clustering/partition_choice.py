@@ -1,0 +1,191 @@
+"""How many groups: how well apart they lie, and whether half of the points gives them again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.clustering.partition import canonical, group_sizes, nearest_code, partition
+from hetviz.progress import Progress, silent
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_JUDGED = 5_000
+_MOST_PAIRED = 2_000
+_HALVES = 3
+_LEAST_HALF = 5
+_NEARLY = 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Groups of one number, judged.
+
+    Attributes
+    ----------
+    code : array of int, shape (n,)
+        Group of each point; -1 without one.
+    silhouette : float
+        -1 to 1; NaN with fewer than two groups.
+    stability : float
+        Adjusted Rand index of what two halves of the points give, 1 where they agree; NaN where
+        there are too few points.
+    of_groups : array of float, shape (k,)
+        The same for each group: its overlap (Jaccard) with the most alike group of each half.
+    """
+
+    code: Ints
+    silhouette: float
+    stability: float
+    of_groups: Floats
+
+    @property
+    def k(self) -> int:
+        """How many groups there are."""
+        return int(self.code.max(initial=-1)) + 1
+
+    @property
+    def score(self) -> float:
+        """Silhouette times stability, neither below 0, times the share of points in groups."""
+        known = np.nan_to_num([self.silhouette, self.stability])
+        share = float((self.code >= 0).mean()) if len(self.code) else 0.0
+        return float(np.prod(np.maximum(known, 0.0))) * share
+
+
+def sizes_to_try(n: int, method: str) -> list[int]:
+    """Return what is worth trying as the `size` of `partition` for n points.
+
+    2 to 10 groups, then in growing steps to 60, but no more than the square root of n (Mardia,
+    Kent and Bibby 1979 take that of n / 2 for the number itself), nor under five points each.
+    """
+    if method == "hdbscan":
+        return group_sizes(n)
+    most = min(isqrt(n), n // 5)
+    numbers = [k for k in (*range(2, 11), 12, 15, 20, 25, 30, 40, 60) if k <= most]
+    return numbers or [1]
+
+
+def try_sizes(
+    X: Floats,
+    method: str,
+    sizes: Sequence[int],
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> list[Tried]:
+    """Put points into groups of each size, and judge them; the fewest groups come first.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Finite.
+    method : str
+    sizes : sequence of int
+        See `hetviz.core.clustering.partition.partition`. Of two that give as many groups the better
+        is kept.
+    random_state : int
+    progress : callable, optional
+
+    Notes
+    -----
+    The silhouette (Rousseeuw 1987) of 2,000 points at most. Stability: three times two halves of
+    the points (of 5,000 at most), each put into groups alone, every point joining the group of the
+    nearest point of the half; the two are compared by the adjusted Rand index (Hubert and Arabie
+    1985), and each group with the most alike one (Hennig 2007). Costs seven partitions a size.
+    """
+    report = silent if progress is None else progress
+    found: dict[int, Tried] = {}
+    for step, size in enumerate(sizes):
+        report(step / len(sizes), "Looking for clusters")
+        one = judged(X, method, size, random_state)
+        if one.k not in found or one.score > found[one.k].score:
+            found[one.k] = one
+    report(1.0, "Done")
+    return [found[k] for k in sorted(found)]
+
+
+def judged(X: Floats, method: str, size: int, random_state: int = 0) -> Tried:
+    """Put points into groups and judge them."""
+    code = partition(X, method, size, random_state)
+    stability, of_groups = stability_of(X, code, method, size, random_state)
+    return Tried(code, silhouette_of(X, code, random_state), stability, of_groups)
+
+
+def best(tried: Sequence[Tried]) -> Tried:
+    """Return the most groups that are at a peak of the score, not under 0.7 of the highest.
+
+    At a peak neither one step fewer nor one step more scores higher. The highest score alone goes
+    to two or three groups on most maps, which say little.
+    """
+    scores = [one.score for one in tried]
+    padded = [-1.0, *scores, -1.0]
+    peaks = [
+        one
+        for at, one in enumerate(tried)
+        if scores[at] >= max(_NEARLY * max(scores), padded[at], padded[at + 2])
+    ]
+    return max(peaks, key=lambda one: one.k)
+
+
+def silhouette_of(X: Floats, code: Ints, random_state: int = 0) -> float:
+    """Return the mean silhouette of the points in groups, NaN with fewer than two groups."""
+    from sklearn.metrics import silhouette_score
+
+    rows = canonical(X)
+    rows = rows[code[rows] >= 0]
+    if len(rows) > _MOST_PAIRED:
+        rng = np.random.default_rng(random_state)
+        rows = rows[np.sort(rng.choice(len(rows), _MOST_PAIRED, replace=False))]
+    groups = len(np.unique(code[rows]))
+    if not 2 <= groups < len(rows):
+        return float("nan")
+    return float(silhouette_score(X[rows], code[rows]))
+
+
+def stability_of(
+    X: Floats, code: Ints, method: str, size: int, random_state: int = 0
+) -> tuple[float, Floats]:
+    """Return how alike the groups of halves of the points are, and each group's share in that.
+
+    Returns
+    -------
+    stability : float
+    of_groups : ndarray of shape (number of groups in code,)
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    n_groups = int(code.max(initial=-1)) + 1
+    unknown = np.full(n_groups, np.nan)
+    rng = np.random.default_rng(random_state)
+    rows = canonical(X)
+    if len(rows) > MOST_JUDGED:
+        rows = rows[np.sort(rng.choice(len(rows), MOST_JUDGED, replace=False))]
+    P, own = X[rows], code[rows]
+    half = len(P) // 2
+    if half < max(_LEAST_HALF, n_groups):
+        return float("nan"), unknown
+    agree, overlap = [], []
+    for _ in range(_HALVES):
+        pair = []
+        mixed = rng.permutation(len(P))
+        for part in (mixed[:half], mixed[half:]):
+            alone = partition(P[part], method, size, random_state, half=True)
+            pair.append(nearest_code(P[part], alone, P))
+            overlap.append(_overlaps(own, pair[-1], n_groups))
+        agree.append(adjusted_rand_score(*pair))
+    return float(np.mean(agree)), np.asarray(np.mean(overlap, axis=0))
+
+
+def _overlaps(own: Ints, other: Ints, n_groups: int) -> Floats:
+    """Return for each group of `own` the Jaccard index with the most alike group of `other`."""
+    table = np.zeros((n_groups + 1, int(other.max(initial=-1)) + 2))
+    np.add.at(table, (own + 1, other + 1), 1)
+    both = table[1:, 1:]
+    if not both.shape[1]:
+        return np.zeros(n_groups)
+    union = table[1:].sum(axis=1)[:, None] + table.sum(axis=0)[None, 1:] - both
+    return np.asarray((both / np.maximum(union, 1.0)).max(axis=1))

@@ -1,0 +1,1 @@
+"""Neighbours, distances, affinities and Laplacians."""

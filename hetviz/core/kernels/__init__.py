@@ -1,0 +1,1 @@
+"""Kernels, regression on them, and maps that preserve them."""

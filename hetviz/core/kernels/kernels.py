@@ -1,0 +1,311 @@
+"""Kernels and their feature maps: a kernel method is a linear one on an empirical map.
+
+Any factor with Phi Phi' = K carries the kernel's own penalty, so the factor that is cheapest and
+most accurate is used: a pivoted Cholesky factor of a kernel known to be positive, an eigenvalue
+factor of one that was handed in. Centring the rows of Phi with weights is exactly the usual
+double centring of K with these weights, and new rows are centred with the training means.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, solve_triangular
+from scipy.spatial.distance import pdist
+
+from hetviz.core.spectral.blocks import as_dense
+from hetviz.errors import DataError, DataWarning, ParameterError, Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CLIP = 1e-10
+"""Eigenvalues below this share of the largest are taken for rounding and dropped."""
+NEGATIVE = 1e-6
+"""A negative eigenvalue beyond this share of the largest is worth a warning."""
+LANDMARKS_ABOVE = 5_000
+_MEDIAN_ROWS = 1_000
+_PIVOTS = 50
+
+
+def squared_distances(X: Floats, Y: Floats) -> Floats:
+    """Return squared Euclidean distances between rows: shape (n_x, n_y)."""
+    centre = Y.mean(axis=0)
+    X, Y = X - centre, Y - centre
+    D = X @ (-2.0 * Y.T)
+    D += np.einsum("ij,ij->i", X, X)[:, None]
+    D += np.einsum("ij,ij->i", Y, Y)[None, :]
+    return np.maximum(D, 0.0, out=D)
+
+
+def median_bandwidth(X: Any, random_state: int = 0) -> float:
+    """Return the median distance between rows, the usual bandwidth of a Gaussian kernel.
+
+    Above 1,000 rows the median is over a seeded sample of 1,000 rows. Where more than half of
+    the distances are 0 the median is over the others; rows that are all equal give 1.
+    """
+    n = X.shape[0]
+    if n > _MEDIAN_ROWS:
+        rows = np.random.default_rng(random_state).choice(n, _MEDIAN_ROWS, replace=False)
+        X = X[np.sort(rows)]
+    distances = pdist(as_dense(X))
+    if not distances.size or not distances.any():
+        return 1.0
+    median = float(np.median(distances))
+    return median if median > 0 else float(np.median(distances[distances > 0]))
+
+
+class Kernel(Protocol):
+    """A positive semi-definite function of two rows."""
+
+    def __call__(self, X: Any, Y: Any) -> Floats:
+        """Return the kernel values between rows: shape (n_x, n_y)."""
+        ...
+
+    def diagonal(self, X: Any) -> Floats:
+        """Return the kernel value of each row with itself: shape (n_x,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearKernel:
+    """k(x, y) = x'y."""
+
+    def __call__(self, X: Any, Y: Any) -> Floats:
+        return as_dense(X @ Y.T)
+
+    def diagonal(self, X: Any) -> Floats:
+        return np.asarray((X * X).sum(axis=1), dtype=np.float64).ravel()
+
+
+@dataclass(frozen=True)
+class RbfKernel:
+    """k(x, y) = exp(-|x - y|^2 / (2 bandwidth^2)); `bandwidth` is in the units of x."""
+
+    bandwidth: float
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.bandwidth) and self.bandwidth > 0):
+            raise ParameterError(
+                f"rbf kernel: bandwidth = {self.bandwidth!r}; it must be a number above 0."
+            )
+
+    def __call__(self, X: Any, Y: Any) -> Floats:
+        D = squared_distances(as_dense(X), as_dense(Y))
+        D *= -0.5 / self.bandwidth**2
+        return np.exp(D, out=D)
+
+    def diagonal(self, X: Any) -> Floats:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """Phi(x) = k(x, landmarks) @ projection, fitted by `kernel_map` or `landmark_map`.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (m,)
+        Training rows whose kernel values are needed.
+    projection : ndarray of shape (m, r)
+        Column j gives coordinate j of the map. A direction a in the map's coordinates has
+        the dual coefficients ``projection @ a`` on the landmarks.
+    """
+
+    landmarks: Ints
+    projection: Floats
+
+    def __call__(self, K: Floats) -> Floats:
+        """Map rows given their kernel values with the landmarks, (n_new, m), to (n_new, r)."""
+        return np.asarray(K @ self.projection, dtype=np.float64)
+
+    @property
+    def rank(self) -> int:
+        """Number of coordinates r."""
+        return int(self.projection.shape[1])
+
+
+def kernel_map(
+    K: Floats, *, penalty: str = "rkhs", weights: Floats | None = None, where: str = "kernel"
+) -> KernelMap:
+    """Fit the empirical map of a symmetric kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel values between the training rows, checked by `symmetric_kernel` if handed in.
+    penalty : {"rkhs", "paper"}
+        ``"rkhs"`` penalises a'Ka, Phi = U Lambda^(1/2); ``"paper"`` penalises a'a, Phi = K
+        centred with `weights`.
+    weights : ndarray of shape (n,), optional
+        Centring weights of the ``"paper"`` form; equal when left out.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown penalty.
+
+    Warns
+    -----
+    hetviz.errors.DataWarning
+        When K has negative eigenvalues beyond rounding; they are dropped.
+
+    Notes
+    -----
+    O(n^3 / 3) time by pivoted Cholesky when K is positive semi-definite, else about 9 n^3.
+    """
+    n = K.shape[0]
+    if penalty == "paper":
+        share = _shares(weights, n)
+        return KernelMap(np.arange(n), np.eye(n) - share[:, None])
+    if penalty != "rkhs":
+        raise ParameterError(f"kernel penalty = {penalty!r}; it must be one of 'rkhs' or 'paper'.")
+    fitted = _cholesky_map(K)
+    return fitted if fitted is not None else _eigen_map(K, where)
+
+
+def landmark_map(kernel: Kernel, X: Any, n_landmarks: int, random_state: int = 0) -> KernelMap:
+    """Fit a Nystroem map: the kernel's empirical map on a few spread-out rows.
+
+    Landmarks are drawn, a few at a time, with probability proportional to what the kernel of the
+    landmarks so far leaves unexplained of each row (randomly pivoted Cholesky; Chen, Epperly,
+    Tropp and Webber 2023), which adapts to clusters as k-means++ does.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or csr of shape (n, p)
+    n_landmarks : int
+        At most this many landmarks; fewer when they explain every row.
+
+    Notes
+    -----
+    O(n m^2) time and O(n m) memory for m landmarks; the n x n kernel is never formed.
+    """
+    rng = np.random.default_rng(random_state)
+    n = X.shape[0]
+    residual = kernel.diagonal(X)
+    stop = 1e-8 * residual.sum()
+    F = np.zeros((n, min(n_landmarks, n)))
+    chosen: list[int] = []
+    while len(chosen) < F.shape[1] and residual.sum() > stop:
+        known = len(chosen)
+        size = min(_PIVOTS, F.shape[1] - known, np.count_nonzero(residual))
+        pivots = rng.choice(n, size, replace=False, p=residual / residual.sum())
+        columns = kernel(X, X[pivots]) - F[:, :known] @ F[pivots, :known].T
+        inner = _cholesky_map((columns[pivots] + columns[pivots].T) / 2)
+        if inner is None:
+            break
+        new = slice(known, known + inner.rank)
+        F[:, new] = inner(columns[:, inner.landmarks])
+        residual = np.maximum(residual - np.einsum("ij,ij->i", F[:, new], F[:, new]), 0.0)
+        residual[pivots] = 0.0
+        chosen.extend(int(row) for row in pivots[inner.landmarks])
+    landmarks = np.array(sorted(chosen), dtype=np.int64)
+    fitted = kernel_map(kernel(X[landmarks], X[landmarks]))
+    return KernelMap(landmarks[fitted.landmarks], fitted.projection)
+
+
+def symmetric_kernel(K: Any, where: str = "kernel") -> Floats:
+    """Check a precomputed kernel matrix and make it exactly symmetric.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        When K is not square, not finite, or not symmetric to 1e-6 of its largest entry.
+    """
+    K = np.asarray(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise DataError(
+            Problem("kernel-shape", where, "a kernel matrix must be square", str(K.shape))
+        )
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise DataError(
+            Problem(
+                "not-finite",
+                f"{where}, row {i + 1}, column {j + 1}",
+                "a kernel value is missing or infinite",
+                str(K[i, j]),
+                "Fill it in or leave the row out.",
+            )
+        )
+    gap = np.abs(K - K.T)
+    if gap.size and gap.max() > 1e-6 * max(float(np.abs(K).max()), 1e-300):
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise DataError(
+            Problem(
+                "kernel-asymmetric",
+                f"{where}, row {i + 1}, column {j + 1}",
+                "a kernel matrix must be symmetric, and these two entries differ",
+                f"{K[i, j]:g} and {K[j, i]:g}",
+                "Give (K + K') / 2 if that is what is meant.",
+            )
+        )
+    return np.asarray((K + K.T) / 2)
+
+
+def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None = None) -> Floats:
+    """Centre a kernel in its feature space at the weighted mean of the training rows.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel of the training rows.
+    weights : ndarray of shape (n,), optional
+        Non-negative; equal when left out or all 0.
+    K_new : ndarray of shape (n_new, n), optional
+        Kernel values of new rows with the training rows; then these are centred.
+
+    Returns
+    -------
+    ndarray of shape (n, n) or (n_new, n)
+    """
+    share = _shares(weights, K.shape[0])
+    mean = share @ K
+    rows = K if K_new is None else K_new
+    return np.asarray(rows - mean[None, :] - (rows @ share)[:, None] + mean @ share)
+
+
+def _cholesky_map(K: Floats) -> KernelMap | None:
+    """Factor K by pivoted Cholesky, or return None when K is not positive semi-definite."""
+    largest = float(K.diagonal().max(initial=0.0))
+    if largest <= 0:
+        return None
+    factor, pivots, rank, _ = lapack.dpstrf(K, lower=1, tol=CLIP * largest)
+    order = pivots.astype(np.int64) - 1
+    L = np.tril(factor)[:, :rank]
+    # what is left after `rank` pivots must be rounding: an indefinite K leaves more
+    rest = order[rank:]
+    if rest.size:
+        left = K[np.ix_(rest, rest)] - L[rank:] @ L[rank:].T
+        if float(np.abs(left).max()) > 100 * CLIP * largest:
+            return None
+    projection = solve_triangular(L[:rank], np.eye(rank), lower=True).T
+    by_row = np.argsort(order[:rank])
+    return KernelMap(order[:rank][by_row], np.ascontiguousarray(projection[by_row]))
+
+
+def _eigen_map(K: Floats, where: str) -> KernelMap:
+    values, U = np.linalg.eigh(K)
+    largest = float(values[-1]) if values.size else 0.0
+    lowest = float(values[0]) if values.size else 0.0
+    if lowest < -NEGATIVE * max(largest, 0.0):
+        warnings.warn(
+            f"{where}: the kernel is not positive semi-definite (lowest eigenvalue {lowest:.3g}, "
+            f"highest {largest:.3g}); the negative part is left out.",
+            DataWarning,
+            stacklevel=3,
+        )
+    keep = values > CLIP * max(largest, 0.0)
+    return KernelMap(np.arange(K.shape[0]), U[:, keep] / np.sqrt(values[keep]))
+
+
+def _shares(weights: Floats | None, n: int) -> Floats:
+    if weights is None or not np.any(weights):
+        return np.full(n, 1.0 / max(n, 1))
+    return np.asarray(weights, dtype=np.float64) / np.sum(weights)

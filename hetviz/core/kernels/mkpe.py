@@ -1,0 +1,360 @@
+"""Multiple kernel preserving embedding: scores of pairs as Gaussian kernels of distances.
+
+    minimise  sum over blocks of  lambda / |I| sum over I of (exp(-|e_i - f_j|^2 / sigma^2) - s)^2
+
+over one orthonormal frame Q_d per domain and sigma > 0, with e = Q (coordinates), a multiple of
+it, or e = X Q (parametric). Each sweep moves one frame after the other, then log sigma, by
+Armijo's rule, so that the loss never rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.kernels.mkpe_scores import Domain, Scores
+from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
+from hetviz.errors import Cancelled, ParameterError
+from hetviz.progress import Progress, silent
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SWEEPS = 100
+STEPS = (1e-14, 1e12)
+ETA = 20.0
+"""log sigma stays within this of 0."""
+_PATIENCE = 5
+
+
+@dataclass
+class State:
+    """Where a descent stands.
+
+    Attributes
+    ----------
+    frames : list of ndarray of shape (size_d, r)
+    eta : float
+        log sigma.
+    losses : ndarray of shape (n_blocks,)
+    trace : list of float
+        Loss at the start and after every single move.
+    steps : list of float
+        Last step length of each frame, then of eta.
+    """
+
+    frames: list[Floats]
+    eta: float
+    losses: Floats = field(default_factory=lambda: np.empty(0))
+    trace: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+
+    @property
+    def sigma(self) -> float:
+        """Width of the kernel."""
+        return float(np.exp(self.eta))
+
+
+class Descent:
+    """Alternating descent over the frames of all domains and sigma.
+
+    Parameters
+    ----------
+    domains : sequence of Domain
+    blocks : sequence of Scores
+    frames : sequence of ndarray of shape (size_d, r)
+        Orthonormal start.
+    sigma : float
+        Start.
+    retraction : {"polar", "qr"}
+    step : float
+        First step length tried.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If a domain has no block, or a frame has more columns than rows.
+
+    Notes
+    -----
+    A trial costs O(known pairs * r) of the blocks that touch the moved domain, plus O(size r^2).
+    """
+
+    def __init__(
+        self,
+        domains: Sequence[Domain],
+        blocks: Sequence[Scores],
+        frames: Sequence[Floats],
+        sigma: float,
+        retraction: str = "polar",
+        step: float = 1.0,
+    ) -> None:
+        self.domains, self.blocks, self.retraction = list(domains), list(blocks), retraction
+        touched = {end for block in blocks for end in (block.d, block.e)}
+        if touched != set(range(len(domains))):
+            raise ParameterError("mkpe: a domain has no known score.")
+        for frame, domain in zip(frames, domains, strict=True):
+            if frame.shape[0] != domain.size or frame.shape[1] > domain.size:
+                raise ParameterError(f"mkpe: a frame of shape {frame.shape} in {domain.size} axes.")
+        eta = float(np.clip(np.log(sigma), -ETA, ETA))
+        self.state = State([np.array(frame) for frame in frames], eta)
+        self.places = [
+            domain.places(frame) for domain, frame in zip(self.domains, frames, strict=True)
+        ]
+        self._distances = [
+            block.distances(self.places[block.d], self.places[block.e]) for block in self.blocks
+        ]
+        self.state.losses = self._losses(eta)
+        self.state.trace = [self.loss]
+        self.state.steps = [step] * (len(self.domains) + 1)
+
+    @property
+    def loss(self) -> float:
+        """The loss as it is."""
+        return float(self.state.losses.sum())
+
+    def sweep(self) -> float:
+        """Move every frame once, then sigma; return the loss."""
+        for d in range(len(self.domains)):
+            self.move(d)
+        self.widen()
+        return self.loss
+
+    def gradient(self, d: int) -> Floats:
+        """Return the gradient in frame d, shape (size_d, r)."""
+        inverse = np.exp(-2.0 * self.state.eta)
+        total = np.zeros_like(self.places[d])
+        for block in self.blocks:
+            if d in (block.d, block.e):
+                left, right = block.gradient(self.places[block.d], self.places[block.e], inverse)
+                total += left if block.d == d else 0.0
+                total += right if block.e == d else 0.0
+        return self.domains[d].pulled_back(total)
+
+    def slope_in_eta(self) -> float:
+        """Return the derivative in log sigma."""
+        inverse = float(np.exp(-2.0 * self.state.eta))
+        pairs = zip(self.blocks, self._distances, strict=True)
+        return sum(block.slope_in_eta(D, inverse) for block, D in pairs)
+
+    def move(self, d: int) -> None:
+        """Move frame d downhill."""
+        state = self.state
+        Q = state.frames[d]
+        Z, nu = steepest_descent(Q, self.gradient(d))
+        inverse = float(np.exp(-2.0 * state.eta))
+        touched = [n for n, block in enumerate(self.blocks) if d in (block.d, block.e)]
+        rest = self.loss - float(state.losses[touched].sum())
+
+        def trial(step: float) -> _Trial:
+            frame = retract(Q + step * Z, self.retraction)
+            places = list(self.places)
+            places[d] = self.domains[d].places(frame)
+            found = {}
+            for n in touched:
+                block = self.blocks[n]
+                D = block.distances(places[block.d], places[block.e])
+                found[n] = D, block.loss(D, inverse)
+            return _Trial(rest + sum(loss for _, loss in found.values()), frame, places[d], found)
+
+        best, state.steps[d] = _armijo(trial, self.loss, nu, state.steps[d])
+        if best is not None:
+            state.frames[d], self.places[d] = best.frame, best.places
+            for n, (D, loss) in best.found.items():
+                self._distances[n], state.losses[n] = D, loss
+        state.trace.append(self.loss)
+
+    def widen(self) -> None:
+        """Move log sigma downhill."""
+        state = self.state
+        slope = self.slope_in_eta()
+
+        def trial(step: float) -> _Trial:
+            eta = float(np.clip(state.eta - step * slope, -ETA, ETA))
+            losses = self._losses(eta)
+            return _Trial(float(losses.sum()), np.array(eta), losses, {})
+
+        best, state.steps[-1] = _armijo(trial, self.loss, slope**2, state.steps[-1])
+        if best is not None:
+            state.eta, state.losses = float(best.frame), best.places
+        state.trace.append(self.loss)
+
+    def _losses(self, eta: float) -> Floats:
+        inverse = float(np.exp(-2.0 * eta))
+        pairs = zip(self.blocks, self._distances, strict=True)
+        return np.array([block.loss(D, inverse) for block, D in pairs])
+
+
+@dataclass(frozen=True)
+class _Trial:
+    loss: float
+    frame: Floats
+    places: Floats
+    found: dict[int, tuple[Floats, float]]
+
+
+def _armijo(
+    trial: Callable[[float], _Trial], loss: float, nu: float, step: float
+) -> tuple[_Trial | None, float]:
+    """Double the step while that gains enough, else halve it until it does; None if it never does.
+
+    Manton's rule, with the step kept between 1e-14 and 1e12: on flat ground doubling would not
+    end, and at rounding level halving would not.
+    """
+    if not nu > 0:
+        return None, step
+    best = None
+    while 2 * step <= STEPS[1]:
+        longer = trial(2 * step)
+        if not loss - longer.loss >= step * nu:
+            break
+        best, step = longer, 2 * step
+    if best is not None:
+        return best, step
+    while step >= STEPS[0]:
+        best = trial(step)
+        if loss - best.loss >= 0.5 * step * nu:
+            return best, step
+        step /= 2
+    return None, 1.0
+
+
+@dataclass
+class Result:
+    """The best of several descents.
+
+    Attributes
+    ----------
+    descent : Descent
+    history : list of float
+        Loss at the start and after each sweep.
+    reason : str
+        Why it stopped.
+    finals : list of float
+        Final loss of every start.
+    """
+
+    descent: Descent
+    history: list[float]
+    reason: str
+    finals: list[float]
+
+
+def minimise(
+    domains: Sequence[Domain],
+    blocks: Sequence[Scores],
+    r: int,
+    rng: np.random.Generator,
+    *,
+    sigma0: float | None = None,
+    n_iter: int | None = None,
+    n_init: int = 1,
+    tol: float = 1e-5,
+    retraction: str = "polar",
+    progress: Progress = silent,
+    layout: Callable[[list[Floats]], Floats] | None = None,
+) -> Result:
+    """Descend from random frames, and keep the best.
+
+    Parameters
+    ----------
+    domains, blocks
+        See `Descent`.
+    r : int
+        Number of axes.
+    rng : Generator
+    sigma0 : float, optional
+        First width; else the root mean squared distance of the items of a domain at the start.
+    n_iter : int, optional
+        Sweeps; else at most 100, and fewer when 5 in a row gain less than `tol` of the loss.
+    n_init : int
+        Number of starts.
+    retraction : {"polar", "qr"}
+    progress : callable
+    layout : callable, optional
+        Turns places by domain into the layout to report.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        As `Descent`.
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the `Result` so far.
+    """
+    sweeps = SWEEPS if n_iter is None else n_iter
+    finals: list[float] = []
+    best: Result | None = None
+    for start in range(n_init):
+        frames = [random_frame(domain.size, r, rng) for domain in domains]
+        sigma = sigma0 if sigma0 is not None else spread_at(domains, frames)
+        result = Result(Descent(domains, blocks, frames, sigma, retraction), [], "", finals)
+        result.history.append(result.descent.loss)
+        idle = 0
+        for sweep in range(sweeps):
+            shown = result if best is None or result.history[-1] < best.history[-1] else best
+            try:
+                progress(
+                    (start + sweep / sweeps) / n_init,
+                    f"Start {start + 1} of {n_init}, sweep {sweep + 1:,}",
+                    loss=shown.history[-1],
+                    layout=None if layout is None else partial(layout, shown.descent.places),
+                )
+            except Cancelled as stopped:
+                shown.reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
+                stopped.partial = shown
+                raise
+            result.history.append(result.descent.sweep())
+            gain = result.history[-2] - result.history[-1]
+            idle = idle + 1 if gain <= tol * result.history[-2] else 0
+            if n_iter is None and idle >= _PATIENCE:
+                result.reason = f"{_PATIENCE} sweeps gained less than {tol:g} of the loss each"
+                break
+        result.reason = result.reason or f"{sweeps:,} sweeps made"
+        finals.append(result.history[-1])
+        if best is None or result.history[-1] < best.history[-1]:
+            best = result
+    if best is None:
+        raise ParameterError(f"mkpe: n_init = {n_init}; it must be 1 or more.")
+    return best
+
+
+def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
+    """Return the root mean squared distance between items, a mean over domains."""
+    squared = []
+    for domain, frame in zip(domains, frames, strict=True):
+        E = domain.places(frame)
+        squared.append(2.0 * float(((E - E.mean(axis=0)) ** 2).sum()) / max(domain.n, 1))
+    return float(np.sqrt(np.mean(squared))) or 1.0
+
+
+def place(ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts: Floats) -> Floats:
+    """Return where one new item loses least, the others fixed.
+
+    Parameters
+    ----------
+    ends : sequence of (F, s, c)
+        Places (m, r) of fixed items, the scores (m,) with them, and their weights (m,).
+    inverse : float
+        1 / sigma^2.
+    starts : ndarray of shape (k, r)
+
+    Returns
+    -------
+    ndarray of shape (r,)
+    """
+    from scipy.optimize import minimize
+
+    F, s, c = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+
+    def loss(e: Floats) -> tuple[float, Floats]:
+        away = e - F
+        k = np.exp(-inverse * np.einsum("ij,ij->i", away, away))
+        miss = k - s
+        return float(c @ miss**2), -4.0 * inverse * ((c * k * miss) @ away)
+
+    found = [minimize(loss, start, jac=True, method="L-BFGS-B") for start in starts]
+    return np.asarray(min(found, key=lambda result: float(result.fun)).x)

@@ -1,0 +1,1 @@
+"""Layouts found by iteration: stochastic neighbour embedding, UMAP, and moving one onto another."""

@@ -1,0 +1,1 @@
+"""How good a map or a placement is, on plain arrays."""

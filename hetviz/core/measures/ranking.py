@@ -1,0 +1,232 @@
+"""How well the nearest places of a map agree with what belongs together, query by query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from hetviz.core.graph.neighbors import cross_squared_distances, nearest_columns
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+EXACT_QUERIES = 2_500
+SAMPLED_QUERIES = 1_000
+MOST_AXES = 4
+"""Up to so many axes a tree finds what is near."""
+_ENTRIES = 4_000_000
+_FEW = 6
+
+
+def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
+    """Return the k nearest rows of B for each row of A, shape (m, k), the nearest first.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (m, d) and (n, d)
+        All finite.
+    k : int
+        At most n; with `same` at most n - 1.
+    same : bool
+        Row i of A is row i of B and is left out of its own list.
+
+    Notes
+    -----
+    O(m k log n) by a tree up to 4 axes; O(m n d) in blocks above.
+    """
+    wanted = k + same
+    if B.shape[1] <= MOST_AXES:
+        _, index = cKDTree(B).query(A, k=wanted)
+        index = np.asarray(index, dtype=np.int64).reshape(len(A), wanted)
+    else:
+        index = np.empty((len(A), wanted), dtype=np.int64)
+        step = max(1, _ENTRIES // len(B))
+        for start in range(0, len(A), step):
+            D = cross_squared_distances(A[start : start + step], B)
+            index[start : start + step] = nearest_columns(D, wanted)
+    if not same:
+        return np.asarray(index)
+    itself = index == np.arange(len(A))[:, None]
+    # where many rows lie at one place, a row need not be among its own nearest
+    itself[~itself.any(axis=1), -1] = True
+    return np.asarray(index[~itself].reshape(len(A), k))
+
+
+def linked(W: sp.csr_array, rows: Ints, columns: Ints) -> Flags:
+    """Say which entries of a sparse matrix are there; `rows` (q,), `columns` (q, k)."""
+    n = W.shape[1]
+    keys = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) * n + W.indices
+    wanted = rows[:, None] * n + columns
+    at = np.searchsorted(keys, wanted)
+    found = np.zeros(wanted.shape, dtype=bool)
+    inside = at < len(keys)
+    found[inside] = keys[at[inside]] == wanted[inside]
+    return found
+
+
+def ndcg(
+    W: sp.csr_array, ranked: Ints, queries: Ints, n_own: Ints, known: sp.csr_array | None = None
+) -> Floats:
+    """Return the normalised discounted cumulative gain of each query.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n, m)
+        ``W[i, t]`` is there where t is true of i; indices sorted.
+    ranked : ndarray of shape (q, k)
+        Answers to each query, the best first.
+    queries : ndarray of shape (q,)
+        Rows of `W`.
+    n_own : ndarray of shape (q,)
+        How many answers of each query count, and how many true ones there are; above 0.
+    known : csr_array of shape (n, m), optional
+        Answers that are skipped: they were told.
+
+    Notes
+    -----
+    Gain 1 for each true answer, discounted by 1 / log2(rank + 1), over that of the best order
+    (Jaervelin and Kekaelaeinen 2002). Ranks end at the number of true answers.
+    """
+    allowed = np.ones(ranked.shape, dtype=bool)
+    if known is not None:
+        allowed = ~linked(known, queries, ranked)
+    rank = np.cumsum(allowed, axis=1)
+    gain = linked(W, queries, ranked) & allowed & (rank <= n_own[:, None])
+    best = np.cumsum(1.0 / np.log2(np.arange(2, n_own.max(initial=1) + 2)))
+    gained = np.where(gain, 1.0 / np.log2(np.maximum(rank, 1) + 1.0), 0.0).sum(axis=1)
+    return np.asarray(gained / best[n_own - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Where true partners stand among all other rows, seen from the queries.
+
+    Attributes
+    ----------
+    rank : ndarray of shape (p,)
+        Rank of each true partner from 1, equally near rows at their mean rank.
+    query : ndarray of shape (p,)
+        Which query it belongs to, 0 to n_queries - 1.
+    n_queries, n_others : int
+        Queries, and rows that each of them ranks.
+    n_all : int
+        Queries there could be.
+    """
+
+    rank: Floats
+    query: Ints
+    n_queries: int
+    n_others: int
+    n_all: int
+
+    @property
+    def auc(self) -> float:
+        """ROC-AUC over all pairs of a query and a row, scored by rank; NaN without both kinds."""
+        pairs, true = self.n_queries * self.n_others, len(self.rank)
+        if not 0 < true < pairs:
+            return float("nan")
+        above = self.n_queries * float((self.n_others + 0.5 - self.rank).sum())
+        return (above - true * true / 2) / (true * (pairs - true))
+
+    @property
+    def standard_error(self) -> float:
+        """Of the AUC, from sampling the queries; 0 when all were asked."""
+        q = self.n_queries
+        if q >= self.n_all or q < 2 or not len(self.rank):
+            return 0.0
+        F = (self.rank - 0.5) / self.n_others
+        count = np.bincount(self.query, minlength=q)
+        left = np.bincount(self.query, weights=F, minlength=q) - count * F.mean()
+        spread = np.sqrt((left**2).sum() * (1 - q / self.n_all) * q / (q - 1))
+        return float(spread / len(F) / (1 - len(F) / (q * self.n_others)))
+
+    def curve(self, at: Ints) -> tuple[Floats, Floats]:
+        """Return false and true positive rates when the first ``at`` rows of each are called."""
+        true = np.searchsorted(np.sort(self.rank), at, side="right").astype(np.float64)
+        pairs = self.n_queries * self.n_others
+        false = np.maximum(self.n_queries * at - true, 0.0) / max(pairs - len(self.rank), 1)
+        return np.minimum(false, 1.0), true / max(len(self.rank), 1)
+
+
+def rank_partners(
+    Y: Floats,
+    W: sp.csr_array,
+    *,
+    max_queries: int = EXACT_QUERIES,
+    n_queries: int = SAMPLED_QUERIES,
+    random_state: int = 0,
+) -> Ranked:
+    """Rank the true partners of each row among all other rows of a map.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        Places, all finite.
+    W : csr_array of shape (n, n)
+        ``W[i, j]`` is there where j is a true partner of i, the diagonal empty; rows without any
+        are no queries.
+    max_queries, n_queries, random_state : int
+        Above `max_queries` queries a seeded sample of `n_queries` of them is asked.
+
+    Notes
+    -----
+    O(q n k) in blocks: ranks are counted, nothing is sorted.
+    """
+    degree = np.diff(W.indptr)
+    queries = np.flatnonzero(degree)
+    n_all = len(queries)
+    if n_all > max_queries:
+        rng = np.random.default_rng(random_state)
+        queries = np.sort(rng.choice(queries, n_queries, replace=False))
+    ranks: list[Floats] = []
+    step = max(1, _ENTRIES // max(len(Y), 1))
+    axes = np.ascontiguousarray(Y.T)
+    for start in range(0, len(queries), step):
+        block = queries[start : start + step]
+        D = np.zeros((len(block), len(Y)))
+        for axis in axes:
+            D += (axis[block][:, None] - axis) ** 2
+        # a row itself comes first, and is then not counted
+        D[np.arange(len(block)), block] = -1.0
+        for distances, row in zip(D, block, strict=True):
+            mine = distances[W.indices[W.indptr[row] : W.indptr[row + 1]]]
+            ranks.append(_mid_ranks(distances, mine) - 1.0)
+    rank = np.concatenate(ranks) if ranks else np.zeros(0)
+    own = np.repeat(np.arange(len(queries)), degree[queries])
+    return Ranked(rank, own, len(queries), len(Y) - 1, n_all)
+
+
+def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
+    """Return the mean rank of each of `wanted`, which are among `values`."""
+    if len(wanted) <= _FEW:
+        below = np.array([(values < one).sum() for one in wanted], dtype=np.float64)
+        upto = np.array([(values <= one).sum() for one in wanted], dtype=np.float64)
+        return np.asarray((below + upto + 1.0) / 2.0)
+    order = np.sort(values)
+    left, right = (np.searchsorted(order, wanted, side=side) for side in ("left", "right"))
+    return np.asarray((left + right + 1.0) / 2.0)
+
+
+def label_agreement(Y: Floats, codes: Ints, k: int) -> Flags:
+    """Say of each row whether most of its k nearest rows have its own label.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, d)
+        Places, all finite; n above 1.
+    codes : ndarray of shape (n,)
+        Label of each row, 0 or above.
+    k : int
+        Lowered to n - 1. Among labels with equally many the one nearest wins.
+    """
+    index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
+    near = codes[index]
+    votes = (near[:, :, None] == near[:, None, :]).sum(axis=2)
+    # argmax takes the first of equal ones, which is the nearest
+    guess = near[np.arange(len(Y)), votes.argmax(axis=1)]
+    return np.asarray(guess == codes)

@@ -1,0 +1,1 @@
+"""Comparisons of distances: partial orders, and embeddings that keep them."""

@@ -1,0 +1,358 @@
+"""Partial order embedding: the map of least size that keeps comparisons, with a proof of how good.
+
+    min_{M_p >= 0}  sum_p tr M_p + sum_c b_c [margin + d_ij - d_kl]_+,
+    d_ij = sum_p (phi_pi - phi_pj)' M_p (phi_pi - phi_pj)
+
+for features Phi_p of every view p. With Phi_p Phi_p' = K_p this is multiple-kernel partial order
+embedding (McFee and Lanckriet 2011, algorithm 4); with the identity as features it is generalized
+non-metric multidimensional scaling (Agarwal et al. 2007). Its dual bounds the optimum from below:
+
+    max_{0 <= a <= b}  margin sum_c a_c   subject to   Phi_p' L(a) Phi_p <= I for all p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from hetviz.core.ordinal.hinge import Hinge
+
+Floats = NDArray[np.float64]
+
+START_AXES = 10
+NEW_AXES = 3
+MAX_PASSES = 30
+_INNER = 60
+_RANK = 1e-5
+_SHRINK = 0.7
+_LEAST = 0.2
+_LANCZOS_ABOVE = 600
+_SLACK = 1e-6
+
+Features = Floats | None
+"""Features (n, r) of a view; None for the identity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A partial order embedding.
+
+    Attributes
+    ----------
+    parts : list of ndarray of shape (r_p, k_p)
+        A_p with M_p = A_p A_p'; view p puts its rows at Phi_p A_p, axes by falling variance.
+    multipliers : ndarray of shape (m,)
+        a, the pull of each comparison at the end.
+    objective, bound : float
+        Of the problem above, and the lower bound on its optimum.
+    critical_beta : float
+        Up to this beta all objects in one point are optimal.
+    n_passes, n_evaluations : int
+    history : list of float
+        Objective after each pass.
+    converged : bool
+        Whether the relative gap reached the tolerance.
+    """
+
+    parts: list[Floats]
+    multipliers: Floats
+    objective: float
+    bound: float
+    critical_beta: float
+    n_passes: int
+    n_evaluations: int
+    history: list[float]
+    converged: bool
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective: 0 is proven optimal."""
+        return (self.objective - self.bound) / self.objective if self.objective > 0 else 0.0
+
+
+def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
+    """Return the largest beta for which all objects in one point are optimal; inf when every is.
+
+    Parameters
+    ----------
+    views : sequence of ndarray of shape (n, r_p)
+    hinge : Hinge
+        Only the proportions of its weights count.
+    """
+    total = float(hinge.weight.sum())
+    if total <= 0:
+        return float("inf")
+    L = hinge.laplacian(hinge.weight / total)
+    top = max((float(_leading(Phi, L, 1)[0].max(initial=0.0)) for Phi in views), default=0.0)
+    return 1.0 / top if top > 0 else float("inf")
+
+
+def embed_order(
+    views: Sequence[Features],
+    hinge: Hinge,
+    *,
+    tol: float = 1e-3,
+    max_passes: int = MAX_PASSES,
+    report: Callable[[int, float, list[Floats]], object] = lambda step, gap, parts: None,
+    beat: Callable[[], object] = lambda: None,
+) -> Embedded:
+    """Solve the problem above to a relative gap.
+
+    Parameters
+    ----------
+    views : sequence of ndarray of shape (n, r_p)
+        Features of each view; None for the identity.
+    hinge : Hinge
+        The comparisons; its weights are b_c = beta w_c / sum w.
+    tol : float
+        Relative gap between objective and bound to stop at.
+    max_passes : int
+    report : callable
+        Gets the pass, the gap and the parts, after each pass.
+    beat : callable
+        Called several times during a pass.
+
+    Notes
+    -----
+    M_p = A_p A_p' with few axes, proximal steps on the multipliers of the comparisons (they make
+    the hinge smooth without moving its minimum), L-BFGS within, and the leading eigenvectors of
+    Phi_p' L Phi_p as new axes between, without which the factored problem could stop early. A pass
+    costs up to 60 evaluations, see `Hinge`, and an eigendecomposition of r_p x r_p.
+    """
+    beta = float(hinge.weight.sum())
+    critical = critical_beta(views, hinge)
+    nothing = [np.zeros((_width(Phi, hinge.n), 0)) for Phi in views]
+    if beta <= critical:
+        objective = beta * hinge.margin
+        return Embedded(
+            nothing, hinge.weight, objective, objective, critical, 0, 0, [objective], True
+        )
+    parts = _first_axes(views, hinge)
+    q = np.zeros(len(hinge))
+    g, evaluations, history = 1.0, 0, []
+    objective, bound, best = beta * hinge.margin, 0.0, (nothing, q)
+    for step in range(1, max_passes + 1):
+        parts, q, made = _inner(views, hinge, parts, q, g, beat)
+        evaluations += made
+        value = _objective(views, hinge, parts)
+        parts, escape, top = _escaped(views, hinge, parts, q)
+        bound = max(bound, hinge.margin * float(hinge.weight @ q) / max(1.0, top))
+        if value < objective:
+            objective, best = value, (parts, q)
+        history.append(objective)
+        gap = (objective - bound) / objective
+        report(step, gap, best[0])
+        if gap <= tol:
+            break
+        parts = [np.hstack(both) for both in zip(parts, escape, strict=True)]
+        # far multipliers below their bounds need long steps first
+        if step == 1:
+            g = max(1.0, beta * hinge.margin / objective)
+            least = _LEAST * g
+        else:
+            g = max(_SHRINK * g, least)
+    parts, q = best
+    return Embedded(
+        [canonical(Phi, A) for Phi, A in zip(views, parts, strict=True)],
+        hinge.weight * q,
+        objective,
+        bound,
+        critical,
+        step,
+        evaluations,
+        history,
+        (objective - bound) / objective <= tol,
+    )
+
+
+def embed_in(
+    Phi: Features,
+    hinge: Hinge,
+    start: Floats,
+    *,
+    multipliers: Floats | None = None,
+    max_passes: int = 15,
+    tol: float = 1e-4,
+    report: Callable[[int, Floats], object] = lambda step, A: None,
+    beat: Callable[[], object] = lambda: None,
+) -> tuple[Floats, float, int]:
+    """Solve the same problem with a fixed number of axes, from a start; only a local optimum.
+
+    Parameters
+    ----------
+    Phi : ndarray of shape (n, r)
+        One view; several side by side, where axes may mix them.
+    hinge : Hinge
+    start : ndarray of shape (r, k)
+    multipliers : ndarray of shape (m,), optional
+        To start from.
+    max_passes : int
+    tol : float
+        Relative fall of the objective over a pass to stop at.
+    report : callable
+        Gets the pass and the best A so far, after each pass.
+    beat : callable
+        Called several times during a pass.
+
+    Returns
+    -------
+    A : ndarray of shape (r, k)
+    objective : float
+        Never above that of the start.
+    n_passes : int
+    """
+    best, objective = start, _objective([Phi], hinge, [start])
+    q = np.zeros(len(hinge))
+    if multipliers is not None:
+        q = np.clip(multipliers / np.maximum(hinge.weight, 1e-300), 0.0, 1.0)
+    parts, g, step = [start], 1.0, 0
+    for step in range(1, max_passes + 1):
+        parts, q, _ = _inner([Phi], hinge, parts, q, g, beat)
+        value = _objective([Phi], hinge, parts)
+        fell = objective - value
+        if value < objective:
+            best, objective = parts[0], value
+        report(step, best)
+        if step > 2 and fell <= tol * objective:
+            break
+        g *= _SHRINK
+    return best, objective, step
+
+
+def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
+    """Turn the axes of Phi A so that they are uncorrelated, the widest first, with fixed signs.
+
+    Parameters
+    ----------
+    Phi : ndarray of shape (n, r), or None for the identity
+    A : ndarray of shape (r, k')
+    k : int, optional
+        Axes to keep; empty ones are filled with 0.
+    """
+    if A.shape[1]:
+        G = _mapped(Phi, A)
+        _, _, turn = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)
+        A = A @ turn.T
+        G = G @ turn.T
+        largest = G[np.abs(G).argmax(axis=0), np.arange(G.shape[1])]
+        A = A * np.where(largest < 0, -1.0, 1.0)
+    if k is None:
+        return A
+    A = A[:, :k]
+    return np.hstack([A, np.zeros((len(A), k - A.shape[1]))])
+
+
+def _inner(
+    views: Sequence[Features],
+    hinge: Hinge,
+    parts: list[Floats],
+    q0: Floats,
+    g: float,
+    beat: Callable[[], object],
+) -> tuple[list[Floats], Floats, int]:
+    shapes = [A.shape for A in parts]
+    cuts = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
+
+    def unpacked(x: Floats) -> list[Floats]:
+        return [part.reshape(shape) for part, shape in zip(np.split(x, cuts), shapes, strict=True)]
+
+    def value(x: Floats) -> tuple[float, Floats]:
+        given = unpacked(x)
+        G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, given, strict=True)])
+        smooth, q = hinge.smooth(hinge.short(G), q0, g)
+        pull = np.split(
+            hinge.laplacian(hinge.weight * q) @ G,
+            np.cumsum([columns for _, columns in shapes])[:-1],
+            axis=1,
+        )
+        gradient = [2.0 * (A - _back(Phi, P)) for Phi, A, P in zip(views, given, pull, strict=True)]
+        return float(x @ x) + smooth, np.concatenate([part.ravel() for part in gradient])
+
+    x0 = np.concatenate([A.ravel() for A in parts])
+    if not len(x0):
+        return parts, q0, 0
+    found = minimize(
+        value,
+        x0,
+        jac=True,
+        method="L-BFGS-B",
+        callback=lambda x: beat(),
+        options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
+    )
+    parts = unpacked(found.x)
+    G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, parts, strict=True)])
+    _, q = hinge.smooth(hinge.short(G), q0, g)
+    return parts, q, int(found.nfev)
+
+
+def _objective(views: Sequence[Features], hinge: Hinge, parts: list[Floats]) -> float:
+    G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, parts, strict=True)])
+    return sum(float((A**2).sum()) for A in parts) + hinge.loss(hinge.short(G))
+
+
+def _first_axes(views: Sequence[Features], hinge: Hinge) -> list[Floats]:
+    """Return a start: no axes at all is a saddle of the factored problem."""
+    L = hinge.laplacian(hinge.weight)
+    found = []
+    for Phi in views:
+        values, V = _leading(Phi, L, START_AXES)
+        up = values > 1.0
+        found.append(0.1 * V[:, up] * np.sqrt(values[up] - 1.0))
+    return found
+
+
+def _escaped(
+    views: Sequence[Features], hinge: Hinge, parts: list[Floats], q: Floats
+) -> tuple[list[Floats], list[Floats], float]:
+    """Return the parts without idle axes, new axes along which to descend, and the top slope."""
+    L = hinge.laplacian(hinge.weight * q)
+    size = max((float(np.linalg.norm(A)) for A in parts), default=0.0) or 1.0
+    slim, escape, top = [], [], 0.0
+    for Phi, A in zip(views, parts, strict=True):
+        values, V = _leading(Phi, L, NEW_AXES)
+        top = max(top, float(values.max(initial=0.0)))
+        up = values > 1.0 + _SLACK
+        escape.append(1e-3 * size * V[:, up])
+        U, s, _ = np.linalg.svd(A, full_matrices=False)
+        kept = s > _RANK * size
+        slim.append(U[:, kept] * s[kept])
+    return slim, escape, top
+
+
+def _leading(Phi: Features, L: Any, k: int) -> tuple[Floats, Floats]:
+    """Return the k largest eigenvalues of Phi' L Phi, falling, and their vectors."""
+    r = _width(Phi, L.shape[0])
+    k = min(k, r)
+    if k == 0:
+        return np.zeros(0), np.zeros((r, 0))
+    if r > _LANCZOS_ABOVE:
+        operator = LinearOperator((r, r), matvec=lambda x: _back(Phi, L @ _mapped(Phi, x)))
+        v0 = np.random.default_rng(0).standard_normal(r)
+        try:
+            values, V = eigsh(operator, k=k, which="LA", v0=v0, tol=1e-6)
+            return values[::-1], V[:, ::-1]
+        except ArpackError:
+            pass
+    dense = L if isinstance(L, np.ndarray) else L.toarray()
+    S = _back(Phi, _back(Phi, dense).T)
+    values, V = eigh(S, subset_by_index=[r - k, r - 1])
+    return values[::-1], V[:, ::-1]
+
+
+def _width(Phi: Features, n: int) -> int:
+    return n if Phi is None else Phi.shape[1]
+
+
+def _mapped(Phi: Features, A: Floats) -> Floats:
+    return A if Phi is None else Phi @ A
+
+
+def _back(Phi: Features, G: Floats) -> Floats:
+    return G if Phi is None else Phi.T @ G

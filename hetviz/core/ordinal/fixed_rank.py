@@ -1,0 +1,210 @@
+"""A partial order embedding on few axes: from the convex optimum, on at a fixed number of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.ordinal.diagonal import critical_of_columns, weigh_columns
+from hetviz.core.ordinal.embedding import Features, canonical, critical_beta, embed_in, embed_order
+from hetviz.core.ordinal.hinge import Hinge
+
+Floats = NDArray[np.float64]
+Report = Callable[[int, float, list[Floats]], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A map of k axes and the optimum it comes from.
+
+    Attributes
+    ----------
+    parts : list of ndarray of shape (r_p, k)
+        The map is sum_p Phi_p @ parts[p].
+    sizes : ndarray of shape (views,)
+        tr M_p of the optimum: how much each view counts in it.
+    optimal : list of ndarray of shape (r_p, K)
+        The optimum itself, sum_p Phi_p @ optimal[p], on as many axes as it has.
+    objective, bound, critical_beta : float
+        Of the convex problem.
+    flat_objective : float
+        Of the map of k axes, with the same penalty; its axes may mix views.
+    gap : float
+        (objective - bound) / objective of the convex problem.
+    rank : int
+        Axes of the optimum.
+    n_passes : int
+    history : list of float
+    converged : bool
+    """
+
+    parts: list[Floats]
+    sizes: Floats
+    optimal: list[Floats]
+    objective: float
+    bound: float
+    critical_beta: float
+    flat_objective: float
+    gap: float
+    rank: int
+    n_passes: int
+    history: list[float]
+    converged: bool
+
+    def figures(self, kept: Callable[[list[Floats]], float]) -> dict[str, float | int | None]:
+        """Return what is known of the optimum and of the map, JSON-ready.
+
+        Parameters
+        ----------
+        kept : callable
+            Gives the share of the comparisons that `parts` or `optimal` keeps.
+        """
+        return {
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "critical_beta": self.critical_beta if np.isfinite(self.critical_beta) else None,
+            "axes_of_the_optimum": self.rank,
+            "objective_on_these_axes": self.flat_objective,
+            "kept_by_the_optimum": kept(self.optimal),
+            "kept_on_these_axes": kept(self.parts),
+        }
+
+
+def critical(views: Sequence[Features], hinge: Hinge, *, diagonal: bool = False) -> float:
+    """Return the beta up to which all objects in one point are optimal; inf when always."""
+    if not diagonal:
+        return critical_beta(views, hinge)
+    return critical_of_columns(_stacked(views, hinge.n), hinge)
+
+
+def flat_embedding(
+    views: Sequence[Features],
+    hinge: Hinge,
+    k: int,
+    *,
+    diagonal: bool = False,
+    tol: float = 3e-3,
+    report: Report = lambda step, gap, parts: None,
+    beat: Callable[[], object] = lambda: None,
+) -> Flat:
+    """Solve the convex problem, then improve its k leading axes at that number of axes.
+
+    Parameters
+    ----------
+    views : sequence of ndarray of shape (n, r_p)
+        Features; a single None stands for the identity. With `diagonal`, columns of cost 1.
+    hinge : Hinge
+    k : int
+        Axes wanted.
+    diagonal : bool
+        One weight per column instead of a full matrix per view.
+    tol : float
+        Relative gap of the convex problem.
+    report : callable
+        Gets the pass, the gap, and a map of k axes, after each pass.
+    beat : callable
+        Called several times during a pass.
+
+    Notes
+    -----
+    The k leading axes of the optimum alone lose much of what many axes keep together. Views that
+    the optimum leaves out stay out. The problem on k axes is not convex: its result depends on
+    where it starts, which is why it starts there.
+    """
+    widths = [hinge.n if Phi is None else Phi.shape[1] for Phi in views]
+    cuts = np.cumsum(widths)[:-1]
+    Phi = views[0] if len(views) == 1 else _stacked(views, hinge.n)
+
+    def split(A: Floats) -> list[Floats]:
+        return np.split(A, cuts)
+
+    found: Any
+    if diagonal:
+        found = weigh_columns(
+            _stacked(views, hinge.n),
+            hinge,
+            tol=tol,
+            beat=beat,
+            report=lambda step, gap, v: report(step, gap, split(canonical(Phi, _spread(v), k))),
+        )
+        A = _spread(found.weights)
+    else:
+        found = embed_order(
+            views,
+            hinge,
+            tol=tol,
+            beat=beat,
+            report=lambda step, gap, parts: report(
+                step, gap, split(canonical(Phi, _beside(parts), k))
+            ),
+        )
+        A = _beside(found.parts)
+    sizes = np.array([float((part**2).sum()) for part in split(A)])
+    start = canonical(Phi, A, k)
+    objective = float((start**2).sum()) + hinge.loss(hinge.short(_places(Phi, start)))
+    flat = start
+    if A.shape[1] > k:
+        idle = (A == 0).all(axis=1) if diagonal else np.repeat(sizes == 0, widths)
+        used = np.flatnonzero(~idle)
+
+        def whole(better: Floats) -> Floats:
+            out = np.zeros_like(start)
+            out[slice(None) if Phi is None else used] = better
+            return canonical(Phi, out, k)
+
+        better, objective, _ = embed_in(
+            Phi if Phi is None else Phi[:, used],
+            hinge,
+            start if Phi is None else start[used],
+            multipliers=found.multipliers,
+            beat=beat,
+            report=lambda step, better: report(
+                found.n_passes + step, found.gap, split(whole(better))
+            ),
+        )
+        flat = whole(better)
+    return Flat(
+        split(flat),
+        sizes,
+        split(canonical(Phi, A)),
+        found.objective,
+        found.bound,
+        found.critical_beta,
+        objective,
+        found.gap,
+        A.shape[1],
+        found.n_passes,
+        found.history,
+        found.converged,
+    )
+
+
+def _stacked(views: Sequence[Features], n: int) -> Floats:
+    return np.hstack([np.eye(n) if Phi is None else Phi for Phi in views])
+
+
+def _spread(v: Floats) -> Floats:
+    """Return weights of columns as a map, (r, used): one axis for each column in use."""
+    used = np.flatnonzero(v > 0)
+    A = np.zeros((len(v), len(used)))
+    A[used, np.arange(len(used))] = np.sqrt(v[used])
+    return A
+
+
+def _beside(parts: list[Floats]) -> Floats:
+    """Return the axes of all views as a map of all features: block by block."""
+    A = np.zeros((sum(map(len, parts)), sum(part.shape[1] for part in parts)))
+    row = column = 0
+    for part in parts:
+        A[row : row + len(part), column : column + part.shape[1]] = part
+        row, column = row + len(part), column + part.shape[1]
+    return A
+
+
+def _places(Phi: Features, A: Floats) -> Floats:
+    return A if Phi is None else np.asarray(Phi @ A)

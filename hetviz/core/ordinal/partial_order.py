@@ -1,0 +1,312 @@
+"""Comparisons as a graph over pairs of objects: what contradicts, what is implied, what remains.
+
+"a and b are nearer than c and d" is an edge from the pair (a, b) to the pair (c, d). A set of
+comparisons can be true together exactly when this graph has no cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import rustworkx as rx
+from numpy.typing import NDArray
+
+from hetviz.core.ordinal.acyclic import maximal_acyclic, shortest_cycles
+from hetviz.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+KEPT, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
+STAGES: Mapping[int, str] = MappingProxyType(
+    {
+        KEPT: "kept",
+        IMPOSSIBLE: "impossible: a pair cannot be nearer than itself, or than an item to itself",
+        REPEATED: "says the same as an earlier row, which has its weight too",
+        CONTRADICTED: "another row says the opposite",
+        CIRCULAR: "closes a circle of statements that cannot all be true",
+        IMPLIED: "follows from other rows",
+    }
+)
+"""What becomes of a row, and what that means in words."""
+CONTRADICTIONS = ("prune", "majority", "keep")
+STEPS = ("process", "contradictions", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """Statements that cannot all be true, while any of them left out leaves the others possible.
+
+    Attributes
+    ----------
+    rows : tuple of tuple of int
+        One entry per statement: the rows that say it. All rows of one entry must go, or be turned
+        round, to end the conflict.
+    """
+
+    rows: tuple[tuple[int, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialOrder:
+    """What remains of comparisons, and what became of every row.
+
+    Attributes
+    ----------
+    pairs : ndarray of shape (e, 4)
+        Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
+    weight : ndarray of shape (e,)
+    row : ndarray of shape (e,)
+        The first row that says it.
+    fate : ndarray of shape (m,)
+        What became of each row given, one of `STAGES`.
+    conflicts : tuple of Conflict
+        The smallest first; at most as many as asked for.
+    n_conflicts : int
+        Statements that were set aside because of contradictions and circles.
+    reduced : bool
+        Whether implied statements were left out.
+    """
+
+    pairs: Ints
+    weight: Floats
+    row: Ints
+    fate: NDArray[np.int8]
+    conflicts: tuple[Conflict, ...]
+    n_conflicts: int
+    reduced: bool
+
+    def rows(self, stage: int) -> Ints:
+        """Return the rows that met a fate, one of `STAGES`, in order."""
+        return np.flatnonzero(self.fate == stage)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many rows met each fate; the keys are plain words."""
+        words = ("kept", "impossible", "repeated", "contradicted", "circular", "implied")
+        found = np.bincount(self.fate, minlength=len(words))
+        return {word: int(count) for word, count in zip(words, found, strict=True)}
+
+
+def partial_order(
+    pairs: Any,
+    weight: Any = None,
+    *,
+    contradictions: str = "prune",
+    steps: str = "process",
+    multiplicity: str = "sum",
+    reduce: bool | None = None,
+    max_conflicts: int = 100,
+    n_restarts: int = 3,
+    random_state: int = 0,
+) -> PartialOrder:
+    """Find what can be true together in a set of comparisons.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (m, 4)
+        Row i, j, k, l says d(i, j) < d(k, l). Which end of a pair comes first does not count.
+    weight : ndarray of shape (m,), optional
+        Above 0; 1 when left out.
+    contradictions : {"prune", "majority", "keep"}
+        Of two opposite statements "prune" drops both; "majority" keeps the heavier with what it
+        has more, and neither when they weigh the same; "keep" leaves both in.
+    steps : {"process", "contradictions", "none"}
+        "process" does everything. "contradictions" leaves circles of three and more statements in,
+        and implied ones. "none" only drops impossible rows and merges repeated ones.
+    multiplicity : {"sum", "set"}
+        Weight of a statement made by several rows: their sum, or 1.
+    reduce : bool, optional
+        Whether to leave out implied statements; left to itself, only where all weights are equal,
+        since an implied statement hands its weight to nothing.
+    max_conflicts : int
+        How many conflicts to work out.
+    n_restarts : int
+        Random orders tried for the largest set without a circle; the best is taken.
+    random_state : int
+
+    Returns
+    -------
+    PartialOrder
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown word.
+
+    Notes
+    -----
+    Without circles O(m log m) and the reduction. The set kept has at least half of the weight of
+    the statements, and no statement set aside for a circle could be added to it (McFee and
+    Lanckriet 2011, algorithm 1, after Berger and Shor; what is put back afterwards is an addition).
+    """
+    _check("contradictions", contradictions, CONTRADICTIONS)
+    _check("steps", steps, STEPS)
+    _check("multiplicity", multiplicity, ("sum", "set"))
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 4)
+    m = len(pairs)
+    weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
+    near, far, ends = vertices(pairs)
+    fate = np.full(m, KEPT, dtype=np.int8)
+    fate[(near == far) | (ends[far, 0] == ends[far, 1])] = IMPOSSIBLE
+    stated = _Statements.of(near, far, weights, fate, multiplicity)
+    opposite = stated.opposite()
+    conflicts: list[Conflict] = []
+    clash = np.flatnonzero((opposite >= 0) & (np.arange(len(opposite)) < opposite))
+    if steps != "none":
+        conflicts += [stated.conflict([e, int(opposite[e])]) for e in clash[:max_conflicts]]
+        stated.settle(opposite, contradictions)
+    if steps == "process":
+        rng = np.random.default_rng(random_state)
+        alive = np.flatnonzero(stated.kept)
+        edges = np.column_stack([stated.near, stated.far])[alive]
+        good = maximal_acyclic(edges, stated.weight[alive], n_restarts, rng)
+        circular = alive[~good]
+        stated.drop(circular, CIRCULAR)
+        room = max_conflicts - len(conflicts)
+        for cycle in shortest_cycles(edges, np.flatnonzero(~good)[:room]):
+            conflicts.append(stated.conflict(alive[cycle].tolist()))
+    n_conflicts = int((stated.fate == CIRCULAR).sum()) + (len(clash) if steps != "none" else 0)
+    reduced = stated.reduce(reduce) if steps == "process" else False
+    at = np.flatnonzero(stated.kept)
+    fate = stated.fate_of_rows(fate)
+    left, right = ends[stated.near[at]], ends[stated.far[at]]
+    return PartialOrder(
+        np.hstack([left, right]),
+        stated.weight[at],
+        stated.first[at],
+        fate,
+        tuple(_smallest_first(conflicts)),
+        n_conflicts,
+        reduced,
+    )
+
+
+@dataclass(eq=False)
+class _Statements:
+    """Distinct statements, each with the rows that make it."""
+
+    near: Ints
+    far: Ints
+    weight: Floats
+    first: Ints
+    fate: NDArray[np.int8]
+    of_row: Ints
+    rows: Ints
+
+    @classmethod
+    def of(
+        cls, near: Ints, far: Ints, weights: Floats, fate: NDArray[np.int8], multiplicity: str
+    ) -> _Statements:
+        rows = np.flatnonzero(fate == KEPT)
+        both = np.column_stack([near[rows], far[rows]])
+        edges, first, of_row = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        of_row = of_row.reshape(-1)
+        weight = np.ones(len(edges))
+        if multiplicity == "sum":
+            weight = np.bincount(of_row, weights[rows], len(edges)).astype(np.float64)
+        return cls(
+            edges[:, 0],
+            edges[:, 1],
+            weight,
+            rows[first],
+            np.full(len(edges), KEPT, dtype=np.int8),
+            of_row,
+            rows,
+        )
+
+    @property
+    def kept(self) -> Mask:
+        return np.asarray(self.fate == KEPT)
+
+    def drop(self, which: Ints, fate: int) -> None:
+        self.fate[which] = fate
+
+    def opposite(self) -> Ints:
+        """Return the statement that says the opposite of each, -1 where none does."""
+        if not len(self.near):
+            return np.zeros(0, dtype=np.int64)
+        width = int(max(self.near.max(), self.far.max())) + 1
+        forward, backward = self.near * width + self.far, self.far * width + self.near
+        place = np.minimum(np.searchsorted(forward, backward), len(forward) - 1)
+        return np.where(forward[place] == backward, place, -1)
+
+    def settle(self, opposite: Ints, contradictions: str) -> None:
+        at = np.flatnonzero(opposite >= 0)
+        if contradictions == "keep" or not len(at):
+            return
+        net = self.weight[at] - self.weight[opposite[at]]
+        lost = at if contradictions == "prune" else at[net <= 0]
+        if contradictions == "majority":
+            self.weight[at] = np.where(net > 0, net, self.weight[at])
+        self.drop(lost, CONTRADICTED)
+
+    def reduce(self, wanted: bool | None) -> bool:
+        at = np.flatnonzero(self.kept)
+        weight = self.weight[at]
+        if len(at) == 0:
+            return False
+        same = bool(weight.max() - weight.min() <= 1e-12 * weight.max())
+        if not (same if wanted is None else wanted):
+            return False
+        self.drop(at[_implied(self.near[at], self.far[at])], IMPLIED)
+        return True
+
+    def conflict(self, statements: list[int]) -> Conflict:
+        return Conflict(
+            tuple(tuple(self.rows[self.of_row == statement].tolist()) for statement in statements)
+        )
+
+    def fate_of_rows(self, fate: NDArray[np.int8]) -> NDArray[np.int8]:
+        fate = fate.copy()
+        fate[self.rows] = self.fate[self.of_row]
+        again = (fate[self.rows] == KEPT) & (self.rows != self.first[self.of_row])
+        fate[self.rows[again]] = REPEATED
+        return fate
+
+
+def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the near and the far pair of each row by number, and the two ends of each pair.
+
+    All pairs of an object with itself are one, at distance 0.
+    """
+    ends = np.sort(pairs.reshape(-1, 2), axis=1)
+    ends[ends[:, 0] == ends[:, 1]] = -1
+    distinct, number = np.unique(ends, axis=0, return_inverse=True)
+    number = number.reshape(-1, 2)
+    own = np.flatnonzero(distinct[:, 0] < 0)
+    if len(own):
+        some = pairs.reshape(-1, 2)
+        distinct[own] = some[some[:, 0] == some[:, 1]][0]
+    return number[:, 0], number[:, 1], distinct
+
+
+def _implied(near: Ints, far: Ints) -> Mask:
+    """Say of each edge of an acyclic graph whether a longer way leads from its start to its end."""
+    vertices, ends = np.unique(np.concatenate([near, far]), return_inverse=True)
+    edges = list(zip(*ends.reshape(2, -1).tolist(), strict=True))
+    graph = rx.PyDiGraph()
+    graph.add_nodes_from(range(len(vertices)))
+    graph.add_edges_from_no_data(edges)
+    smaller, place = rx.transitive_reduction(graph)
+    remain = set(smaller.edge_list())
+    return np.array([(place[u], place[v]) not in remain for u, v in edges], dtype=bool)
+
+
+def _smallest_first(conflicts: list[Conflict]) -> list[Conflict]:
+    distinct = {frozenset(conflict.rows): conflict for conflict in conflicts}
+    return sorted(distinct.values(), key=len)
+
+
+def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ParameterError(f"{name} = {value!r}; it must be one of {words}.")

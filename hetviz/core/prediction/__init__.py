@@ -1,0 +1,1 @@
+"""Models that predict labels or links."""

@@ -1,0 +1,316 @@
+"""Co-occurrence data embedding: how often things occur together as a function of distance.
+
+Of items a_i (n, k) and b_j (m, k) at D_ij = |a_i - b_j|^2, with co-occurrences P of sum 1 and
+their margins px and py:
+
+    UU  p_ij = exp(-D_ij) / Z                     MM  p_ij = px_i py_j exp(-D_ij) / Z
+    CU  p(j|i) proportional to exp(-D_ij)         CM  p(j|i) proportional to py_j exp(-D_ij)
+    UC, MC  the same of the columns' conditional p(i|j)
+
+The log-likelihood of P, a weighted sum over several blocks, is maximised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.core.kernels.kernels import squared_distances
+from hetviz.core.prediction.quasi_newton import lbfgs
+from hetviz.errors import Cancelled, DataError, ParameterError, Problem
+from hetviz.progress import Progress, silent
+
+Floats = NDArray[np.float64]
+
+MODELS = {
+    "MM": "both, however often each occurs",
+    "UU": "both, with how often each occurs",
+    "CM": "the second given the first, however often it occurs",
+    "CU": "the second given the first",
+    "MC": "the first given the second, however often it occurs",
+    "UC": "the first given the second",
+}
+_PIECE = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Co-occurrences of two sets of items, or of one with itself; make it with `block_of`.
+
+    Attributes
+    ----------
+    d, e : int
+        Numbers of the sets; equal within one, where (i, i) does not count.
+    P : csr_array of shape (n, m)
+        Of sum 1.
+    px, py : ndarray of shape (n,), (m,)
+        Margins.
+    model : str
+    weight : float
+    """
+
+    d: int
+    e: int
+    P: Any
+    px: Floats
+    py: Floats
+    model: str
+    weight: float
+
+    def value(self, A: Floats, B: Floats) -> tuple[float, Floats, Floats]:
+        """Return the log-likelihood (not weighted) and its gradients in A (n, k) and B (m, k).
+
+        Notes
+        -----
+        O(n m k) time; rows are taken a piece at a time, so that memory stays small.
+        """
+        if self.model in ("UC", "MC"):
+            model = {"UC": "CU", "MC": "CM"}[self.model]
+            turned = Block(self.e, self.d, self.P.T.tocsr(), self.py, self.px, model, 1.0)
+            value, left, right = turned.value(B, A)
+            return value, right, left
+        n, m = self.P.shape
+        rows, columns = self.P.tocoo().coords
+        away = A[rows] - B[columns]
+        value = -float(self.P.data @ np.einsum("ij,ij->i", away, away))
+        with np.errstate(divide="ignore"):
+            log_px, log_py = np.log(self.px), np.log(self.py)
+        column_term = log_py if self.model[1] == "M" else np.zeros(m)
+        joint = self.model[0] != "C"
+        if self.model[1] == "M":
+            seen = self.py > 0
+            value += float(self.py[seen] @ log_py[seen])
+        if self.model == "MM":
+            seen = self.px > 0
+            value += float(self.px[seen] @ log_px[seen])
+        size = max(1, _PIECE // max(m, 1))
+        pieces = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+        totals = np.empty(n)
+        kept: list[Floats] = []
+        for piece in pieces:
+            E = squared_distances(A[piece], B)
+            np.subtract(column_term, E, out=E)
+            if self.model == "MM":
+                E += log_px[piece, None]
+            if self.d == self.e:
+                E[np.arange(len(E)), np.arange(piece.start, piece.stop)] = -np.inf
+            top = E.max(axis=1)
+            safe = np.where(np.isfinite(top), top, 0.0)
+            np.exp(E - safe[:, None], out=E)
+            sums = E.sum(axis=1)
+            with np.errstate(divide="ignore"):
+                totals[piece] = safe + np.log(sums)
+            E /= np.where(sums > 0, sums, 1.0)[:, None]
+            if len(pieces) == 1:
+                kept.append(E)
+        if joint:
+            top = float(totals.max())
+            log_z = top + float(np.log(np.exp(totals - top).sum()))
+            value -= log_z
+            share = np.exp(totals - log_z)
+        else:
+            seen = self.px > 0
+            value -= float(self.px[seen] @ totals[seen])
+            share = self.px
+        left, right = np.zeros_like(A), np.zeros_like(B)
+        column_mass = np.zeros(m)
+        for number, piece in enumerate(pieces):
+            Q = kept[number] if kept else self._conditional(A, B, piece, column_term)
+            Q *= share[piece, None]
+            left[piece] += Q.sum(axis=1)[:, None] * A[piece] - Q @ B
+            column_mass += Q.sum(axis=0)
+            right -= Q.T @ A[piece]
+        right += column_mass[:, None] * B
+        left -= self.px[:, None] * A - self.P @ B
+        right -= self.py[:, None] * B - self.P.T @ A
+        return value, 2.0 * left, 2.0 * right
+
+    def _conditional(self, A: Floats, B: Floats, piece: slice, column_term: Floats) -> Floats:
+        E = column_term - squared_distances(A[piece], B)
+        if self.d == self.e:
+            E[np.arange(len(E)), np.arange(piece.start, piece.stop)] = -np.inf
+        top = E.max(axis=1)
+        np.exp(E - np.where(np.isfinite(top), top, 0.0)[:, None], out=E)
+        sums = E.sum(axis=1)
+        E /= np.where(sums > 0, sums, 1.0)[:, None]
+        return np.asarray(E)
+
+
+def block_of(d: int, e: int, counts: Any, model: str = "MM", weight: float = 1.0) -> Block:
+    """Build a block from co-occurrences of any scale.
+
+    Parameters
+    ----------
+    d, e : int
+        Numbers of the sets.
+    counts : array or sparse array of shape (n, m)
+        0 or more. Within one set it is made symmetric, and its diagonal does not count.
+    model : str
+        See `MODELS`.
+    weight : float
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown model, or counts that are all 0.
+    hetviz.errors.DataError
+        For a negative count.
+    """
+    if model not in MODELS:
+        raise ParameterError(f"code: model = {model!r}; it must be one of {', '.join(MODELS)}.")
+    P = sp.csr_array(counts, dtype=np.float64)
+    if d == e:
+        P = sp.csr_array((P + P.T) / 2)
+        P.setdiag(0.0)
+    P.sum_duplicates()
+    P.eliminate_zeros()
+    if P.nnz and P.data.min() < 0:
+        raise DataError(
+            Problem(
+                "negative-count",
+                "co-occurrences",
+                "how often things occur together cannot be below 0",
+                f"{P.data.min():g}",
+                "Give 0 or more, or use another method for links that say apart.",
+            )
+        )
+    if not P.nnz:
+        raise ParameterError("code: a block of co-occurrences is all 0.")
+    P = sp.csr_array(P / P.sum())
+    px, py = (np.asarray(P.sum(axis=axis), dtype=np.float64).ravel() for axis in (1, 0))
+    return Block(d, e, P, px, py, model, weight)
+
+
+@dataclass
+class Result:
+    """The best of several ascents.
+
+    Attributes
+    ----------
+    places : list of ndarray of shape (n_d, k)
+    history : list of float
+        Negative weighted log-likelihood, at the start and after each iteration.
+    values : list of float
+        Log-likelihood of each block, not weighted.
+    finals : list of float
+        Final negative log-likelihood of every start.
+    reason : str
+    """
+
+    places: list[Floats]
+    history: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    finals: list[float] = field(default_factory=list)
+    reason: str = ""
+
+
+def objective(blocks: Sequence[Block], places: Sequence[Floats]) -> tuple[float, list[Floats]]:
+    """Return the negative weighted log-likelihood, and its gradient by set."""
+    total, gradients = 0.0, [np.zeros_like(Y) for Y in places]
+    for block in blocks:
+        value, left, right = block.value(places[block.d], places[block.e])
+        total -= block.weight * value
+        gradients[block.d] -= block.weight * left
+        gradients[block.e] -= block.weight * right
+    return total, gradients
+
+
+def maximise(
+    sizes: Sequence[int],
+    blocks: Sequence[Block],
+    k: int,
+    rng: np.random.Generator,
+    *,
+    n_init: int = 5,
+    n_iter: int = 500,
+    progress: Progress = silent,
+    layout: Callable[[list[Floats]], Floats] | None = None,
+) -> Result:
+    """Climb by L-BFGS from places drawn at random, and keep the best.
+
+    Raises
+    ------
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the `Result` so far.
+    """
+    cuts = np.cumsum([n * k for n in sizes])[:-1]
+
+    def split(flat: Floats) -> list[Floats]:
+        return [part.reshape(-1, k) for part in np.split(flat, cuts)]
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        value, gradients = objective(blocks, split(flat))
+        return value, np.concatenate([part.ravel() for part in gradients])
+
+    best: Result | None = None
+    finals: list[float] = []
+    for _ in range(n_init):
+        flat = rng.standard_normal(sum(sizes) * k) / np.sqrt(k)
+        now = Result(split(flat), [loss(flat)[0]], finals=finals)
+
+        def told(at: Floats, value: float, now: Result = now, held: Result | None = best) -> None:
+            now.places = split(at)
+            now.history.append(value)
+            shown = now if held is None or value < held.history[-1] else held
+            made, begun = len(now.history) - 1, len(now.finals)
+            try:
+                progress(
+                    (begun + min(made / n_iter, 1.0)) / n_init,
+                    f"Start {begun + 1} of {n_init}, iteration {made:,}",
+                    loss=shown.history[-1],
+                    layout=None if layout is None else partial(layout, shown.places),
+                )
+            except Cancelled as stopped:
+                shown.reason = f"stopped at start {begun + 1}, iteration {made:,}"
+                stopped.partial = shown
+                raise
+
+        at, value, settled = lbfgs(loss, flat, n_iter, told)
+        now.places = split(at)
+        now.reason = "no step gains any more" if settled else f"{n_iter:,} iterations made"
+        finals.append(value)
+        if best is None or value < best.history[-1]:
+            best = now
+    if best is None:
+        raise ParameterError(f"code: n_init = {n_init}; it must be 1 or more.")
+    best.values = [block.value(best.places[block.d], best.places[block.e])[0] for block in blocks]
+    return best
+
+
+def place(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
+    """Return where one new item is likeliest, all others fixed.
+
+    Parameters
+    ----------
+    ends : sequence of (F, p, prior, weight)
+        Places (m, k) of fixed items; how often each occurs with the new one, of sum 1; their prior
+        mass (m,); and the weight of the block.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The best of the climbs from the weighted mean of each block's partners.
+    """
+
+    def loss(a: Floats) -> tuple[float, Floats]:
+        total, gradient = 0.0, np.zeros_like(a)
+        for F, p, prior, weight in ends:
+            away = a - F
+            D = np.einsum("ij,ij->i", away, away)
+            with np.errstate(divide="ignore"):
+                E = np.log(prior) - D
+            top = float(E.max())
+            q = np.exp(E - top)
+            total += weight * (float(p @ D) + top + float(np.log(q.sum())))
+            gradient += 2.0 * weight * ((p - q / q.sum()) @ away)
+        return total, gradient
+
+    starts = [p @ F for F, p, _, _ in ends]
+    found = [lbfgs(loss, start, 100, lambda at, value: None) for start in starts]
+    return min(found, key=lambda result: result[1])[0]

@@ -1,0 +1,1 @@
+"""Eigenproblems: projections of one or several blocks of features."""

@@ -1,0 +1,215 @@
+"""One dataset's side of a linear projection problem: its centred features and its ridge."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RIDGE_FLOOR = 1e-12
+_CROSSED = 262_144
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """x -> (x - centre) @ coefficients, for old and new rows alike.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (d, k)
+        Row j is the contribution of feature j. For a featureless dataset row i is the
+        position of row i itself, NaN where no guidance touches it.
+    centre : ndarray of shape (d,)
+        Weighted mean of the training rows.
+    ridge : float
+        The absolute ridge that was used, in squared feature units times mass.
+    """
+
+    coefficients: Floats
+    centre: Floats
+    ridge: float
+
+    def __call__(self, X: Any) -> Floats:
+        """Project rows, (n, d) dense or CSR, to (n, k)."""
+        return np.asarray(X @ self.coefficients - self.centre @ self.coefficients)
+
+
+class Block(ABC):
+    """The centred basis of one dataset, with what the eigenproblem asks of it.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    r : int
+        Number of coordinates in the eigenproblem, at most the number of features.
+    ridge : float
+        Absolute ridge gamma_v.
+    """
+
+    n: int
+    r: int
+    ridge: float
+
+    @abstractmethod
+    def dot(self, P: Floats) -> Floats:
+        """Phi @ P: (r, k) to (n, k)."""
+
+    @abstractmethod
+    def tdot(self, Y: Floats) -> Floats:
+        """Phi' @ Y: (n, k) to (r, k)."""
+
+    @abstractmethod
+    def spread(self, S: Any) -> Floats:
+        """S @ Phi as a dense array, for a sparse S of shape (m, n): shape (m, r)."""
+
+    @abstractmethod
+    def gather(self, rows: Ints, Y: Floats) -> Floats:
+        """Phi[rows]' @ Y: (len(rows), k) to (r, k)."""
+
+    @abstractmethod
+    def gram(self, mass: Floats) -> Floats:
+        """Phi' diag(mass) Phi: shape (r, r), or (r,) when it is diagonal."""
+
+    @abstractmethod
+    def finish(self, Q: Floats) -> LinearMap:
+        """Turn a solution (r, k) into a map on the features as they were given."""
+
+    def cross(self, S: Any, other: Block) -> Floats:
+        """Phi' S Phi_other for a sparse S of shape (n, other.n): shape (r, other.r)."""
+        rows = np.flatnonzero(np.diff(S.indptr))
+        total = np.zeros((self.r, other.r))
+        for start in range(0, rows.size, _CROSSED):
+            part = rows[start : start + _CROSSED]
+            total += self.gather(part, other.spread(S if part.size == S.shape[0] else S[part]))
+        return total
+
+    def norms(self, S: Any) -> float:
+        """tr(Phi' S Phi) for a sparse symmetric S of shape (n, n)."""
+        return float(np.trace(self.cross(S, self)))
+
+
+class IdentityBlock(Block):
+    """A featureless dataset: each row is its own coordinate; nothing is stored or centred.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Mass of guidance per row, |D|.
+    gamma, absolute
+        See `hetviz.core.spectral.prepare.make_block`.
+    """
+
+    def __init__(self, weights: Floats, gamma: float, *, absolute: bool = False) -> None:
+        self.n = self.r = len(weights)
+        self._guided = weights > 0
+        total = float(weights.sum())
+        self.ridge = absolute_ridge(gamma, absolute, total, self.n)
+        if self.ridge == 0.0 and not self._guided.all():
+            # rows without guidance are coordinates without mass; they come back as NaN
+            self.ridge = RIDGE_FLOOR * total / self.n
+
+    def dot(self, P: Floats) -> Floats:
+        return P
+
+    def tdot(self, Y: Floats) -> Floats:
+        return Y
+
+    def spread(self, S: Any) -> Floats:
+        return np.asarray(S.toarray())
+
+    def gather(self, rows: Ints, Y: Floats) -> Floats:
+        gathered = np.zeros((self.r, Y.shape[1]))
+        gathered[rows] = Y
+        return gathered
+
+    def gram(self, mass: Floats) -> Floats:
+        return mass
+
+    def finish(self, Q: Floats) -> LinearMap:
+        positions = np.where(self._guided[:, None], Q, np.nan)
+        return LinearMap(positions, np.zeros(self.r), self.ridge)
+
+    def norms(self, S: Any) -> float:
+        return float(S.diagonal().sum())
+
+
+class FeatureBlock(Block):
+    """A dataset with features; build it with `hetviz.core.spectral.prepare.make_block`.
+
+    `matrix` holds dense rows already centred, or CSR rows with `shift` to be taken off, so
+    that sparse features stay sparse. `columns` are the features that vary, and `rotation`, when
+    there is one, turns coordinates into coefficients of these.
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        shift: Floats | None,
+        centre: Floats,
+        columns: Ints,
+        rotation: Floats | None,
+        ridge: float,
+    ) -> None:
+        self.n, self.r = matrix.shape
+        self.ridge = ridge
+        self._matrix, self._shift = matrix, shift
+        self._centre, self._columns, self._rotation = centre, columns, rotation
+
+    def dot(self, P: Floats) -> Floats:
+        Y = np.asarray(self._matrix @ P)
+        return Y if self._shift is None else Y - self._shift @ P
+
+    def tdot(self, Y: Floats) -> Floats:
+        P = np.asarray(self._matrix.T @ Y)
+        return P if self._shift is None else P - np.outer(self._shift, Y.sum(axis=0))
+
+    def spread(self, S: Any) -> Floats:
+        product = as_dense(S @ self._matrix)
+        if self._shift is None:
+            return product
+        totals = np.asarray(S.sum(axis=1)).ravel()
+        return product - np.outer(totals, self._shift)
+
+    def gather(self, rows: Ints, Y: Floats) -> Floats:
+        P = np.asarray(self._matrix[rows].T @ Y)
+        return P if self._shift is None else P - np.outer(self._shift, Y.sum(axis=0))
+
+    def gram(self, mass: Floats) -> Floats:
+        rows = np.flatnonzero(mass)
+        matrix = self._matrix if rows.size == self.n else self._matrix[rows]
+        root = np.sqrt(mass[rows])
+        if self._shift is None:
+            scaled = matrix * root[:, None]
+            return np.asarray(scaled.T @ scaled)
+        scaled = sp.diags_array(root) @ matrix
+        product = as_dense(scaled.T @ scaled)
+        sums = np.asarray(matrix.T @ mass[rows])
+        c = self._shift
+        sides = np.outer(c, sums)
+        return np.asarray(product - sides - sides.T + mass.sum() * np.outer(c, c))
+
+    def finish(self, Q: Floats) -> LinearMap:
+        kept = Q if self._rotation is None else self._rotation @ Q
+        coefficients = np.zeros((len(self._centre), Q.shape[1]))
+        coefficients[self._columns] = kept
+        return LinearMap(coefficients, self._centre, self.ridge)
+
+
+def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> float:
+    """Return gamma_v: gamma itself, or gamma times the mean energy of a feature (1 without any)."""
+    if absolute:
+        return gamma
+    return gamma * trace / nominal if trace > 0 else 1.0
+
+
+def as_dense(X: Any) -> Floats:
+    """Return a dense or sparse matrix as a dense array of floats."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

@@ -1,0 +1,324 @@
+"""Collective component analysis: one map of rows that several sources describe.
+
+    max u'(X + M)u,   X_jj = w_j X_j'X_j,   X_jh = alpha X_j'X_h,   M_jj = X_j' (sum_t v_t M_t) X_j
+
+for sources X_j of features and M_t of relations among the same rows; the map is the mean of the
+X_j u_j. Without any source of features it is the leading eigenvectors of sum_t v_t M_t.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import eigh, eigvalsh, svd
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from hetviz.core.spectral.eigen import slices
+from hetviz.core.spectral.sources import Source
+from hetviz.errors import DataWarning, NotApplicableError
+
+Floats = NDArray[np.float64]
+
+DENSE_LIMIT = 4_000
+"""Up to this many coordinates in all, the matrix is formed."""
+_DENSE_ENTRIES = 2e7
+_MOST_SWEEPS = 500
+_SMALL = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Coca:
+    """A fitted collective component analysis.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues, falling; under the block constraint u'(X + M)u of each axis.
+    directions : tuple of ndarray of shape (r_j, k)
+        One per source of features; 0 for those that have no part.
+    scores : ndarray of shape (n, k)
+        The joint map; NaN for rows that no source places.
+    history : list of float
+        Objective by sweep under the block constraint, else empty.
+    bound : float
+        The block constraint's objective is at most this; NaN for the other constraints.
+    """
+
+    values: Floats
+    directions: tuple[Floats, ...]
+    scores: Floats
+    history: list[float]
+    bound: float
+
+
+def coca(
+    sources: Sequence[Source],
+    graphs: Sequence[Any],
+    n_components: int,
+    *,
+    alpha: float = 1.0,
+    source_weights: Floats | None = None,
+    graph_weights: Floats | None = None,
+    weights_in: str = "all",
+    constraint: str = "joint",
+    output: str = "mean",
+    random_state: int = 0,
+) -> Coca:
+    """Find the axes on which all sources vary and agree.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Of the same n rows.
+    graphs : sequence of csr_array of shape (n, n)
+        Symmetric relations, see `relation`.
+    n_components : int
+        Axes wanted; fewer come back when fewer have a positive value.
+    alpha : float
+        Weight of agreement between sources, beside their own variance.
+    source_weights, graph_weights : ndarray, optional
+        Non-negative, of sum 1; even when left out.
+    weights_in : {"all", "diagonal"}
+        ``"all"`` weighs agreement too: X_jh = alpha p sqrt(w_j w_h) X_j'X_h. ``"diagonal"`` is the
+        thesis, where weights do not touch agreement. Even weights make both the same.
+    constraint : {"joint", "rescaled", "block"}
+        ``"joint"`` |u| = 1, as solved in the thesis; ``"rescaled"`` then scales every u_j to 1;
+        ``"block"`` keeps |u_j| = 1 exactly (U_j'U_j = I), by monotone block updates.
+    output : {"mean", "smoothed"}
+        The mean of X_j u_j over the sources that have the row, or (I + sum_t v_t M_t) times it.
+    random_state : int
+        Seeds the iterative solver.
+
+    Warns
+    -----
+    hetviz.errors.DataWarning
+        When fewer axes than wanted have a positive value.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        When no axis has one, or the block constraint is asked of too many features.
+
+    Notes
+    -----
+    O(n r^2 + r^3) for r coordinates in all; above 4,000 of them products only.
+    """
+    w = _even(len(sources)) if source_weights is None else source_weights
+    # in the thesis a source of weight 0 still has to agree; here it has no part
+    used = [
+        source.r > 0 and (weights_in == "diagonal" or weight > 0)
+        for source, weight in zip(sources, w, strict=True)
+    ]
+    live = [source for source, there in zip(sources, used, strict=True) if there]
+    n = (sources[0].present.size if sources else graphs[0].shape[0]) if sources or graphs else 0
+    v = _even(len(graphs)) if graph_weights is None else graph_weights
+    M = sum((x * G for x, G in zip(v, graphs, strict=True)), sp.csr_array((n, n)))
+    if not live:
+        values, scores = _of_relations(M, n_components, random_state)
+        nothing = tuple(np.zeros((source.r, len(values))) for source in sources)
+        return _checked(Coca(values, nothing, scores, [], float("nan")), n_components)
+    w = np.asarray(w)[used]
+    w = w / w.sum() if w.any() else _even(len(live))
+    C = _coefficients(w, alpha, weights_in)
+    problem = _Joint(live, C, M)
+    k = min(n_components, problem.r)
+    history: list[float] = []
+    bound = float("nan")
+    if constraint == "block":
+        values, U, history, bound = _blockwise(problem, k)
+    else:
+        values, U = problem.leading(k, random_state)
+        good = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+        values, U = values[good], U[:, good]
+    pieces = [U[part] for part in problem.parts]
+    if constraint == "rescaled":
+        pieces = [_unit(piece) for piece in pieces]
+    pieces = _signed(live, pieces)
+    scores = _mean(live, pieces)
+    if output == "smoothed":
+        scores = _smoothed(scores, M)
+    given = iter(pieces)
+    directions = tuple(
+        next(given) if there else np.zeros((source.r, len(values)))
+        for source, there in zip(sources, used, strict=True)
+    )
+    return _checked(Coca(values, directions, scores, history, bound), n_components)
+
+
+def relation(A: Any, scaling: str = "sym") -> Any:
+    """Make a symmetric relation of non-negative edges.
+
+    Parameters
+    ----------
+    A : sparse array of shape (n, n)
+    scaling : {"sym", "none"}
+        ``"sym"`` divides entry ij by the root of the degrees of i and j, which bounds the
+        eigenvalues by 1; ``"none"`` is the thesis.
+    """
+    A = sp.csr_array(A, dtype=np.float64)
+    A = sp.csr_array((A + A.T) / 2)
+    if scaling == "none":
+        return A
+    degrees = np.asarray(A.sum(axis=1)).ravel()
+    root = np.where(degrees > 0, 1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0)), 0.0)
+    return sp.csr_array(sp.diags_array(root) @ A @ sp.diags_array(root))
+
+
+def _even(count: int) -> Floats:
+    return np.full(count, 1.0 / max(count, 1))
+
+
+def _coefficients(w: Floats, alpha: float, weights_in: str) -> Floats:
+    """Return c_jh, the factor of X_j'X_h."""
+    C = np.full((len(w), len(w)), alpha)
+    if weights_in == "all":
+        root = np.sqrt(w)
+        C = alpha * len(w) * np.outer(root, root)
+    np.fill_diagonal(C, w)
+    return C
+
+
+class _Joint:
+    """X + M of all sources, formed or as products."""
+
+    def __init__(self, sources: Sequence[Source], C: Floats, M: Any) -> None:
+        self.sources, self.C, self.M = sources, C, M
+        self.parts = slices([source.r for source in sources])
+        self.r = self.parts[-1].stop
+
+    @property
+    def formable(self) -> bool:
+        n = self.M.shape[0]
+        fits = all(s.dense is not None or n * s.r <= _DENSE_ENTRIES for s in self.sources)
+        return fits and self.r <= DENSE_LIMIT
+
+    def form(self) -> Floats:
+        X = [s.dot(np.eye(s.r)) if s.dense is None else s.dense for s in self.sources]
+        A = np.zeros((self.r, self.r))
+        for j, left in enumerate(self.parts):
+            for h, right in enumerate(self.parts[: j + 1]):
+                A[left, right] = self.C[j, h] * (X[j].T @ X[h])
+                A[right, left] = A[left, right].T
+            if self.M.nnz:
+                A[left, left] += X[j].T @ (self.M @ X[j])
+        return (A + A.T) / 2
+
+    def product(self, u: Floats) -> Floats:
+        Y = [s.dot(u[part, None]) for s, part in zip(self.sources, self.parts, strict=True)]
+        out = []
+        for j, source in enumerate(self.sources):
+            total = sum(self.C[j, h] * Y[h] for h in range(len(Y)))
+            out.append(source.tdot(total + self.M @ Y[j]))
+        return np.concatenate(out).ravel()
+
+    def leading(self, k: int, random_state: int) -> tuple[Floats, Floats]:
+        if self.formable:
+            values, U = eigh(self.form(), subset_by_index=[self.r - k, self.r - 1])
+        else:
+            v0 = np.random.default_rng(random_state).standard_normal(self.r)
+            A = LinearOperator((self.r, self.r), matvec=lambda u: self.product(u.ravel()))
+            values, U = eigsh(A, k=min(k, self.r - 1), which="LA", v0=v0)
+        order = np.argsort(-values)
+        return values[order], U[:, order]
+
+
+def _blockwise(problem: _Joint, k: int) -> tuple[Floats, Floats, list[float], float]:
+    """Maximise tr U'(X + M)U with U_j'U_j = I by turns (or U_j U_j' = I where r_j < k)."""
+    if not problem.formable:
+        raise NotApplicableError(
+            "The block constraint",
+            [f"It is solved to {DENSE_LIMIT:,} features in all; use constraint='joint'."],
+        )
+    A = problem.form()
+    values, U = eigh(A, subset_by_index=[problem.r - k, problem.r - 1])
+    bound = len(problem.sources) * float(values.sum())
+    U = U[:, ::-1].copy()
+    # adding s_j to a diagonal block changes the objective by a constant and makes it convex
+    shifts = [max(0.0, -float(eigvalsh(A[part, part])[0])) for part in problem.parts]
+    for part in problem.parts:
+        U[part] = _polar(U[part])
+    history = [float((U * (A @ U)).sum())]
+    for _ in range(_MOST_SWEEPS):
+        for part, shift in zip(problem.parts, shifts, strict=True):
+            U[part] = _polar(A[part] @ U + shift * U[part])
+        history.append(float((U * (A @ U)).sum()))
+        if history[-1] - history[-2] <= 1e-12 * abs(history[-1]):
+            break
+    # the problem fixes U up to one rotation for all; take the one that makes the axes uncorrelated
+    inner, turn = np.linalg.eigh((U.T @ A @ U + (U.T @ A @ U).T) / 2)
+    return inner[::-1], U @ turn[:, ::-1], history, bound
+
+
+def _polar(U: Floats) -> Floats:
+    left, _, right = svd(U, full_matrices=False)
+    return np.asarray(left @ right)
+
+
+def _unit(U: Floats) -> Floats:
+    length = np.linalg.norm(U, axis=0)
+    return np.asarray(U / np.where(length > 0, length, 1.0))
+
+
+def _signed(sources: Sequence[Source], pieces: Sequence[Floats]) -> list[Floats]:
+    stacked = np.vstack([s.coefficients(U) for s, U in zip(sources, pieces, strict=True)])
+    top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
+    sign = np.where(top < 0, -1.0, 1.0)
+    return [U * sign for U in pieces]
+
+
+def _mean(sources: Sequence[Source], pieces: Sequence[Floats]) -> Floats:
+    count = np.sum([source.present for source in sources], axis=0).astype(np.float64)
+    total = np.sum([s.dot(U) for s, U in zip(sources, pieces, strict=True)], axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(count[:, None] > 0, total / count[:, None], np.nan))
+
+
+def _smoothed(scores: Floats, M: Any) -> Floats:
+    spread = M @ np.nan_to_num(scores)
+    reached = np.asarray(abs(M).sum(axis=1)).ravel() > 0
+    lost = np.isnan(scores).any(axis=1) & ~reached
+    return np.where(lost[:, None], np.nan, np.nan_to_num(scores) + spread)
+
+
+def _of_relations(M: Any, k: int, random_state: int) -> tuple[Floats, Floats]:
+    """Return the leading eigenvectors of H M H, with H the centring, of unit length."""
+    n = M.shape[0]
+    joined = np.asarray(abs(M).sum(axis=1)).ravel() > 0
+    if n <= _SMALL:
+        A = M.toarray()
+        A = A - A.mean(axis=0) - A.mean(axis=1)[:, None] + A.mean()
+        first = max(n - k, 0)
+        values, Y = eigh((A + A.T) / 2, subset_by_index=[first, n - 1])
+    else:
+        v0 = np.random.default_rng(random_state).standard_normal(n)
+
+        def product(y: Floats) -> Floats:
+            y = M @ (y.ravel() - y.mean())
+            return np.asarray(y - y.mean())
+
+        values, Y = eigsh(LinearOperator((n, n), matvec=product), k=k, which="LA", v0=v0)
+    order = np.argsort(-values)
+    values, Y = values[order], Y[:, order]
+    good = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    values, Y = values[good], Y[:, good]
+    Y = Y * np.where(Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])] < 0, -1.0, 1.0)
+    return values, np.where(joined[:, None], Y, np.nan)
+
+
+def _checked(fitted: Coca, wanted: int) -> Coca:
+    found = len(fitted.values)
+    if not found:
+        raise NotApplicableError(
+            "Collective components", ["No source tells the items apart, so there is no axis."]
+        )
+    if found < wanted:
+        warnings.warn(
+            f"Only {found} of {wanted} axes are held by the sources.", DataWarning, stacklevel=3
+        )
+    return fitted

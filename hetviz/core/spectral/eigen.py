@@ -1,0 +1,309 @@
+"""The one symmetric-definite eigenproblem behind every spectral method here.
+
+    maximise  p' Z' S Z p   subject to   p' (Z' T Z + Gamma) p = 1,      p = [a_1; ...; a_m]
+
+Z is block-diagonal with one centred basis per dataset, S and T are sparse and symmetric, and
+Gamma holds one ridge per dataset. Canonical correlations, locality-preserving projections,
+cross-domain matching and guided projection differ in S, T and the bases alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, blas, cholesky, eigh, lapack, solve_triangular
+from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
+
+from hetviz.core.spectral.blocks import Block, LinearMap
+from hetviz.errors import NotApplicableError, ParameterError
+
+Floats = NDArray[np.float64]
+
+DENSE_LIMIT = 4_000
+"""Up to this many coordinates in all, the two matrices are formed."""
+KEEP = 1e-9
+_LANCZOS_ABOVE = 400
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Axes of the joint space, best agreement first.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (k,)
+        p'Z'SZp of each axis, falling.
+    maps : tuple of LinearMap
+        One per dataset, in the order of the blocks.
+    embeddings : tuple of ndarray of shape (n_v, k)
+        The rows of each dataset on the k axes; NaN for featureless rows without guidance.
+    """
+
+    mu: Floats
+    maps: tuple[LinearMap, ...]
+    embeddings: tuple[Floats, ...]
+
+
+def solve(
+    blocks: Sequence[Block],
+    S: Any,
+    mass: Floats,
+    n_components: int,
+    *,
+    coupling: Any = None,
+    deflate: Any = None,
+    ridge_in_objective: bool = False,
+    keep: float | None = KEEP,
+    path: str = "auto",
+    random_state: int = 0,
+) -> Solution:
+    """Find the leading axes of the pencil (Z'SZ, Z'TZ + Gamma), T = diag(mass) + coupling.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        One per dataset, made by `hetviz.core.spectral.prepare.make_block`; their rows are stacked.
+    S : sparse array of shape (n, n)
+        Symmetric similarity over all rows.
+    mass : ndarray of shape (n,)
+        Non-negative.
+    n_components : int
+        Axes wanted; fewer come back when fewer exist.
+    coupling : sparse array of shape (n, n), optional
+        Symmetric, with diag(mass) + coupling positive semi-definite.
+    deflate : sparse array of shape (n, c), optional
+        Row vectors u (in row space, for featureless rows) that are known solutions of no
+        interest, such as the constant one; they are pushed to the end of the spectrum.
+    ridge_in_objective : bool
+        Maximise p'(Z'SZ + Gamma)p instead: the form that leaves the ridge out of the
+        minimised Laplacian.
+    keep : float or None
+        Axes with mu <= keep * max(mu_1, 1) are dropped, as they hold no agreement. None keeps all.
+    path : {"auto", "dense", "operator"}
+        Form the matrices, or only multiply with them.
+    random_state : int
+        Seeds the start vector of the iterative solver.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown path or fewer than 1 component.
+    hetviz.errors.NotApplicableError
+        When the constraint is not positive definite even with its ridge.
+
+    Notes
+    -----
+    Each axis is flipped so that its largest absolute coefficient is positive. Axes with equal mu
+    are defined only up to a rotation among themselves. With r coordinates in all: dense O(n r^2 +
+    r^3) time and O(r^2) memory; operator O(nnz(Z) + nnz(S) + sum r_v^2) per iteration.
+    """
+    if path not in ("auto", "dense", "operator"):
+        raise ParameterError(f"path = {path!r}; it must be 'auto', 'dense' or 'operator'.")
+    if n_components < 1:
+        raise ParameterError(f"n_components = {n_components}; it must be 1 or more.")
+    problem = _Pencil(blocks, S, mass, coupling, deflate, ridge_in_objective)
+    k = min(n_components, problem.r)
+    dense = problem.r <= DENSE_LIMIT if path == "auto" else path == "dense"
+    v0 = np.random.default_rng(random_state).standard_normal(problem.r)
+    try:
+        # the iterative solver cannot return every axis, so very small problems are always formed
+        mu, P = _dense(problem, k, v0) if dense or k >= problem.r else _iterate(problem, k, v0)
+    except LinAlgError as error:
+        raise NotApplicableError(
+            "This eigenproblem",
+            ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
+        ) from error
+    except ArpackError as error:
+        raise NotApplicableError(
+            "This eigenproblem",
+            ["Its leading axes are too close to tell apart; use a larger gamma or fewer axes."],
+        ) from error
+    return finish(blocks, *kept(mu, P, keep))
+
+
+def kept(mu: Floats, P: Floats, keep: float | None) -> tuple[Floats, Floats]:
+    """Drop the axes that hold no agreement: mu <= keep * max(mu_1, 1)."""
+    if keep is None:
+        return mu, P
+    good = np.flatnonzero(mu > keep * max(float(mu.max(initial=0.0)), 1.0))
+    return mu[good], P[:, good]
+
+
+def finish(blocks: Sequence[Block], mu: Floats, P: Floats) -> Solution:
+    """Fix the signs of stacked coordinates P (r, k) and turn them into maps and embeddings."""
+    pieces = [P[part] for part in slices([block.r for block in blocks])]
+    maps = [block.finish(piece) for block, piece in zip(blocks, pieces, strict=True)]
+    stacked = np.nan_to_num(np.vstack([fitted.coefficients for fitted in maps]))
+    top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
+    sign = np.where(top < 0, -1.0, 1.0)
+    maps = [LinearMap(m.coefficients * sign, m.centre, m.ridge) for m in maps]
+    embeddings = []
+    for block, piece, fitted in zip(blocks, pieces, maps, strict=True):
+        Y = block.dot(piece) * sign
+        unplaced = np.asarray(np.isnan(fitted.coefficients).any(axis=1))
+        if unplaced.any():
+            Y = np.where(unplaced[:, None], np.nan, Y)
+        embeddings.append(Y)
+    return Solution(mu, tuple(maps), tuple(embeddings))
+
+
+def slices(sizes: Sequence[int]) -> list[slice]:
+    """Return the slice of each part of a stacked array."""
+    ends = np.cumsum([0, *sizes])
+    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+
+class _Pencil:
+    """The two matrices of the problem, as blocks to be formed or as products."""
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        S: Any,
+        mass: Floats,
+        coupling: Any,
+        deflate: Any,
+        ridge_in_objective: bool,
+    ) -> None:
+        self.blocks = list(blocks)
+        self.rows = slices([block.n for block in blocks])
+        self.columns = slices([block.r for block in blocks])
+        self.r = self.columns[-1].stop
+        self.S, self.mass = sp.csr_array(S), mass
+        self.coupling = None if coupling is None or not coupling.nnz else sp.csr_array(coupling)
+        self.ridge_in_objective = ridge_in_objective
+        # G - 2 h h' / (u'h), with h = S u, moves the known solution u from mu = 1 to mu = -1
+        self.H = None if deflate is None else self._deflation(deflate)
+
+    def _deflation(self, U: Any) -> Floats:
+        H = np.asarray((self.S @ U).toarray())
+        size = np.asarray(U.multiply(H).sum(axis=0)).ravel()
+        used = size > 0
+        return self.tdot(H[:, used] * np.sqrt(2.0 / size[used]))
+
+    def dot(self, P: Floats) -> Floats:
+        parts = zip(self.blocks, self.columns, strict=True)
+        return np.concatenate([block.dot(P[columns]) for block, columns in parts])
+
+    def tdot(self, Y: Floats) -> Floats:
+        parts = zip(self.blocks, self.rows, strict=True)
+        return np.concatenate([block.tdot(Y[rows]) for block, rows in parts])
+
+    def objective(self, P: Floats) -> Floats:
+        """(Z'SZ [+ Gamma]) P: (r, k) to (r, k)."""
+        G = self.tdot(self.S @ self.dot(P))
+        if self.H is not None:
+            G -= self.H @ (self.H.T @ P)
+        if self.ridge_in_objective:
+            for block, columns in zip(self.blocks, self.columns, strict=True):
+                G[columns] += block.ridge * P[columns]
+        return G
+
+    def form(self, S: Any) -> Floats:
+        """Z'SZ as a dense (r, r) array."""
+        G = np.zeros((self.r, self.r))
+        for u, left in enumerate(self.blocks):
+            across = S[self.rows[u]]
+            for v, right in enumerate(self.blocks):
+                # of each two the narrower is spread over the links, which costs the most
+                if (right.r, v) > (left.r, u):
+                    continue
+                part = across[:, self.rows[v]]
+                if not part.nnz:
+                    continue
+                G[self.columns[u], self.columns[v]] = left.cross(part, right)
+                if u != v:
+                    G[self.columns[v], self.columns[u]] = G[self.columns[u], self.columns[v]].T
+        return (G + G.T) / 2
+
+    def constraint_blocks(self) -> list[Floats]:
+        """Z_v' diag(mass) Z_v + gamma_v I per dataset: (r, r), or (r,) when diagonal."""
+        grams = []
+        for block, rows in zip(self.blocks, self.rows, strict=True):
+            gram = block.gram(self.mass[rows])
+            ridge = block.ridge if gram.ndim == 1 else block.ridge * np.eye(block.r)
+            grams.append(gram + ridge)
+        return grams
+
+
+def _dense(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
+    G = problem.form(problem.S)
+    if problem.H is not None:
+        G -= problem.H @ problem.H.T
+    B = np.zeros_like(G) if problem.coupling is None else problem.form(problem.coupling)
+    for block, columns, gram in zip(
+        problem.blocks, problem.columns, problem.constraint_blocks(), strict=True
+    ):
+        B[columns, columns] += np.diag(gram) if gram.ndim == 1 else gram
+        if problem.ridge_in_objective:
+            G[columns, columns] += block.ridge * np.eye(block.r)
+    return leading(G, B, k, v0)
+
+
+def leading(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floats, Floats]:
+    """Return the k largest mu (falling) and P with G P = B P diag(mu), P'BP = I."""
+    r = len(G)
+    if r <= _LANCZOS_ABOVE or 10 * k > r:
+        mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
+        return mu[::-1], P[:, ::-1]
+    L = cholesky(B, lower=True)
+    C, _ = lapack.dsygst(G, L, lower=1)
+    whitened = LinearOperator((r, r), matvec=lambda q: blas.dsymv(1.0, C, q, lower=1))
+    try:
+        mu, Q = _lanczos(whitened, k, v0)
+    except ArpackError:
+        mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
+        return mu[::-1], P[:, ::-1]
+    return mu, solve_triangular(L, Q, lower=True, trans="T")
+
+
+def _lanczos(operator: Any, k: int, v0: Floats, **constraint: Any) -> tuple[Floats, Floats]:
+    """Return the k largest eigenvalues, falling, and their vectors."""
+    mu, Q = eigsh(operator, k=k, which="LA", v0=v0, **constraint)
+    order = np.argsort(-mu)
+    return mu[order], Q[:, order]
+
+
+def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
+    """Whiten with the Cholesky factors of the diagonal blocks, then iterate on products."""
+    factors = [
+        np.sqrt(gram) if gram.ndim == 1 else cholesky(gram) for gram in problem.constraint_blocks()
+    ]
+
+    def whiten(P: Floats, trans: str) -> Floats:
+        out = np.empty_like(P)
+        for R, columns in zip(factors, problem.columns, strict=True):
+            if R.ndim == 1:
+                out[columns] = P[columns] / R[:, None]
+            else:
+                out[columns] = solve_triangular(R, P[columns], trans=trans)
+        return out
+
+    def operator(product: Any) -> Any:
+        return LinearOperator((problem.r, problem.r), matvec=product, dtype=np.float64)
+
+    def objective(q: Floats) -> Floats:
+        return whiten(problem.objective(whiten(q.reshape(-1, 1), "N")), "T").ravel()
+
+    coupling = problem.coupling
+    if coupling is None:
+        mu, Q = _lanczos(operator(objective), k, v0)
+    else:
+
+        def constraint(q: Floats) -> Floats:
+            Y = coupling @ problem.dot(whiten(q.reshape(-1, 1), "N"))
+            return q.ravel() + whiten(problem.tdot(Y), "T").ravel()
+
+        M = operator(constraint)
+
+        def inverse(q: Floats) -> Floats:
+            return np.asarray(cg(M, q, rtol=1e-13, atol=0.0, maxiter=2_000)[0])
+
+        mu, Q = _lanczos(operator(objective), k, v0, M=M, Minv=operator(inverse))
+    return mu, whiten(Q, "N")

@@ -1,0 +1,286 @@
+"""Guided projection: datasets with different features placed in one space by signed guidance.
+
+    min  sum_ij w_ij |A_u' x_i - A_v' x_j|^2      over all linked rows i (of u) and j (of v)
+
+Positive guidance pulls rows together; the three `signed` forms differ in what negative guidance
+does. All are one call of `hetviz.core.spectral.eigen.solve` per group of datasets that guidance
+connects.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.core.graph.laplacian import SignedGraph, dataset_components
+from hetviz.core.spectral.anchor import solve_anchored
+from hetviz.core.spectral.blocks import Block, LinearMap
+from hetviz.core.spectral.eigen import KEEP, Solution, finish, slices, solve
+from hetviz.core.spectral.prepare import make_block
+from hetviz.core.spectral.signed import NU, SIGNED, constant_solutions, signed_form
+from hetviz.errors import DataError, DataWarning, NotApplicableError, ParameterError, Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+VARIANTS = ("block", "anchor", "printed")
+
+
+@dataclass(frozen=True)
+class Guided:
+    """A fitted guided projection of m datasets on k axes.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (m, k)
+        Agreement of each axis for each dataset, 1 at most without negative guidance; datasets
+        of one component share a row. Axes a component lacks have 0.
+    maps : tuple of LinearMap
+        One per dataset.
+    embeddings : tuple of ndarray of shape (n_v, k)
+        Unit-variance axes; scale them with `scaled`.
+    component : ndarray of shape (m,)
+        Datasets with the same number are connected by guidance and share their axes.
+    placed : ndarray of shape (m,)
+        False for datasets without usable guidance; all their coordinates are 0.
+    """
+
+    mu: Floats
+    maps: tuple[LinearMap, ...]
+    embeddings: tuple[Floats, ...]
+    component: Ints
+    placed: NDArray[np.bool_]
+
+    def scaled(self, exponent: float) -> tuple[Floats, ...]:
+        """Return the embeddings with axis c multiplied by max(mu_c, 0) ** exponent."""
+        factors = axis_scale(self.mu, exponent)
+        return tuple(Y * factor for Y, factor in zip(self.embeddings, factors, strict=True))
+
+
+def axis_scale(mu: Floats, exponent: float) -> Floats:
+    """max(mu, 0) ** exponent: 0 keeps axes of unit variance, 1 weighs them by agreement."""
+    return np.asarray(np.maximum(mu, 0.0) ** exponent)
+
+
+def guided_projection(
+    features: Sequence[Any],
+    W: Any,
+    *,
+    n_components: int = 2,
+    signed: str = "ratio",
+    nu: float | None = None,
+    variant: str = "block",
+    gamma: float | Sequence[float] = 0.1,
+    absolute: bool = False,
+    nominal: Sequence[int | None] | None = None,
+    center: bool = True,
+    keep: float | None = KEEP,
+    path: str = "auto",
+    symmetric: bool = False,
+    names: Sequence[str] | None = None,
+    title: str = "Guided projection",
+    random_state: int = 0,
+) -> Guided:
+    """Fit one linear map per dataset so that signed guidance is satisfied.
+
+    Parameters
+    ----------
+    features : sequence of (ndarray or csr of shape (n_v, d_v), or int)
+        One per dataset. A number is that many featureless rows; a kernel enters as the features
+        of its map (`hetviz.core.kernels.kernels`), with its number of rows as `nominal`.
+    W : sparse array of shape (n, n)
+        Signed guidance in [-1, 1] over all rows, stacked in the order of `features`;
+        symmetrised, its diagonal ignored.
+    n_components : int
+        Axes wanted; fewer come back (with a DataWarning) when fewer hold any agreement.
+    signed : {"ratio", "similarity", "paper"}
+        ``"ratio"``: min p'(Z'L+Z + Gamma)p / p'(Z'D+Z + Gamma + nu~ Z'L-Z)p, mu = 1 - lambda.
+        ``"similarity"``: S = W+ - nu W-, mass D+ + nu D-. ``"paper"``: S = W+ + nu (2 D- - W-).
+    nu : float, optional
+        Strength of negative guidance; 0.3, and 1 for the paper's form. The ratio caps it:
+        nu~ = nu min(1, tr(Z'D+Z) / tr(Z'L-Z)), so that a few negative links keep their own
+        force and many never outweigh the positive ones. The traces are taken after scaling
+        each dataset to unit size, so that units of measurement do not matter.
+    variant : {"block", "anchor", "printed"}
+        ``"block"`` constrains every dataset and has its ridge on both sides. ``"anchor"``
+        constrains only the first dataset of each component (others follow as the harmonic
+        extension); ``"printed"`` has the ridge only in the constraint. The last two are for
+        reproduction and use the paper's Laplacian, whatever `signed` says.
+    gamma, absolute, nominal, center
+        See `hetviz.core.spectral.prepare.make_block`; `gamma` and `nominal` may be given per
+        dataset.
+    keep, path, random_state
+        See `hetviz.core.spectral.eigen.solve`.
+    symmetric : bool
+        Promise that W is symmetric, which saves the time to make it so.
+    names : sequence of str, optional
+        Dataset names for messages.
+    title : str
+        What to call the method in messages.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        When there is no guidance, only negative guidance with the ratio form, or no axis on
+        which linked rows agree.
+    hetviz.errors.UnboundedProblemError
+        When negative guidance leaves the anchor variant without a minimum.
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+        For input that is not finite or does not fit, and for unknown options.
+
+    Notes
+    -----
+    See `hetviz.core.spectral.eigen.solve` for the cost; the anchor variant adds O((sum of the other
+    r_v)^3).
+    """
+    _check_options(signed, variant, nu)
+    graph = _checked_graph(W, symmetric)
+    form = signed if variant == "block" else "paper"
+    _check_guidance(graph, form, title)
+    sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
+    if sum(sizes) != graph.positive.shape[0]:
+        wanted = f"one row per object is needed, {sum(sizes):,} in all"
+        raise DataError(Problem("shape", "guidance", wanted, f"{graph.positive.shape[0]:,}"))
+    names = list(names or [f"dataset {v + 1}" for v in range(len(sizes))])
+    gammas = list(gamma) if isinstance(gamma, Sequence) else [gamma] * len(sizes)
+    nominals = list(nominal or [None] * len(sizes))
+    rows = slices(sizes)
+    blocks = [
+        make_block(
+            None if isinstance(X, int) else X,
+            graph.absolute_degrees[rows[v]],
+            gammas[v],
+            absolute=absolute,
+            nominal=nominals[v],
+            center=center,
+            reduce=variant != "printed",
+            where=names[v],
+        )
+        for v, X in enumerate(features)
+    ]
+    component = dataset_components(graph.absolute, sizes)
+    fitted: list[tuple[list[int], Solution | None]] = []
+    for number in range(int(component.max()) + 1):
+        members = [int(v) for v in np.flatnonzero(component == number)]
+        inside = graph.restrict(np.concatenate([np.r_[rows[v]] for v in members]))
+        if not (inside.positive.nnz or (form != "ratio" and inside.negative.nnz)):
+            fitted.append((members, None))
+            continue
+        problem = [blocks[v] for v in members]
+        strength = NU[form] if nu is None else nu
+        if variant == "anchor":
+            called = [names[v] for v in members]
+            solution = solve_anchored(
+                problem, inside, n_components, strength, keep, called, random_state
+            )
+        else:
+            S, mass, coupling = signed_form(problem, inside, form, strength)
+            solution = solve(
+                problem,
+                S,
+                mass,
+                n_components,
+                coupling=coupling,
+                deflate=constant_solutions(problem, inside),
+                ridge_in_objective=variant == "printed",
+                keep=keep,
+                path=path,
+                random_state=random_state,
+            )
+        fitted.append((members, solution))
+    if not any(len(found.mu) for _, found in fitted if found is not None):
+        reasons = [
+            "Nothing tells the linked rows apart, so there is no axis to place them on.",
+            "Link more rows, or rows whose features differ.",
+        ]
+        raise NotApplicableError(title, reasons)
+    for members, found in fitted:
+        if found is not None and len(found.mu) < n_components:
+            _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
+    return _joined(blocks, fitted, component)
+
+
+def _joined(
+    blocks: Sequence[Block],
+    fitted: Sequence[tuple[list[int], Solution | None]],
+    component: Ints,
+) -> Guided:
+    """Give the datasets of all components axes of one length."""
+    k = max((len(solution.mu) for _, solution in fitted if solution is not None), default=0)
+    mu = np.zeros((len(blocks), k))
+    placed = np.zeros(len(blocks), dtype=bool)
+    maps: list[LinearMap | None] = [None] * len(blocks)
+    embeddings = [np.zeros((block.n, k)) for block in blocks]
+    for members, solution in fitted:
+        problem = [blocks[v] for v in members]
+        if solution is None:
+            nothing = np.zeros((sum(block.r for block in problem), k))
+            solution = finish(problem, np.zeros(k), nothing)
+        else:
+            placed[members] = True
+        extra = k - len(solution.mu)
+        mu[members, : len(solution.mu)] = solution.mu
+        for v, projection, Y in zip(members, solution.maps, solution.embeddings, strict=True):
+            A = np.hstack([projection.coefficients, _extension(projection.coefficients, extra)])
+            maps[v] = LinearMap(A, projection.centre, projection.ridge)
+            embeddings[v] = np.hstack([Y, _extension(Y, extra)])
+    done = tuple(projection for projection in maps if projection is not None)
+    return Guided(mu, done, tuple(embeddings), component, placed)
+
+
+def _extension(Y: Floats, extra: int) -> Floats:
+    lost = np.isnan(Y).any(axis=1)
+    return np.repeat(np.where(lost, np.nan, 0.0)[:, None], extra, axis=1)
+
+
+def _warn_few_axes(found: int, wanted: int, names: Sequence[str]) -> None:
+    warnings.warn(
+        f"Only {found} of {wanted} axes hold any agreement between the guided rows of "
+        f"{', '.join(names)}.",
+        DataWarning,
+        stacklevel=3,
+    )
+
+
+def _check_guidance(graph: SignedGraph, form: str, title: str) -> None:
+    if not (graph.positive.nnz or graph.negative.nnz):
+        reasons = ["There is no guidance.", "Add links between rows."]
+        raise NotApplicableError(title, reasons)
+    if form == "ratio" and not graph.positive.nnz:
+        reasons = [
+            "All guidance says 'apart', which leaves every direction equally good.",
+            "Add links that say 'together', or choose signed='similarity'.",
+        ]
+        raise NotApplicableError(f"{title} with signed='ratio'", reasons)
+
+
+def _check_options(signed: str, variant: str, nu: float | None) -> None:
+    if signed not in SIGNED:
+        raise ParameterError(f"signed = {signed!r}; it must be one of {', '.join(SIGNED)}.")
+    if variant not in VARIANTS:
+        raise ParameterError(f"variant = {variant!r}; it must be one of {', '.join(VARIANTS)}.")
+    if nu is not None and not (np.isfinite(nu) and nu >= 0):
+        raise ParameterError(f"nu = {nu!r}; it must be a number of 0 or more.")
+
+
+def _checked_graph(W: Any, symmetric: bool) -> SignedGraph:
+    W = sp.csr_array(W, dtype=np.float64)
+    if not np.isfinite(W.data).all():
+        at = int(np.flatnonzero(~np.isfinite(W.data))[0])
+        i, j = (int(coordinate[at]) for coordinate in W.tocoo().coords)
+        raise DataError(
+            Problem(
+                "not-finite",
+                f"guidance between rows {i} and {j}",
+                "a weight is missing or infinite",
+                str(W.data[at]),
+                "Give a number from -1 to 1.",
+            )
+        )
+    return SignedGraph.split(W, symmetric=symmetric)

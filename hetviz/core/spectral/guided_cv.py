@@ -1,0 +1,233 @@
+"""Choosing the ridge and the number of axes of a guided projection by links held out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.core.graph.laplacian import SignedGraph, dataset_components
+from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
+from hetviz.core.spectral.blocks import Block
+from hetviz.core.spectral.eigen import Solution, slices, solve
+from hetviz.core.spectral.guided import axis_scale
+from hetviz.core.spectral.prepare import make_block
+from hetviz.core.spectral.signed import NU, constant_solutions, signed_form
+from hetviz.errors import NotApplicableError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GAMMAS = (0.01, 0.1, 1.0, 10.0)
+AXES = (1, 2, 3, 5, 8, 12, 20)
+FOLDS = 5
+_PAIRS = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A ridge and a number of axes, and how well all that were tried did.
+
+    Attributes
+    ----------
+    gamma : float
+    n_components : int
+    gammas : sequence of float
+    axes : sequence of int
+    areas : ndarray of shape (len(gammas), len(axes))
+        Area under the curve of the held-out links that say together, mean over the folds.
+    """
+
+    gamma: float
+    n_components: int
+    gammas: Sequence[float]
+    axes: Sequence[int]
+    areas: Floats
+
+
+def choose(
+    features: Sequence[Any],
+    W: Any,
+    *,
+    gammas: Sequence[float] = GAMMAS,
+    axes: Sequence[int] = AXES,
+    signed: str = "ratio",
+    nu: float | None = None,
+    exponent: Callable[[int], float] = lambda k: 0.0 if k <= 3 else 1.0,
+    nominal: Sequence[int | None] | None = None,
+    title: str = "Guided projection",
+    random_state: int = 0,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Choice:
+    """Try every ridge and number of axes on links that were held out.
+
+    Parameters
+    ----------
+    features, nominal
+        As in `hetviz.core.spectral.guided.guided_projection`.
+    W : sparse array of shape (n, n)
+        Signed guidance, symmetric.
+    gammas : sequence of float
+        Above 0.
+    axes : sequence of int
+    signed, nu
+        As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
+    exponent : callable
+        Of the number of axes, for `hetviz.core.spectral.guided.axis_scale`.
+    title : str
+        For messages.
+    random_state : int
+        Seeds the folds, which have as many links of each pair of datasets and each sign.
+    progress : callable
+        Gets the share done.
+
+    Returns
+    -------
+    Choice
+        The best mean area; of equal ones the larger ridge and the fewer axes.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        With fewer than 10 links that say together.
+
+    Notes
+    -----
+    Of each fold the features are prepared once and solved once per ridge, for all numbers of axes.
+    """
+    sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
+    upper = sp.triu(sp.csr_array(W), 1).tocoo()
+    p, q = (np.asarray(end, dtype=np.int64) for end in upper.coords)
+    if int((upper.data > 0).sum()) < 2 * FOLDS:
+        raise NotApplicableError(
+            title,
+            [
+                f"To choose by held-out links it needs at least {2 * FOLDS} links that say "
+                f"together; there are {int((upper.data > 0).sum())}.",
+                "Give the smoothing and the number of axes as numbers.",
+            ],
+        )
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    fold = _folds(owner[p] * len(sizes) + owner[q], upper.data > 0, random_state)
+    total = np.zeros((len(gammas), len(axes)))
+    for number in range(FOLDS):
+        kept = fold != number
+        entries = (upper.data[kept], (p[kept], q[kept]))
+        half = sp.csr_array(entries, shape=upper.shape)
+        graph = SignedGraph.split(half + half.T, symmetric=True)
+        train = _Fold(features, sizes, graph, signed, nu, nominal)
+        held = ~kept & (upper.data > 0)
+        for row, gamma in enumerate(gammas):
+            mu, Y = train.embed(gamma, max(axes), random_state)
+            for column, k in enumerate(axes):
+                scaled = Y[:, :k] * axis_scale(mu[:, :k], exponent(k))[owner]
+                total[row, column] += _area(scaled, p[held], q[held], owner, sizes, random_state)
+            progress((number + (row + 1) / len(gammas)) / FOLDS)
+    areas = total / FOLDS
+    best = float(np.nanmax(areas))
+    row = int(np.flatnonzero((areas >= best - 1e-12).any(axis=1))[-1])
+    column = int(np.flatnonzero(areas[row] >= best - 1e-12)[0])
+    return Choice(gammas[row], axes[column], tuple(gammas), tuple(axes), areas)
+
+
+class _Fold:
+    """The problem without the links of one fold, prepared for any ridge."""
+
+    def __init__(
+        self,
+        features: Sequence[Any],
+        sizes: Sequence[int],
+        graph: SignedGraph,
+        signed: str,
+        nu: float | None,
+        nominal: Sequence[int | None] | None,
+    ) -> None:
+        self.graph, self.signed = graph, signed
+        self.nu = NU[signed] if nu is None else nu
+        self.rows = slices(sizes)
+        degrees = graph.absolute_degrees
+        self.blocks: list[Block] = [
+            make_block(
+                None if isinstance(X, int) else X,
+                degrees[rows],
+                1.0,
+                nominal=None if nominal is None else nominal[v],
+            )
+            for v, (X, rows) in enumerate(zip(features, self.rows, strict=True))
+        ]
+        self.ridges = [block.ridge for block in self.blocks]
+        self.component = dataset_components(graph.absolute, sizes)
+
+    def embed(self, gamma: float, k: int, random_state: int) -> tuple[Floats, Floats]:
+        """Return mu (m, k) and coordinates (n, k) for one ridge; 0 on axes that do not exist."""
+        for block, ridge in zip(self.blocks, self.ridges, strict=True):
+            block.ridge = gamma * ridge
+        mu = np.zeros((len(self.blocks), k))
+        Y = np.zeros((self.rows[-1].stop, k))
+        for number in range(int(self.component.max()) + 1):
+            members = [int(v) for v in np.flatnonzero(self.component == number)]
+            solution = self._solve(members, k, random_state)
+            if solution is None:
+                continue
+            found = len(solution.mu)
+            mu[members, :found] = solution.mu
+            for v, part in zip(members, solution.embeddings, strict=True):
+                Y[self.rows[v], :found] = part
+        return mu, Y
+
+    def _solve(self, members: list[int], k: int, random_state: int) -> Solution | None:
+        inside = self.graph.restrict(np.concatenate([np.r_[self.rows[v]] for v in members]))
+        if not inside.positive.nnz:
+            return None
+        blocks = [self.blocks[v] for v in members]
+        S, mass, coupling = signed_form(blocks, inside, self.signed, self.nu)
+        return solve(
+            blocks,
+            S,
+            mass,
+            k,
+            coupling=coupling,
+            deflate=constant_solutions(blocks, inside),
+            random_state=random_state,
+        )
+
+
+def _folds(block: Ints, positive: NDArray[np.bool_], random_state: int) -> Ints:
+    rng = np.random.default_rng(random_state)
+    fold = np.empty(len(block), dtype=np.int64)
+    stratum = 2 * block + positive
+    start = 0
+    for value in np.unique(stratum):
+        rows = rng.permutation(np.flatnonzero(stratum == value))
+        # one stratum goes on where the last one stopped, so that many small ones fill all folds
+        fold[rows] = (start + np.arange(len(rows))) % FOLDS
+        start += len(rows)
+    return fold
+
+
+def _area(Y: Floats, p: Ints, q: Ints, owner: Ints, sizes: Sequence[int], seed: int) -> float:
+    """Return the area under the held-out curve, the blocks weighted by their links."""
+    rows = slices(sizes)
+    areas, weights = [], []
+    block = owner[p] * len(sizes) + owner[q]
+    for value in np.unique(block):
+        u, v = divmod(int(value), len(sizes))
+        chosen = block == value
+        ranked = distance_percentiles(
+            Y[rows[u]],
+            p[chosen] - rows[u].start,
+            q[chosen] - rows[v].start,
+            None if u == v else Y[rows[v]],
+            max_pairs=_PAIRS,
+            n_samples=_PAIRS,
+            random_state=seed,
+        )
+        area = satisfaction_area(ranked.values)
+        if np.isfinite(area):
+            areas.append(area)
+            weights.append(int(np.isfinite(ranked.values).sum()))
+    return float(np.average(areas, weights=weights)) if areas else float("nan")

@@ -1,0 +1,238 @@
+"""From features and guidance mass to a block of the eigenproblem: centring, reduction, ridge."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import eigvalsh, svd
+from scipy.sparse.linalg import LinearOperator, svds
+
+from hetviz.core.spectral.blocks import (
+    RIDGE_FLOOR,
+    Block,
+    FeatureBlock,
+    IdentityBlock,
+    absolute_ridge,
+    as_dense,
+)
+from hetviz.core.spectral.streamed import ROWS, StreamedBlock
+from hetviz.errors import DataError, DataWarning, ParameterError, Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WIDE = 4_000
+"""Sparse features with more columns than this are reduced before they are solved."""
+REDUCED_RANK = 300
+LARGEST = 1e100
+"""Larger values overflow when squared and summed."""
+_CONSTANT = 1e-24
+_DENSE_ENTRIES = 2e7
+STREAM_ENTRIES = 2_000_000
+"""Dense features with more entries are read in pieces instead of copied."""
+
+
+def make_block(
+    features: Any,
+    weights: Floats,
+    gamma: float = 0.1,
+    *,
+    absolute: bool = False,
+    nominal: int | None = None,
+    center: bool = True,
+    reduce: bool = True,
+    where: str = "features",
+) -> Block:
+    """Prepare one dataset for `hetviz.core.spectral.eigen.solve`.
+
+    Parameters
+    ----------
+    features : ndarray or csr of shape (n, d), or None
+        Rows to project (raw features, or a kernel's map). None is a featureless dataset:
+        the identity, never formed.
+    weights : ndarray of shape (n,)
+        Non-negative mass of guidance per row, |D|; it weighs the centre and scales the ridge.
+    gamma : float
+        Ridge, 0 or more. Relative: gamma_v = gamma tr(Phi' diag(w) Phi) / nominal.
+    absolute : bool
+        Take `gamma` as gamma_v itself.
+    nominal : int, optional
+        Number of features for the relative ridge; d when left out. A kernel's map passes its
+        number of training rows, so that cutting its rank does not change the ridge.
+    center : bool
+        Take off the weighted mean of each feature (the plain mean when no row has mass).
+    reduce : bool
+        Allow the exact reduction to the span of the guided rows. It drops the directions that no
+        guided row can see, which matter only when the ridge is left out of the objective.
+    where : str
+        Name of the dataset, for messages.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        When a feature is not a finite number, or the weights do not fit.
+    hetviz.errors.ParameterError
+        When gamma is negative or not finite.
+
+    Warns
+    -----
+    hetviz.errors.DataWarning
+        When gamma is 0 and the features are linearly dependent on the guided rows (a floor of
+        1e-12 of the mean feature variance is used), or when very wide sparse features are reduced.
+
+    Notes
+    -----
+    Dense features of more than two million entries, and files mapped by numpy, are read in pieces
+    and never copied. Features that do not vary over the guided rows are dropped. Where fewer rows
+    are guided than there are features, the problem is solved exactly in the span of the guided rows
+    (thin SVD, O(n^2 d)), if that halves it or gamma is 0; sparse features of more than 4,000
+    columns are reduced to 300 directions.
+    """
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise ParameterError(f"gamma = {gamma!r}; it must be a number of 0 or more.")
+    weights = np.asarray(weights, dtype=np.float64)
+    if features is None:
+        return IdentityBlock(weights, gamma, absolute=absolute)
+    X = _checked(features, weights, where)
+    n, d = X.shape
+    share = weights / weights.sum() if weights.any() else np.full(n, 1.0 / max(n, 1))
+    centre = _mean(X, share) if center else np.zeros(d)
+    if _to_be_streamed(X, weights, gamma):
+        return StreamedBlock(X, weights, centre, gamma, absolute=absolute, nominal=nominal)
+    mass = weights if weights.any() else share
+    X, shift, energy, columns = _centred(X, centre, mass)
+    trace = float(energy.sum()) if weights.any() else 0.0
+    rotation = _span(X, shift, weights, gamma, where) if reduce else None
+    if rotation is not None:
+        X = np.asarray(X @ rotation) - (0.0 if shift is None else shift @ rotation)
+        shift = None
+    ridge = absolute_ridge(gamma, absolute, trace, nominal or d)
+    block = FeatureBlock(X, shift, centre, columns, rotation, ridge)
+    if ridge == 0.0 and block.r:
+        block.ridge = _floor(block, weights, trace / d, where)
+    return block
+
+
+def _to_be_streamed(X: Any, weights: Floats, gamma: float) -> bool:
+    """Say whether dense features are too large to copy, and need no reduction."""
+    if sp.issparse(X) or gamma == 0:
+        return False
+    large = X.size > STREAM_ENTRIES or isinstance(X, np.memmap)
+    return large and np.count_nonzero(weights) >= X.shape[1] / 2
+
+
+def _mean(X: Any, share: Floats) -> Floats:
+    if sp.issparse(X):
+        return np.asarray(X.T @ share).ravel()
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), ROWS):
+        total += share[start : start + ROWS] @ X[start : start + ROWS]
+    return total
+
+
+def _checked(features: Any, weights: Floats, where: str) -> Any:
+    sparse = sp.issparse(features)
+    X: Any = sp.csr_array(features, dtype=np.float64) if sparse else _floats(features)
+    if X.ndim != 2 or X.shape[0] != len(weights):
+        problem = Problem(
+            "shape", where, f"a matrix with {len(weights):,} rows is needed", str(X.shape)
+        )
+        raise DataError(problem)
+    values = X.data if sparse else X
+    if not all(
+        (np.abs(values[start : start + 16 * ROWS].astype(np.float64)) <= LARGEST).all()
+        for start in range(0, len(values), 16 * ROWS)
+    ):
+        coordinates = X.tocoo().coords if sparse else None
+        at = np.argwhere(~(np.abs(values.astype(np.float64)) <= LARGEST))[0]
+        row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
+        problem = Problem(
+            "not-finite",
+            f"{where}, row {row + 1}, feature {column + 1}",
+            f"a feature value is missing, infinite or beyond {LARGEST:g}",
+            str(values[tuple(at)]),
+            "Fill it in, rescale it, or leave the row or the feature out.",
+        )
+        raise DataError(problem)
+    return X
+
+
+def _floats(features: Any) -> Any:
+    """Return dense features as they are if they are floats, mapped files too; else as float64."""
+    if isinstance(features, np.ndarray) and features.dtype in (np.float32, np.float64):
+        return features
+    return np.asarray(features, dtype=np.float64)
+
+
+def _centred(X: Any, centre: Floats, mass: Floats) -> tuple[Any, Floats | None, Floats, Ints]:
+    """Centre (dense at once, sparse by a shift) and drop the features that do not vary."""
+    if sp.issparse(X):
+        squares = X.multiply(X)
+        size = np.asarray(squares.T @ mass).ravel()
+        energy = np.maximum(size - mass.sum() * centre**2, 0.0) if centre.any() else size
+        # X'wX - (sum w) cc' cancels, so rounding is larger than for rows centred first
+        columns = np.flatnonzero(energy > 1e-14 * size)
+        return X[:, columns], centre[columns], energy[columns], columns
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    X = X - centre
+    energy = np.einsum("ij,ij,i->j", X, X, mass)
+    columns = np.flatnonzero(energy > _CONSTANT * mass.sum() * largest**2)
+    if len(columns) < X.shape[1]:
+        X = X[:, columns]
+    return X, None, energy[columns], columns
+
+
+def _span(X: Any, shift: Floats | None, weights: Floats, gamma: float, where: str) -> Floats | None:
+    """Return an orthonormal basis (d, r) of the directions that matter, or None for all."""
+    guided = np.flatnonzero(weights)
+    n, d = len(guided), X.shape[1]
+    # with a ridge the reduction is only for speed; without one it keeps the problem definite
+    if 0 < n < (d / 2 if gamma > 0 else d) and (shift is None or n * d <= _DENSE_ENTRIES):
+        rows = as_dense(X[guided]) - (0.0 if shift is None else shift)
+        _, values, Vt = svd(rows, full_matrices=False)
+        return np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
+    if n and shift is not None and d > WIDE:
+        return _leading_span(X[guided], shift, where)
+    return None
+
+
+def _leading_span(X: Any, shift: Floats, where: str) -> Floats:
+    n, d = X.shape
+    rank = min(REDUCED_RANK, n - 1, d - 1)
+    centred = LinearOperator(
+        X.shape,
+        matvec=lambda v: X @ v - shift @ v,
+        rmatvec=lambda u: X.T @ u - shift * u.sum(),
+        matmat=lambda V: X @ V - shift @ V,
+        rmatmat=lambda U: X.T @ U - np.outer(shift, U.sum(axis=0)),
+        dtype=np.float64,
+    )
+    v0 = np.random.default_rng(0).standard_normal(min(n, d))
+    _, values, Vt = svds(centred, k=rank, v0=v0)
+    total = float((X.data**2).sum() - 2 * shift @ (X.sum(axis=0)) + n * shift @ shift)
+    lost = 1.0 - float((values**2).sum()) / total
+    if lost > 1e-6:
+        warnings.warn(
+            f"{where}: {d:,} sparse features are reduced to their {rank} leading directions; "
+            f"{100 * lost:.1f} % of their variance is left out.",
+            DataWarning,
+            stacklevel=4,
+        )
+    return np.ascontiguousarray(Vt[values > 1e-12 * values.max()].T)
+
+
+def _floor(block: FeatureBlock, weights: Floats, scale: float, where: str) -> float:
+    values = eigvalsh(block.gram(weights))
+    if values[0] > RIDGE_FLOOR * values[-1]:
+        return 0.0
+    warnings.warn(
+        f"{where}: gamma is 0 but the features are linearly dependent on the guided rows; "
+        "a tiny ridge is used instead. A gamma of 0.1 is the usual choice.",
+        DataWarning,
+        stacklevel=3,
+    )
+    return RIDGE_FLOOR * scale

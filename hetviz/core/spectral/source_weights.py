@@ -1,0 +1,78 @@
+"""Weights of sources from what is said of pairs: how well each source alone agrees with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.spectral.coca import coca
+from hetviz.core.spectral.simplex import simplex_qp
+from hetviz.core.spectral.sources import Source
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def learned_weights(
+    sources: Sequence[Source],
+    graphs: Sequence[Any],
+    pairs: tuple[Ints, Ints],
+    signs: Floats,
+    n_components: int,
+    *,
+    similarity: str = "cosine",
+) -> tuple[Floats, Floats]:
+    """Weigh sources by how well each alone agrees with what is said of some pairs.
+
+    Parameters
+    ----------
+    sources, graphs
+        As in `coca`; the two kinds are weighed apart.
+    pairs : two arrays of shape (m,)
+        Rows of each pair, every pair once.
+    signs : ndarray of shape (m,)
+        1 for together, -1 for apart.
+    n_components : int
+        Principal components taken of each source.
+    similarity : {"cosine", "raw"}
+        Of the components of a pair: the cosine, or the inner product as in the thesis, which
+        depends on the scale of the source.
+
+    Returns
+    -------
+    source_weights, graph_weights : ndarray
+        Each non-negative and of sum 1.
+
+    Notes
+    -----
+    min |sum_k w_k E_k - C|^2 over the simplex (equations 4.18 and 4.19), E_k the similarity of the
+    pairs in source k; in a graph it is 1 for joined and -1 for other pairs. Pairs that say
+    together and pairs that say apart have the same total weight. O(m p) per component.
+    """
+    i, j = pairs
+    balance = np.zeros(len(signs))
+    for sign in (1.0, -1.0):
+        if (signs == sign).any():
+            balance[signs == sign] = 1.0 / np.count_nonzero(signs == sign)
+    seen = []
+    for source in sources:
+        if not source.r:
+            seen.append(np.zeros(len(signs)))
+            continue
+        Y = np.nan_to_num(coca([source], [], min(n_components, source.r)).scores)
+        if similarity == "cosine":
+            length = np.linalg.norm(Y, axis=1, keepdims=True)
+            Y = Y / np.where(length > 0, length, 1.0)
+        seen.append((Y[i] * Y[j]).sum(axis=1))
+    joined = [np.where(np.asarray(G[i, j]).ravel() != 0, 1.0, -1.0) for G in graphs]
+    return _qp(seen, balance, signs), _qp(joined, balance, signs)
+
+
+def _qp(E: Sequence[Floats], balance: Floats, signs: Floats) -> Floats:
+    if not E:
+        return np.zeros(0)
+    stacked = np.array(E)
+    return simplex_qp((stacked * balance) @ stacked.T, (stacked * balance) @ signs)

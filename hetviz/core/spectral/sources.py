@@ -1,0 +1,105 @@
+"""One source of features for the same rows: centred, scaled to a comparable size, gaps as zeros."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import svd
+
+from hetviz.core.spectral.blocks import LinearMap
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SCALES = ("block", "norm", "zscore", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Features of n rows, ready for a joint analysis; build it with `prepare_source`.
+
+    Attributes
+    ----------
+    present : ndarray of shape (n,)
+        False for rows that this source says nothing of; they count as zeros.
+    r : int
+        Number of coordinates; 0 when no feature varies.
+    """
+
+    present: Mask
+    r: int
+    _matrix: Any
+    _shift: Floats | None
+    _centre: Floats
+    _scale: Floats
+    _rotation: Floats | None
+
+    @property
+    def dense(self) -> Floats | None:
+        """The rows themselves, shape (n, r); None where they are kept sparse."""
+        return self._matrix if self._shift is None else None
+
+    def dot(self, P: Floats) -> Floats:
+        """X @ P: (r, k) to (n, k)."""
+        Y = np.asarray(self._matrix @ P)
+        return Y if self._shift is None else Y - np.outer(self.present, self._shift @ P)
+
+    def tdot(self, Y: Floats) -> Floats:
+        """X' @ Y: (n, k) to (r, k)."""
+        P = np.asarray(self._matrix.T @ Y)
+        return P if self._shift is None else P - np.outer(self._shift, self.present @ Y)
+
+    def coefficients(self, U: Floats) -> Floats:
+        """Return what each feature, centred and scaled, contributes: (r, k) to (d, k)."""
+        return U if self._rotation is None else self._rotation @ U
+
+    def map(self, U: Floats) -> LinearMap:
+        """Turn directions (r, k) into a map of features as they were given."""
+        return LinearMap(self._scale[:, None] * self.coefficients(U), self._centre, 0.0)
+
+
+def prepare_source(X: Any, present: Mask, scale: str = "block") -> Source:
+    """Centre and scale one source.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+        Rows that are not present are all 0.
+    present : ndarray of bool, shape (n,)
+    scale : {"block", "norm", "zscore", "none"}
+        ``"block"`` gives every feature the same variance and the whole a mean square row length of
+        1; ``"norm"`` only the latter, ``"zscore"`` only the former.
+
+    Notes
+    -----
+    Where fewer rows than half the features are present, dense features are replaced, exactly, by
+    their coordinates in the span of the rows. Sparse features stay sparse.
+    """
+    n, d = X.shape
+    share = present / max(int(present.sum()), 1)
+    centre = np.asarray(X.T @ share, dtype=np.float64).ravel()
+    squares = X.multiply(X) if sp.issparse(X) else X * X
+    variance = np.maximum(np.asarray(squares.T @ share).ravel() - centre**2, 0.0)
+    varies = variance > 1e-14 * np.asarray(squares.T @ share).ravel()
+    factor = varies.astype(np.float64)
+    if scale in ("block", "zscore"):
+        factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+    size = float((variance * factor**2).sum())
+    if scale in ("block", "norm") and size > 0:
+        factor = factor / np.sqrt(size)
+    if not varies.any():
+        return Source(present, 0, np.zeros((n, 0)), None, centre, factor, np.zeros((d, 0)))
+    if sp.issparse(X):
+        matrix = sp.csr_array(X @ sp.diags_array(factor))
+        return Source(present, d, matrix, centre * factor, centre, factor, None)
+    Z = np.where(present[:, None], (X - centre) * factor, 0.0)
+    rotation = None
+    if 2 * int(present.sum()) < d:
+        _, values, Vt = svd(Z[present], full_matrices=False)
+        rotation = np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
+        Z = Z @ rotation
+    return Source(present, Z.shape[1], Z, None, centre, factor, rotation)

@@ -1,0 +1,118 @@
+"""Where a layout starts: the slow directions of a random walk on the affinities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from hetviz.core.graph.laplacian import row_components
+
+Floats = NDArray[np.float64]
+
+SPREAD = 1e-4
+_DENSE_ROWS = 200
+_SPECTRAL_COMPONENTS = 20
+_LEAST_ROWS = 10
+_NOISE = 0.01
+
+
+def spectral_start(P: Any, n_components: int, rng: np.random.Generator) -> Floats:
+    """Return a small layout whose axes are the slowest modes of diffusion over P.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n, n)
+        Symmetric, non-negative, without an empty row.
+    n_components : int
+    rng : numpy.random.Generator
+        For start vectors and 1 % of noise.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+        Of standard deviation 1e-4. Each large connected part has its own modes and random
+        centre; rows of small parts start at random.
+
+    Notes
+    -----
+    The leading non-trivial eigenvectors of D^-1/2 P D^-1/2 over the square root of the degree,
+    by Lanczos iteration: O(nnz) per step.
+    """
+    n = P.shape[0]
+    label = row_components(P)
+    size = np.bincount(label)
+    Y = rng.standard_normal((n, n_components))
+    if len(size) > 1:
+        Y = 0.3 * Y + rng.standard_normal((len(size), n_components))[label]
+    for part in np.argsort(-size, kind="stable")[:_SPECTRAL_COMPONENTS]:
+        if size[part] < _LEAST_ROWS:
+            break
+        rows = np.flatnonzero(label == part)
+        modes = _modes(P[rows][:, rows] if len(size) > 1 else P, n_components, rng)
+        centre = 0.0 if len(size) == 1 else rng.standard_normal(n_components)
+        Y[rows] = centre + np.sqrt(size[part] / n) * modes
+    return np.asarray(SPREAD * Y / Y.std(axis=0))
+
+
+def _modes(P: Any, k: int, rng: np.random.Generator) -> Floats:
+    """Return k modes of a connected graph, each of standard deviation 1 with noise."""
+    n = P.shape[0]
+    root = np.sqrt(np.asarray(P.sum(axis=1)).ravel())
+    scale = sp.diags_array(1.0 / root)
+    A = (scale @ P @ scale).tocsr()
+    v0, noise = rng.standard_normal(n), rng.standard_normal((n, k))
+    if n <= _DENSE_ROWS:
+        _, V = eigh(A.toarray(), subset_by_index=[n - k - 1, n - 2])
+    else:
+        try:
+            values, V = eigsh(A, k=k + 1, which="LA", v0=v0, tol=1e-3, ncv=max(20, 4 * k))
+            V = V[:, np.argsort(values)[:-1]]
+        except ArpackError:
+            return noise
+    modes = V[:, ::-1] / root[:, None]
+    modes = (modes - modes.mean(axis=0)) / modes.std(axis=0)
+    largest = modes[np.abs(modes).argmax(axis=0), np.arange(k)]
+    return np.asarray(modes * np.sign(largest) + _NOISE * noise)
+
+
+def random_start(n: int, n_components: int, rng: np.random.Generator) -> Floats:
+    """Return a layout of variance 1e-4, as in the paper: shape (n, n_components)."""
+    return 1e-2 * rng.standard_normal((n, n_components))
+
+
+def carried_on(P: Any, Y: Floats, rng: np.random.Generator) -> Floats:
+    """Complete an earlier layout: rows without a place start among their neighbours.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n, n)
+    Y : ndarray of shape (n, k)
+        NaN rows have no place yet; at least one has.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        A new row lies at the mean of its placed neighbours by weight, a hundredth of the spread
+        off; one that none leads to lies at random. O(nnz) for each step away from placed rows.
+    """
+    Y = np.array(Y)
+    known = np.asarray(np.isfinite(Y).all(axis=1))
+    centre, spread = Y[known].mean(axis=0), float(Y[known].std()) or SPREAD
+    noise = rng.standard_normal(Y.shape)
+    while not known.all():
+        there = known.astype(np.float64)
+        mass = np.where(known, 0.0, np.asarray(P @ there).ravel())
+        reached = mass > 0
+        if not reached.any():
+            Y[~known] = centre + spread * noise[~known]
+            break
+        mean = (P @ np.where(known[:, None], Y, 0.0))[reached] / mass[reached, None]
+        Y[reached] = mean + 0.01 * spread * noise[reached]
+        known = known | reached
+    return Y

@@ -1,0 +1,1 @@
+"""Changes of the data: each returns a changed copy."""

@@ -1,0 +1,173 @@
+"""Links, comparisons and rows named by ids, as people and commands name them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.errors import DataError, Problem, listed
+
+_MOST_HINTS = 20
+_HINT_POOL = 20_000
+
+
+def links_by_id(
+    data: HeteroData,
+    source: str,
+    target: str,
+    pairs: Sequence[Sequence[str]],
+    weight: ArrayLike = 1.0,
+    *,
+    kind: str = "said",
+    meta: pd.DataFrame | None = None,
+) -> Links:
+    """Return links between pairs of ids.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Naming every id, name and weight that does not fit.
+    """
+    where = f"links {source} - {target}"
+    _check_lengths(where, "pair", pairs, (2,))
+    ids = np.array([tuple(pair) for pair in pairs], dtype=object).reshape(-1, 2)
+    i = _found(data, data[source], ids[:, 0], where)
+    j = _found(data, data[target], ids[:, 1], where)
+    return Links(source, target, i, j, weight, kind=kind, meta=meta)
+
+
+def pairs_by_id(
+    data: HeteroData,
+    pairs: Sequence[Sequence[Sequence[str]]],
+    weight: float | Sequence[float] = 1.0,
+    *,
+    kind: str = "said",
+    meta: pd.DataFrame | None = None,
+) -> list[Links]:
+    """Return links between pairs of (dataset, id), a `Links` for each two datasets.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Naming every id, name and weight that does not fit.
+    """
+    _check_lengths("links", "pair", pairs, (2,))
+    _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
+    weights = [float(weight)] * len(pairs) if isinstance(weight, int | float) else list(weight)
+    if len(weights) != len(pairs):
+        what = f"{len(pairs):,} weights are needed"
+        raise DataError(Problem("bad-shape", "links, weight", what, str(len(weights))))
+    blocks: dict[tuple[str, str], list[int]] = {}
+    for row, (first, second) in enumerate(pairs):
+        blocks.setdefault((first[0], second[0]), []).append(row)
+    return [
+        links_by_id(
+            data,
+            source,
+            target,
+            [(pairs[row][0][1], pairs[row][1][1]) for row in rows],
+            [weights[row] for row in rows],
+            kind=kind,
+            meta=None if meta is None else meta.iloc[rows],
+        )
+        for (source, target), rows in blocks.items()
+    ]
+
+
+def comparisons_by_id(
+    data: HeteroData,
+    rows: Sequence[Sequence[Sequence[str]]],
+    weight: ArrayLike = 1.0,
+    *,
+    meta: pd.DataFrame | None = None,
+) -> Comparisons:
+    """Return comparisons of three or four items, each given as (dataset, id).
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Naming every id, name and weight that does not fit.
+    """
+    _check_lengths("comparisons", "row", rows, (3, 4))
+    items = [item for row in rows for item in row]
+    _check_lengths("comparisons", "item", items, (2,))
+    names = np.array([name for name, _ in items], dtype=object)
+    ids = np.array([id for _, id in items], dtype=object)
+    places = np.zeros(len(items), dtype=np.int64)
+    for name in dict.fromkeys(names):
+        here = names == name
+        start = data.offsets[data[name].name].start
+        places[here] = start + _found(data, data[name], ids[here], "comparisons")
+    if all(len(row) == 3 for row in rows):
+        return Comparisons(places.reshape(-1, 3), weight, meta=meta)
+    ends = np.cumsum([0, *map(len, rows)])
+    objects = [
+        # a nearer to b than to c is: a and b nearer than a and c
+        row if len(row) == 4 else [row[0], row[1], row[0], row[2]]
+        for row in (places[a:b].tolist() for a, b in pairwise(ends))
+    ]
+    return Comparisons(np.array(objects), weight, meta=meta)
+
+
+def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> NDArray[np.int64]:
+    """Return the rows of ids within a dataset.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Naming every id that it lacks.
+    """
+    return _found(data, data[dataset], list(ids), where)
+
+
+def _found(
+    data: HeteroData, dataset: Dataset, ids: Sequence[Any] | NDArray[Any], where: str
+) -> NDArray[np.int64]:
+    rows = dataset.find(ids)
+    lost = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
+    if lost:
+        what = f"dataset {dataset.name!r} has no such id"
+        raise DataError(
+            listed(
+                Problem("unknown-id", where, what, str(text), _hint(data, dataset, text, place))
+                for place, text in enumerate(lost)
+            )
+        )
+    return rows
+
+
+def _hint(data: HeteroData, dataset: Dataset, text: Any, place: int) -> str:
+    for name, other in data.datasets.items():
+        if other.find([text])[0] >= 0:
+            return f"Dataset {name!r} has it: are the two exchanged?"
+    if place < _MOST_HINTS and len(dataset) <= _HINT_POOL:
+        near = difflib.get_close_matches(str(text), dataset.ids.tolist(), n=1)
+        if near:
+            return f"Did you mean {near[0]!r}?"
+    return "Correct the id, or leave it out."
+
+
+def _check_lengths(where: str, word: str, given: Sequence[Any], lengths: tuple[int, ...]) -> None:
+    wrong = [
+        (place, entry)
+        for place, entry in enumerate(given)
+        if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) not in lengths
+    ]
+    if wrong:
+        what = f"{' or '.join(map(str, lengths))} entries are needed"
+        raise DataError(
+            listed(
+                Problem(f"bad-{word}", f"{where}, {word} {place + 1}", what, repr(entry)[:80])
+                for place, entry in wrong
+            )
+        )

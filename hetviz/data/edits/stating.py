@@ -1,0 +1,316 @@
+"""Changes of guidance, statement by statement: edit, drop, turn round, name and leave out sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.data.model.meta import NOTED, joined_meta, text_of
+from hetviz.data.model.statements import located, set_names, statement_keys
+from hetviz.errors import DataError, Problem, listed
+
+Changes = Mapping[int, Mapping[str, Any]]
+
+_FIELDS = ("weight", "score", "kind", *NOTED)
+_WITHOUT: WeakKeyDictionary[HeteroData, dict[frozenset[str], HeteroData]] = WeakKeyDictionary()
+
+
+def drop_statements(data: HeteroData, keys: Iterable[str]) -> HeteroData:
+    """Leave statements out.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every key that is not there.
+    """
+    kept = np.ones(len(statement_keys(data)), dtype=bool)
+    kept[located(data, keys)] = False
+    return _only(data, kept)
+
+
+def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
+    """Exchange what is near and what is far in comparisons.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a key is not there, or names a link.
+    """
+    wanted = list(keys)
+    rows = located(data, wanted) - sum(map(len, data.links))
+    links = [key for key, row in zip(wanted, rows, strict=True) if row < 0]
+    if links:
+        what, remedy = "a link has no reverse", "Change the sign of its weight."
+        raise DataError(
+            listed(Problem("not-a-comparison", "guidance", what, key, remedy) for key in links)
+        )
+    compared = data.comparisons
+    if compared is None:
+        return data
+    objects = compared.objects.copy()
+    objects[rows] = objects[rows][:, [0, 2, 1] if objects.shape[1] == 3 else [2, 3, 0, 1]]
+    again = Comparisons(objects, compared.weight, meta=compared.meta)
+    return HeteroData(data.datasets, data.links, again, data.labels)
+
+
+def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, Any]]) -> HeteroData:
+    """Change fields of statements.
+
+    Parameters
+    ----------
+    data : HeteroData
+    changes : mapping of str to mapping
+        Key to new values: weight or score (numbers), kind, note, who, when or set (text).
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every key that is not there and every field or value that does not fit; kind and
+        score are fields of links only.
+    """
+    rows = located(data, changes).tolist()
+    n_links = sum(map(len, data.links))
+    problems = [
+        problem
+        for (key, fields), row in zip(changes.items(), rows, strict=True)
+        for problem in _misfits(key, fields, row < n_links)
+    ]
+    if problems:
+        raise DataError(listed(problems))
+    by_group: dict[int, dict[int, Mapping[str, Any]]] = {}
+    starts = np.cumsum([0, *map(len, data.links)])
+    groups = np.searchsorted(starts, rows, side="right") - 1
+    for group, row, fields in zip(groups.tolist(), rows, changes.values(), strict=True):
+        by_group.setdefault(group, {})[row - int(starts[group])] = fields
+    compared = data.comparisons
+    if compared is not None and len(data.links) in by_group:
+        compared = edited_comparisons(compared, by_group[len(data.links)])
+    links: list[Links] = []
+    moved: list[Links] = []
+    for number, group_links in enumerate(data.links):
+        here = by_group.get(number, {})
+        edited = edited_links(group_links, here)
+        kinds = {row: fields.get("kind", edited.kind) for row, fields in here.items()}
+        leaving = [row for row, kind in kinds.items() if kind != edited.kind]
+        for kind in dict.fromkeys(kinds[row] for row in leaving):
+            chosen = np.array([row for row in leaving if kinds[row] == kind])
+            moved.append(_of_kind(edited.take(chosen), kind))
+        if leaving:
+            edited = edited.take(np.setdiff1d(np.arange(len(edited)), leaving))
+        links.append(edited)
+    for group_links in moved:
+        put(links, group_links)
+    return HeteroData(data.datasets, filter(_says, links), compared, data.labels)
+
+
+def edited_links(links: Links, changes: Changes) -> Links:
+    """Return links with fields of some rows changed; their kind stays."""
+    if not changes:
+        return links
+    weight = _numbers(links.weight, changes, "weight")
+    given = links.weight_given or any("weight" in fields for fields in changes.values())
+    return Links(
+        links.source,
+        links.target,
+        links.i,
+        links.j,
+        weight if given else None,
+        score=None if links.score is None else _numbers(links.score, changes, "score"),
+        complete=links.complete,
+        kind=links.kind,
+        role=links.role,
+        meta=_texts(links, changes),
+    )
+
+
+def edited_comparisons(compared: Comparisons, changes: Changes) -> Comparisons:
+    """Return comparisons with fields of some rows changed."""
+    if not changes:
+        return compared
+    weight = _numbers(compared.weight, changes, "weight")
+    return Comparisons(compared.objects, weight, meta=_texts(compared, changes))
+
+
+def put(groups: list[Links], links: Links) -> tuple[int, int]:
+    """Add links to the first group of their sort, or as a group of their own.
+
+    Returns
+    -------
+    group, row : int
+        Where the first of them lies now.
+    """
+    for number, group in enumerate(groups):
+        if _sort_of(group) == _sort_of(links):
+            if len(links):
+                groups[number] = _joined(group, links)
+            return number, len(group)
+    groups.append(links)
+    return len(groups) - 1, 0
+
+
+def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
+    """Call a set of statements something else; one of that name takes them in.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such set, or the new name is empty.
+    """
+    name = new.strip()
+    if not name:
+        raise DataError(Problem("bad-name", f"set {old!r}", "the new name is empty"))
+    keys = statement_keys(data)[set_names(data) == checked_set(data, old)]
+    return edit_statements(data, {key: {"set": name} for key in keys})
+
+
+def checked_set(data: HeteroData, name: str) -> str:
+    """Return the name of a set that is there.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such set.
+    """
+    known = list(dict.fromkeys(set_names(data)))
+    if name not in known:
+        there = f"There are: {', '.join(known) or 'none'}."
+        raise DataError(Problem("unknown-set", "guidance", "there is no such set", name, there))
+    return name
+
+
+def without_sets(data: HeteroData, off: Collection[str]) -> HeteroData:
+    """Return the data without the statements of some sets; made once for each object of data."""
+    if not off:
+        return data
+    made = _WITHOUT.setdefault(data, {})
+    wanted = frozenset(off)
+    if wanted not in made:
+        kept = ~pd.Series(set_names(data), dtype=object).isin(wanted).to_numpy()
+        if kept.all():
+            return data
+        made[wanted] = _only(data, kept)
+    return made[wanted]
+
+
+def _only(data: HeteroData, kept: NDArray[np.bool_]) -> HeteroData:
+    """Return the data with only the chosen statements."""
+    links: list[Links] = []
+    start = 0
+    for group in data.links:
+        here = kept[start : start + len(group)]
+        links.append(group if here.all() else group.take(here))
+        start += len(group)
+    compared = data.comparisons
+    if compared is not None and not kept[start:].all():
+        compared = compared.take(kept[start:]) if kept[start:].any() else None
+    return HeteroData(data.datasets, filter(_says, links), compared, data.labels)
+
+
+def _says(links: Links) -> bool:
+    """Whether links say anything; no links at all do where they are known to be complete."""
+    return bool(len(links)) or links.complete
+
+
+def _sort_of(links: Links) -> tuple[Any, ...]:
+    scored = links.score is not None
+    return links.source, links.target, links.kind, links.role, links.complete, scored
+
+
+def _joined(first: Links, second: Links) -> Links:
+    """Return links of one sort as one; weights stay what they are, given or derived."""
+    score = None
+    if first.score is not None and second.score is not None:
+        score = np.concatenate([first.score, second.score])
+    return Links(
+        first.source,
+        first.target,
+        np.concatenate([first.i, second.i]),
+        np.concatenate([first.j, second.j]),
+        np.concatenate([first.weight, second.weight]),
+        score=score,
+        complete=first.complete,
+        kind=first.kind,
+        role=first.role,
+        meta=joined_meta(first.meta, len(first), second.meta, len(second)),
+    )
+
+
+def _of_kind(links: Links, kind: str) -> Links:
+    return Links(
+        links.source,
+        links.target,
+        links.i,
+        links.j,
+        links.weight if links.weight_given else None,
+        score=links.score,
+        complete=links.complete,
+        kind=kind,
+        role=links.role,
+        meta=links.meta,
+    )
+
+
+def _numbers(values: NDArray[np.float64], changes: Changes, field: str) -> NDArray[np.float64]:
+    out = values.copy()
+    for row, fields in changes.items():
+        if field in fields:
+            out[row] = fields[field]
+    return out
+
+
+def _texts(said: Links | Comparisons, changes: Changes) -> pd.DataFrame | None:
+    """Return the meta with new texts; a column comes to be where a text is not empty."""
+    meta = said.meta
+    for name in NOTED:
+        new = {row: fields[name] for row, fields in changes.items() if name in fields}
+        there = meta is not None and name in meta.columns
+        if there or any(new.values()):
+            cells = text_of(meta, name, len(said))
+            cells.iloc[list(new)] = list(new.values())
+            meta = (pd.DataFrame(index=range(len(said))) if meta is None else meta).assign(
+                **{name: cells}
+            )
+    return meta
+
+
+def _misfits(key: str, fields: Mapping[str, Any], is_link: bool) -> Iterator[Problem]:
+    for field, value in fields.items():
+        where = f"statement {key}, {field}"
+        given: Any = value
+        if field not in _FIELDS:
+            there = f"There are: {', '.join(_FIELDS)}."
+            yield Problem("unknown-field", where, "there is no such field", field, there)
+        elif field in ("kind", "score") and not is_link:
+            yield Problem("unknown-field", where, f"a comparison has no {field}", str(given))
+        elif field not in ("weight", "score"):
+            if not isinstance(given, str) or (field == "kind" and not given.strip()):
+                yield Problem("not-text", where, "text is needed", repr(given))
+        elif isinstance(given, bool) or not isinstance(given, int | float | np.number):
+            yield Problem("not-a-number", where, "a number is needed", repr(given))
+        else:
+            yield from _misfit(where, float(given), field, is_link)
+
+
+def _misfit(where: str, number: float, field: str, is_link: bool) -> Iterator[Problem]:
+    if not np.isfinite(number):
+        yield Problem("not-finite", where, "the number is missing or infinite", str(number))
+    elif field == "weight" and number == 0:
+        remedy = "Remove the statement, or use above 0 for together and below 0 for apart."
+        yield Problem("zero-weight", where, "a weight of 0 says nothing", "0", remedy)
+    elif field == "weight" and is_link and abs(number) > 1:
+        what = "weights go from -1 (apart) to 1 (together)"
+        yield Problem("weight-range", where, what, f"{number:g}")
+    elif field == "weight" and not is_link and number < 0:
+        what, remedy = (
+            "the weight of a comparison is above 0",
+            "To say the opposite, turn it round.",
+        )
+        yield Problem("weight-range", where, what, f"{number:g}", remedy)

@@ -1,0 +1,1 @@
+"""Ways to link datasets: keys, lists of keys, nearness on the globe."""

@@ -1,0 +1,130 @@
+"""One way to join two datasets, as plain values: what proposals offer and commands carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hetviz.data.joins.listing import match_by_list
+from hetviz.data.joins.matching import Match, match_by_key
+from hetviz.data.joins.nearness import match_by_nearness
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.errors import DataError, Problem
+
+KINDS = ("views", "key", "list", "tags", "near")
+
+
+@dataclass(frozen=True)
+class Join:
+    """How to join two datasets.
+
+    Attributes
+    ----------
+    kind : {"views", "key", "list", "tags", "near"}
+        The same things seen twice; a shared key; a column that lists items of `target`; one whose
+        entries become the new dataset `target`; places.
+    source, target : str
+    source_column, target_column : str
+        Empty for the ids.
+    separator : str
+        Between the entries of a list.
+    loose : bool
+        Whether upper and lower case, blanks and Unicode forms of keys do not count.
+    weight : {"rare", "same"}
+        Of links by a list, see `hetviz.links_by_list`.
+    k, km : int, float or None
+        Of links by places, see `hetviz.links_by_nearness`.
+    """
+
+    kind: str
+    source: str
+    target: str
+    source_column: str = ""
+    target_column: str = ""
+    separator: str = ";"
+    loose: bool = False
+    weight: str = "rare"
+    k: int | None = None
+    km: float | None = None
+
+    def match(self, data: HeteroData) -> Match:
+        """Return the pairs.
+
+        Raises
+        ------
+        hetviz.errors.DataError, hetviz.errors.ParameterError
+            If it cannot be done; see the functions for each kind.
+        """
+        ends = self.source, self.source_column, self.target
+        if self.kind in ("views", "key"):
+            return match_by_key(data, *ends, self.target_column, loose=self.loose)
+        if self.kind == "near":
+            return match_by_nearness(data, self.source, self.target, k=self.k, km=self.km)
+        if self.kind in ("list", "tags"):
+            return match_by_list(
+                data,
+                *ends,
+                self.target_column,
+                self.separator,
+                loose=self.loose,
+                weight=self.weight,
+                make=self.kind == "tags",
+            )
+        raise DataError(Problem("bad-join", "join", "there is no such way to join", self.kind))
+
+    def carried_out(self, data: HeteroData) -> HeteroData:
+        """Return the data joined this way.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If no pair is found, or the same links are there already.
+        """
+        if self.kind == "views":
+            return data.edit().set_entity(self.source, data[self.target].entity)
+        return joined(data, self.match(data))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a JSON-ready dictionary."""
+        return asdict(self)
+
+
+def joined(data: HeteroData, match: Match, kind: str | None = None) -> HeteroData:
+    """Return the data with the pairs of a match as links.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no pair, or links of this kind between these datasets hold each of them.
+    """
+    where = f"links {match.source} - {match.target}"
+    if not len(match.i):
+        what = "no item of the one belongs to an item of the other"
+        raise DataError(Problem("no-match", where, what, remedy="Choose other columns."))
+    if match.made is None:
+        links = match.links(kind)
+        same = [group for group in data.links if group.kind == links.kind]
+        if share_linked(data, match, same) == 1:
+            what = "each of these pairs is linked already"
+            raise DataError(Problem("already-linked", where, what, links.kind))
+    return match.added_to(data, kind)
+
+
+def share_linked(data: HeteroData, match: Match, groups: Sequence[Links] | None = None) -> float:
+    """Return the share of the pairs of a match that `groups`, or any links, hold already."""
+    if match.made is not None or not len(match.i):
+        return 0.0
+    n = len(data[match.target])
+    known = []
+    for group in data.links if groups is None else groups:
+        if (group.source, group.target) == (match.source, match.target):
+            known.append(group.i * n + group.j)
+        elif (group.target, group.source) == (match.source, match.target):
+            known.append(group.j * n + group.i)
+    if not known:
+        return 0.0
+    return float(np.isin(match.i * n + match.j, np.concatenate(known)).mean())

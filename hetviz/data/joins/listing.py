@@ -1,0 +1,257 @@
+"""Links and datasets of what the cells of a column list, as in "red; round"."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data.joins.keys import keys_of, quoted
+from hetviz.data.joins.list_columns import entries_of
+from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
+from hetviz.data.model.checks import MAX_ID_LENGTH
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.errors import DataError, ParameterError, Problem
+
+WEIGHTS = ("rare", "same")
+MOST_TAGS = 100_000
+# Uses up to which a tag counts fully.
+_FULL = 3
+
+
+def rarity(uses: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return min(1, sqrt(3 / uses)): what a link to an entry weighs that so many items list."""
+    return np.minimum(1.0, np.sqrt(_FULL / np.maximum(uses, 1)))
+
+
+def dataset_from_list(
+    data: HeteroData,
+    source: str,
+    column: str,
+    name: str | None = None,
+    separator: str = ";",
+    *,
+    loose: bool = True,
+) -> Dataset:
+    """Return a dataset of the distinct entries that a column lists, without features.
+
+    Parameters
+    ----------
+    data : HeteroData
+    source : str
+    column : str
+        Its cells hold entries with `separator` between them, as in "red; round".
+    name : str, optional
+        What to call it; the column's name unless given.
+    separator : str
+    loose : bool
+        Whether entries that differ only in case, blanks or Unicode form are one; it is called as
+        it is written most often.
+
+    Returns
+    -------
+    Dataset
+        The entries are the ids, most used first; the table counts their uses.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such column, it lists nothing, an entry has more than 256 characters, or
+        there are more than 100,000.
+
+    Notes
+    -----
+    Costs O(entries log entries).
+    """
+    return _dataset(
+        data, source, column, name or column, entries_of(data[source], column, separator, loose)
+    )
+
+
+def match_by_list(
+    data: HeteroData,
+    source: str,
+    column: str,
+    target: str,
+    target_column: str | None = None,
+    separator: str = ";",
+    *,
+    loose: bool = True,
+    weight: str = "rare",
+    make: bool = False,
+) -> Match:
+    """Pair items with the items of another dataset that a column of theirs lists.
+
+    Parameters
+    ----------
+    data, source, column, target, target_column, separator, loose, weight
+        As of `links_by_list`.
+    make : bool
+        Make a new dataset of the distinct entries and call it `target`.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+        As `links_by_list`; with `make` also as `dataset_from_list`.
+    """
+    where = f"links {source} - {target} by {column}"
+    if weight not in WEIGHTS:
+        raise ParameterError(f"weight = {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+    two_datasets(source, target, where)
+    entries = entries_of(data[source], column, separator, loose)
+    made = None
+    if make:
+        if target in data.datasets:
+            what = "a dataset has this name already"
+            raise DataError(Problem("duplicate-name", where, what, target, "Choose another name."))
+        made = _dataset(data, source, column, target, entries)
+        keys = keys_of(made, "", loose)
+    elif target_column is None:
+        keys = _better_keys(data[target], entries, loose)
+    else:
+        keys = keys_of(data[target], target_column, loose)
+    uses = entries["key"].value_counts()
+    rows = keys.value_counts()
+    pairs = int((uses * rows.reindex(uses.index).fillna(0)).sum())
+    if pairs > MOST_PAIRS:
+        too_many_pairs(
+            where,
+            f"{len(entries):,} entries name {pairs:,} pairs",
+            "Choose a column whose values differ more from row to row.",
+        )
+    joined = entries.merge(keys.to_frame("key").assign(j=keys.index), on="key")
+    joined = joined.sort_values(["row", "j"]).drop_duplicates(["row", "j"])
+    weights = rarity(np.asarray(joined["key"].map(uses), np.int64)) if weight == "rare" else None
+    return paired(
+        data,
+        source,
+        target,
+        joined["row"].to_numpy(np.int64),
+        joined["j"].to_numpy(np.int64),
+        made=made,
+        weight=weights,
+        kind=column,
+        told=_told(entries, keys, uses, target, weight),
+    )
+
+
+def links_by_list(
+    data: HeteroData,
+    source: str,
+    column: str,
+    target: str,
+    target_column: str | None = None,
+    separator: str = ";",
+    *,
+    loose: bool = True,
+    weight: str = "rare",
+    kind: str | None = None,
+) -> Links:
+    """Link items with the items of another dataset that a column of theirs lists.
+
+    Parameters
+    ----------
+    data : HeteroData
+    source : str
+    column : str
+        Its cells hold entries with `separator` between them, as in "red; round".
+    target : str
+        Another dataset; for one of the entries themselves see `dataset_from_list`.
+    target_column : str, optional
+        Which column of `target` the entries name; empty for the ids. Unless given, ids or titles,
+        whichever more entries name.
+    separator : str
+    loose : bool
+        Whether upper and lower case, blanks and Unicode forms do not count.
+    weight : {"rare", "same"}
+        "rare": a link weighs min(1, sqrt(3 / u)) where u items list the entry, so that what nearly
+        all have draws less; "same": 1 each.
+    kind : str, optional
+        What to call the links; the column's name unless given.
+
+    Returns
+    -------
+    Links
+        Ordered by row of `source`; role "relation".
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a dataset or column does not exist, or the entries name more than 1,000,000 pairs.
+    hetviz.errors.ParameterError
+        For another `weight`, or no separator.
+
+    Notes
+    -----
+    Costs O(entries log entries + links).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from hetviz import Dataset, HeteroData, links_by_list
+    >>> toys = Dataset("toys", ["ball", "die"], table=pd.DataFrame({"is": ["red; round", "red"]}))
+    >>> links_by_list(HeteroData([toys, Dataset("looks", ["round", "red"])]), "toys", "is",
+    ...               "looks").j.tolist()
+    [0, 1, 1]
+    """
+    found = match_by_list(
+        data, source, column, target, target_column, separator, loose=loose, weight=weight
+    )
+    return found.links(kind)
+
+
+def _better_keys(target: Dataset, entries: pd.DataFrame, loose: bool) -> pd.Series:
+    """Return ids or titles, whichever more entries name."""
+    ids = keys_of(target, "", loose)
+    if target.title_column is None:
+        return ids
+    titles = keys_of(target, target.title_column, loose)
+    named = [int(entries["key"].isin(set(keys)).sum()) for keys in (ids, titles)]
+    return titles if named[1] > named[0] else ids
+
+
+def _dataset(
+    data: HeteroData, source: str, column: str, name: str, entries: pd.DataFrame
+) -> Dataset:
+    where = f"dataset {source!r}, column {column!r}"
+    if not len(entries):
+        raise DataError(
+            Problem("no-entries", where, "no cell holds an entry", remedy="Choose another column.")
+        )
+    # The commonest spelling stands for a key, the first in the alphabet among equals.
+    spelled = entries.groupby(["key", "text"]).size().reset_index(name="n")
+    spelled = spelled.sort_values(["key", "n", "text"], ascending=[True, False, True])
+    first = spelled.drop_duplicates("key").set_index("key")["text"]
+    uses = entries["key"].value_counts()
+    if len(uses) > MOST_TAGS:
+        what = f"it lists {len(uses):,} different entries; {MOST_TAGS:,} are allowed"
+        raise DataError(Problem("too-many-entries", where, what, remedy="Choose another column."))
+    tags = pd.DataFrame({"text": first, "uses": uses.reindex(first.index)})
+    tags = tags.sort_values(["uses", "text"], ascending=[False, True])
+    long = [text for text in tags["text"] if len(text) > MAX_ID_LENGTH]
+    if long:
+        what = f"an entry has {len(long[0])} characters; {MAX_ID_LENGTH} are allowed"
+        remedy = "Is another sign between the entries?"
+        raise DataError(Problem("long-entry", where, what, long[0][:40] + "…", remedy))
+    table = tags[["uses"]].reset_index(drop=True)
+    return Dataset(name, tags["text"].tolist(), table=table)
+
+
+def _told(
+    entries: pd.DataFrame, keys: pd.Series, uses: pd.Series, target: str, weight: str
+) -> tuple[str, ...]:
+    lost = entries[~entries["key"].isin(set(keys))].drop_duplicates("key")
+    told = []
+    if len(lost):
+        lost = lost.assign(uses=lost["key"].map(uses))
+        lost = lost.sort_values(["uses", "key"], ascending=[False, True])
+        told.append(f"Not in {target}: {quoted(lost['text'].tolist())}.")
+    if weight == "rare" and len(uses) and int(uses.max()) > _FULL:
+        top = int(uses.max())
+        told.append(
+            f"What up to {_FULL} items list weighs 1; what more list weighs less, down to "
+            f"{float(rarity(np.array([top]))[0]):.2g} for what {top:,} list."
+        )
+    return tuple(told)

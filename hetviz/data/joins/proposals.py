@@ -1,0 +1,348 @@
+"""Ways in which datasets seem to belong together, each with a score and what speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.data.joins.geographic import place_columns, places_of
+from hetviz.data.joins.join import Join, share_linked
+from hetviz.data.joins.key_columns import KeyColumn, called_alike, chance, key_columns, shared
+from hetviz.data.joins.matching import MOST_PAIRS, Match
+from hetviz.data.joins.nearness import NEAREST, km_between, nearest_km
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.queries.reach import Reach, reach
+from hetviz.errors import HetvizError
+
+MOST_PROPOSALS = 12
+_LEAST_SCORE = 0.2
+_LEAST_KEYS = 3
+_KEYLIKE = 0.8
+_VIEW_SHARE = 0.5
+_RUNNING_SCORE = 0.2
+_EXAMPLES = 3
+_SAMPLED = 1_000
+_LINKED = 0.9
+_PER_PAIR = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A way to join two datasets.
+
+    Attributes
+    ----------
+    join : Join
+        What to do; `Join.carried_out` does it.
+    score : float
+        From 0, as chance would have it, to 1, every row of both has a partner.
+    evidence : tuple of str
+        What speaks for it and against it, in sentences.
+    match : Match
+        The pairs.
+    reach : Reach
+        Whom the pairs reach.
+    """
+
+    join: Join
+    score: float
+    evidence: tuple[str, ...]
+    match: Match
+    reach: Reach
+
+    @property
+    def title(self) -> str:
+        """What it says, in a few words."""
+        join = self.join
+        if join.kind == "views":
+            return f"{join.source} and {join.target} look like two views of the same things"
+        if join.kind == "tags":
+            return f"What {join.source} list in {join.source_column}, as a dataset of its own"
+        if join.kind == "near":
+            return f"{join.source} near {join.target}"
+        ends = [
+            f"{name}: {column or 'id'}"
+            for name, column in (
+                (join.source, join.source_column),
+                (join.target, join.target_column),
+            )
+        ]
+        return f"{ends[0]} names {ends[1]}" if join.kind == "list" else " = ".join(ends)
+
+    def examples(self, data: HeteroData) -> tuple[tuple[str, str], ...]:
+        """Return three pairs by name, from the beginning, the middle and the end."""
+        target = data[self.match.target] if self.match.made is None else self.match.made
+        source = data[self.match.source]
+        return tuple(
+            (str(source.titles[self.match.i[at]]), str(target.titles[self.match.j[at]]))
+            for at in spread(len(self.match.i), _EXAMPLES)
+        )
+
+    def to_dict(self, data: HeteroData) -> dict[str, Any]:
+        """Return it as a JSON-ready dictionary."""
+        return {
+            "title": self.title,
+            "join": self.join.to_dict(),
+            "score": self.score,
+            "evidence": list(self.evidence),
+            "examples": [list(pair) for pair in self.examples(data)],
+            "pairs": len(self.match.i),
+            "linked": self.reach.linked,
+            "items": self.reach.items,
+            "warnings": [*self.match.told, *self.reach.warnings],
+        }
+
+
+def propose_joins(data: HeteroData) -> list[Proposal]:
+    """Return ways in which the datasets seem to belong together, the best first.
+
+    Parameters
+    ----------
+    data : HeteroData
+
+    Returns
+    -------
+    list of Proposal
+        At most twelve, two for each two datasets. Ids and columns are compared as
+        `hetviz.data.joins.keys.folded` does, never by the order of rows; what links hold already is
+        left out. The score of a shared key is (s - c) / (1 - c), where s is the mean of the shares
+        of rows on each side that have a partner and c what chance would give (see
+        `hetviz.data.joins.key_columns.chance`), halved where the columns are called alike, doubled
+        where no pair is written alike. The score of a list that becomes a dataset is the share of
+        its entries that occur again, times the share of rows that list something; of places, 1 - d
+        / D, with d the median distance to the nearest and D that of any two.
+
+    Notes
+    -----
+    O(N + K log K) for N cells of at most 40 columns a dataset and K different keys, and the pairs
+    of the few proposals that are left; chance and distances are estimated from samples. Each column
+    is read once a dataset, however often its links change, see `hetviz.data.joins.column_cache`.
+
+    Examples
+    --------
+    >>> from hetviz import Dataset, HeteroData, propose_joins
+    >>> names = ["Oslo", "Riga", "Wien", "Bern"]
+    >>> found = propose_joins(HeteroData([Dataset("a", names), Dataset("b", names[::-1])]))
+    >>> found[0].title
+    'a and b look like two views of the same things'
+    """
+    columns = key_columns(data)
+    drafts = [*_by_keys(data, columns), *_by_places(data)]
+    listed = {(d.join.source, d.join.source_column) for d in drafts if d.join.kind == "list"}
+    drafts += [d for d in _by_tags(data, columns) if d.of not in listed]
+    drafts.sort(key=lambda d: (-d.score, d.join.kind, d.of, d.join.target, d.join.target_column))
+    found: list[Proposal] = []
+    used: dict[tuple[str, str], int] = {}
+    for draft in drafts:
+        ends = tuple(sorted((draft.join.source, draft.join.target)))
+        if len(found) == MOST_PROPOSALS:
+            break
+        if used.get((ends[0], ends[1]), 0) < _PER_PAIR:
+            proposal = _whole(data, draft)
+            if proposal is not None:
+                used[ends[0], ends[1]] = used.get((ends[0], ends[1]), 0) + 1
+                found.append(proposal)
+    # Some lost of their score when their pairs were made.
+    return sorted(found, key=lambda proposal: -proposal.score)
+
+
+def recognise_views(data: HeteroData) -> list[Proposal]:
+    """Return the pairs of datasets that look like two views of the same things.
+
+    Parameters
+    ----------
+    data : HeteroData
+
+    Returns
+    -------
+    list of Proposal
+        Those of `propose_joins` whose ids are mostly the same; `Join.carried_out` makes them views.
+
+    Notes
+    -----
+    As `propose_joins`.
+    """
+    return [proposal for proposal in propose_joins(data) if proposal.join.kind == "views"]
+
+
+def spread(n: int, most: int) -> NDArray[np.int64]:
+    """Return up to `most` positions from the first to the last of n, evenly."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A proposal whose pairs are not made yet."""
+
+    join: Join
+    score: float
+    evidence: tuple[str, ...]
+    share: float = 0.0
+    luck: float = 0.0
+
+    @property
+    def of(self) -> tuple[str, str]:
+        return self.join.source, self.join.source_column
+
+
+def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
+    """Return the proposal with its pairs, or None where there are none to add."""
+    join, score, evidence = draft.join, draft.score, draft.evidence
+    try:
+        match = join.match(data)
+        exact = replace(join, loose=False)
+        as_it_stands = exact.match(data) if join.loose and join.kind != "tags" else match
+    except HetvizError:
+        # Too many pairs, or entries that cannot be ids: nothing to offer.
+        return None
+    if not len(match.i):
+        return None
+    if join.loose and len(as_it_stands.i) >= len(match.i):
+        join, match = exact, as_it_stands
+    elif join.loose and join.kind != "tags":
+        found = len(as_it_stands.i)
+        evidence += (
+            f"{found:,} of these {len(match.i):,} pairs are written alike: upper and "
+            "lower case, blanks or Unicode forms do not count."
+            if found
+            else "No pair is written alike: upper and lower case, blanks or Unicode forms do not "
+            "count.",
+        )
+        # Codes of two tables that never agree in case are more likely codes of other things.
+        score = score if found else _above(draft.share, 2 * draft.luck)
+    if score < _LEAST_SCORE or (join.kind != "views" and share_linked(data, match) >= _LINKED):
+        return None
+    return Proposal(join, score, evidence, match, reach(match.added_to(data), [match.links()]))
+
+
+def _by_keys(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
+    counts = shared(columns)
+    keys = sp.triu(counts.keys, k=1).tocoo()
+    for a, b, n in zip(keys.row.tolist(), keys.col.tolist(), keys.data.tolist(), strict=True):
+        if columns[a].dataset == columns[b].dataset:
+            continue
+        if _names(columns[b], columns[a]):
+            a, b = b, a
+        left, right = columns[a], columns[b]
+        fewest = min(_LEAST_KEYS, len(left.keys), len(right.keys))
+        if n < fewest or not _is_key(data, right):
+            continue
+        if counts.pairs[a, b] <= MOST_PAIRS:
+            yield from _keyed(data, left, right, int(counts.rows[a, b]), int(counts.rows[b, a]))
+
+
+def _names(a: KeyColumn, b: KeyColumn) -> bool:
+    """Say whether a rather names the items of b than b those of a."""
+    lists = a.separator is not None, b.separator is not None
+    return lists[0] if lists[0] != lists[1] else a.distinct < b.distinct
+
+
+def _is_key(data: HeteroData, column: KeyColumn) -> bool:
+    """Say whether a column tells the items apart: ids, titles, or a value of its own for each."""
+    named = column.column in ("", data[column.dataset].title_column)
+    return column.separator is None and column.distinct >= (_KEYLIKE if named else 1.0)
+
+
+def _keyed(
+    data: HeteroData, a: KeyColumn, b: KeyColumn, hits_a: int, hits_b: int
+) -> Iterator[_Draft]:
+    n_a = int(a.uses.sum()) if a.separator is not None else len(data[a.dataset])
+    n_b = len(data[b.dataset])
+    share = (hits_a / n_a + hits_b / n_b) / 2
+    by_chance = (chance(a, b) + chance(b, a)) / 2
+    alike = called_alike(a, b)
+    luck = by_chance / 2 if alike else by_chance
+    score = _above(share, luck)
+    ids = not a.column and not b.column
+    kind = "list" if a.separator is not None else "key"
+    running = a.counts_up and b.counts_up
+    if ids and share >= _VIEW_SHARE:
+        if data[a.dataset].entity == data[b.dataset].entity:
+            return
+        kind = "views"
+        if running and share >= _LINKED:
+            score = max(score, _RUNNING_SCORE)
+    if score < _LEAST_SCORE:
+        return
+    what = f"entries of {a.column}" if kind == "list" else a.dataset
+    evidence = [
+        f"{hits_a:,} of {n_a:,} {what} and {hits_b:,} of {n_b:,} {b.dataset} find each other: "
+        f"{share:.0%} in the mean, where chance would give {by_chance:.0%}."
+    ]
+    if alike:
+        evidence.append("The names of the columns point to each other.")
+    if running:
+        evidence.append(
+            "Both are running numbers, as unrelated tables have them too: look at the pairs first."
+        )
+    sign = a.separator or ";"
+    join = Join(kind, a.dataset, b.dataset, a.column, b.column, sign, loose=True)
+    yield _Draft(join, score, tuple(evidence), share, luck)
+
+
+def _above(share: float, luck: float) -> float:
+    """Return how far a share lies above chance, from 0 to 1."""
+    return 0.0 if luck >= 1 else max(0.0, (share - luck) / (1 - luck))
+
+
+def _by_tags(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
+    for column in columns:
+        uses = int(column.uses.sum())
+        again = int(column.uses[column.uses > 1].sum())
+        n = len(data[column.dataset])
+        if column.separator is None or again < uses / 2:
+            continue
+        score = again / uses * column.rows / n
+        if score < _LEAST_SCORE:
+            continue
+        name = _free_name(data, column.column)
+        evidence = (
+            f"{column.rows:,} of {n:,} {column.dataset} list something: {len(column.keys):,} "
+            f"different entries, {uses / column.rows:.1f} each; {again / uses:.0%} of the entries "
+            "occur again.",
+        )
+        join = Join("tags", column.dataset, name, column.column, "", column.separator, loose=True)
+        yield _Draft(join, score, evidence)
+
+
+def _by_places(data: HeteroData) -> Iterator[_Draft]:
+    placed = {}
+    for name, dataset in data.datasets.items():
+        if place_columns(dataset) is not None:
+            P = places_of(dataset)[0]
+            P = P[~np.isnan(P[:, 0])]
+            if len(P):
+                placed[name] = P
+    for first, second in combinations(placed, 2):
+        # From the one with more places: each of its items gets its nearest.
+        ends = (first, second) if len(placed[first]) >= len(placed[second]) else (second, first)
+        S, T = (_some(placed[name]) for name in ends)
+        near = float(np.median(nearest_km(S, placed[ends[1]])))
+        any_two = float(np.median(km_between(S[:, None], T[None, :])))
+        score = 0.0 if any_two <= 0 else max(0.0, 1 - near / any_two)
+        share = len(placed[ends[0]]) / len(data[ends[0]])
+        if score * share < _LEAST_SCORE:
+            continue
+        evidence = (
+            f"Both have latitude and longitude. In the median {near:,.0f} km lie between one of "
+            f"{ends[0]} and the nearest of {ends[1]}, and {any_two:,.0f} km between any two.",
+        )
+        yield _Draft(Join("near", *ends, k=NEAREST), score * share, evidence)
+
+
+def _some(P: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return up to so many places, the same ones whatever the order of the rows."""
+    ordered = P[np.lexsort((P[:, 1], P[:, 0]))]
+    return ordered[spread(len(ordered), _SAMPLED)]
+
+
+def _free_name(data: HeteroData, name: str) -> str:
+    while name in data.datasets:
+        name += " listed"
+    return name

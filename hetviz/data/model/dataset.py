@@ -1,0 +1,261 @@
+"""One dataset: items of one kind, with what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model import checks
+from hetviz.data.model.checks import FloatArray, Gate, Matrix
+from hetviz.errors import DataError, Problem
+
+_TITLE_COLUMNS = ("title", "name", "label")
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Dataset:
+    """Items of one kind: ids, and any of features, kernel, distance, table and media.
+
+    Parameters
+    ----------
+    name : str
+        What the dataset is called.
+    ids : sequence of str, length n
+        Unique, non-empty; ``ids[i]`` names row i. Kept exactly as given.
+    X : array or sparse matrix of shape (n, p), optional
+        Features, finite; ``X[i, c]`` is feature c of item i. Sparse input is kept as CSR.
+    feature_names : sequence of str, length p, optional
+    kernel, distance : array of shape (n, n), optional
+        ``kernel[i, j]`` is the similarity (``distance[i, j]`` the distance) of items i and j. For
+        new rows shape (n_new, n_fitted), columns in the order of the fitted rows.
+    table : DataFrame of n rows, optional
+        Raw columns for hover, colour and labels; row i describes item i.
+    media : sequence of n paths, bytes or None, optional
+        Thumbnails.
+    entity : str, optional
+        What an object is; the default is `name`. Datasets of one entity are views: the same id
+        is the same object.
+    recipe : dict, optional
+        How the table's columns are used (``title``, ``text``, ``media``) and the fitted feature
+        pipeline, as JSON-ready values.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every bad row at once.
+
+    Notes
+    -----
+    With neither features, kernel nor distance the dataset is featureless: its items have no
+    description of their own, only links. Arrays are read-only copies.
+    """
+
+    name: str
+    ids: NDArray[np.object_]
+    X: Matrix | None
+    feature_names: tuple[str, ...] | None
+    kernel: FloatArray | None
+    distance: FloatArray | None
+    table: pd.DataFrame | None
+    media: tuple[Any, ...] | None
+    entity: str
+    recipe: dict[str, Any] | None
+
+    def __init__(
+        self,
+        name: str,
+        ids: Iterable[str],
+        X: ArrayLike | Matrix | None = None,
+        *,
+        feature_names: Iterable[str] | None = None,
+        kernel: ArrayLike | None = None,
+        distance: ArrayLike | None = None,
+        table: pd.DataFrame | None = None,
+        media: Iterable[Any] | None = None,
+        entity: str | None = None,
+        recipe: dict[str, Any] | None = None,
+    ) -> None:
+        gate = Gate()
+        name = checks.name_of(gate, "dataset", name)
+        where = f"dataset {name!r}"
+        if isinstance(ids, str):
+            gate.refuse("bad-ids", where, "ids must be a list of text, not one text", ids)
+            gate.close()
+        rows = checks.ids_of(gate, where, ids)
+        n = len(rows)
+        names = None if feature_names is None else tuple(map(str, feature_names))
+        given = media if media is None else tuple(media)
+        if given is not None and len(given) != n:
+            gate.refuse("row-count", f"{where}, media", f"{len(given)} entries, but {n} ids")
+        store = {
+            "name": name,
+            "ids": checks.frozen(rows),
+            "X": _features(gate, where, X, n, names),
+            "feature_names": names,
+            "kernel": _square(gate, f"{where}, kernel", kernel, n),
+            "distance": _distances(gate, f"{where}, distance", distance, n),
+            "table": _table(gate, f"{where}, table", table, n),
+            "media": given,
+            "entity": name if entity is None else checks.name_of(gate, where, entity),
+            "recipe": recipe,
+        }
+        gate.close()
+        for key, value in store.items():
+            object.__setattr__(self, key, value)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self):,} rows"]
+        if self.X is not None:
+            parts.append(f"{self.X.shape[1]:,} features")
+        parts += [word for word in ("kernel", "distance") if getattr(self, word) is not None]
+        if self.is_featureless:
+            parts.append("featureless")
+        if self.entity != self.name:
+            parts.append(f"view of {self.entity!r}")
+        return f"Dataset({self.name!r}: {', '.join(parts)})"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of items."""
+        return len(self.ids)
+
+    @property
+    def is_featureless(self) -> bool:
+        """Whether items have no description of their own: no features, kernel or distance."""
+        return self.X is None and self.kernel is None and self.distance is None
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {text: row for row, text in enumerate(self.ids)}
+
+    def position(self, id: str) -> int:
+        """Return the row of an id, counted from 0 within this dataset.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If there is no such id.
+        """
+        row = self._row_of.get(id)
+        if row is None:
+            raise DataError(
+                Problem("unknown-id", f"dataset {self.name!r}", "there is no such id", str(id))
+            )
+        return row
+
+    def find(self, ids: Iterable[Any]) -> NDArray[np.int64]:
+        """Return the row of each id, -1 where it is unknown."""
+        lookup = self._row_of
+        return np.array([lookup.get(text, -1) for text in ids], dtype=np.int64)
+
+    @property
+    def title_column(self) -> str | None:
+        """The table column that says what to call a row, if there is one."""
+        if self.table is None:
+            return None
+        declared = (self.recipe or {}).get("title")
+        if declared in self.table.columns:
+            return str(declared)
+        return next((column for column in _TITLE_COLUMNS if column in self.table.columns), None)
+
+    @cached_property
+    def titles(self) -> NDArray[np.object_]:
+        """What to call each row, length n: its title, or its id where there is none."""
+        out = self.ids.copy()
+        if self.table is not None and self.title_column is not None:
+            for row, value in enumerate(self.table[self.title_column].tolist()):
+                if not pd.isna(value) and str(value).strip():
+                    out[row] = str(value)
+        return checks.frozen(out)
+
+    def subset(self, rows: Sequence[int] | NDArray[np.int64]) -> Dataset:
+        """Return the given rows, in the given order; a square kernel keeps the same columns."""
+        take = np.asarray(rows, dtype=np.int64)
+        return self._rows(take, take)
+
+    def as_new(self, rows: NDArray[np.int64], fitted: NDArray[np.int64]) -> Dataset:
+        """Return `rows` as new rows: kernel and distance get one column for each `fitted` row."""
+        return self._rows(rows, fitted)
+
+    def _rows(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Dataset:
+        def block(matrix: NDArray[Any] | None) -> NDArray[Any] | None:
+            if matrix is None:
+                return None
+            if matrix.shape[0] == matrix.shape[1]:
+                return np.asarray(matrix[np.ix_(rows, columns)])
+            return np.asarray(matrix[rows])
+
+        return replace(
+            self,
+            ids=self.ids[rows],
+            X=None if self.X is None else self.X[rows],
+            kernel=block(self.kernel),
+            distance=block(self.distance),
+            table=None if self.table is None else self.table.iloc[rows],
+            media=None if self.media is None else tuple(self.media[row] for row in rows),
+        )
+
+
+def _features(
+    gate: Gate, where: str, values: Any, n: int, names: tuple[str, ...] | None
+) -> Matrix | None:
+    if values is None:
+        if names is not None:
+            gate.refuse("feature-names", where, "feature names without X", remedy="Give X as well.")
+        return None
+    shape = np.shape(values) if not sp.issparse(values) else values.shape
+    usable = names if names is not None and len(shape) == 2 and len(names) == shape[1] else None
+    X = checks.matrix_of(gate, f"{where}, X", values, n, usable)
+    if X is not None and names is not None and len(names) != X.shape[1]:
+        gate.refuse(
+            "feature-names",
+            where,
+            f"{len(names)} feature names for {X.shape[1]} columns",
+            len(names),
+            "Give one name for each column of X.",
+        )
+    return X
+
+
+def _square(gate: Gate, where: str, values: Any, n: int) -> FloatArray | None:
+    if values is None:
+        return None
+    matrix = checks.matrix_of(gate, where, values.toarray() if sp.issparse(values) else values, n)
+    return None if matrix is None else np.asarray(matrix)
+
+
+def _distances(gate: Gate, where: str, values: Any, n: int) -> FloatArray | None:
+    distance = _square(gate, where, values, n)
+    if distance is not None:
+        for row, column in np.argwhere(distance < 0):
+            gate.refuse(
+                "negative-distance",
+                f"{where}, row {row + 1}, column {column + 1}",
+                "distances are 0 or more",
+                distance[row, column],
+                "Is this a similarity? Give it as kernel.",
+                int(row),
+            )
+    return distance
+
+
+def _table(gate: Gate, where: str, table: Any, n: int) -> pd.DataFrame | None:
+    if table is None:
+        return None
+    if not isinstance(table, pd.DataFrame):
+        gate.refuse("bad-table", where, "a pandas DataFrame is needed", type(table).__name__)
+        return None
+    if len(table) != n:
+        gate.refuse("row-count", where, f"{len(table)} rows, but {n} ids", len(table))
+        return None
+    return table.reset_index(drop=True)

@@ -1,0 +1,275 @@
+"""An embedding: where each row lies, and which rows have no place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model import checks
+from hetviz.errors import DataError, ParameterError, Problem
+
+_AXES = ("x", "y", "z")
+_LEAST_FOR_TSNE = 4
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Embedding:
+    """Coordinates of the rows of several datasets in one space.
+
+    Parameters
+    ----------
+    coordinates : mapping of str to array of shape (n_i, k)
+        ``coordinates[name][r]`` is where row r of that dataset lies; NaN where it has no place.
+    ids : mapping of str to sequence of str, optional
+        Row ids; row numbers as text when absent.
+    entity : mapping of str to str, optional
+        Entity of each dataset; its own name when absent.
+    placed : mapping of str to array of bool, shape (n_i,), optional
+        False where a row has no place; derived from NaN when absent.
+    components : mapping of str to int, optional
+        Connected component of the graph of datasets that each belongs to. Datasets of different
+        components share a picture, not a meaning.
+    note : str
+        How the coordinates came about, in words.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If shapes disagree, or a placed row is not finite.
+    """
+
+    coordinates: Mapping[str, NDArray[np.float64]]
+    ids: Mapping[str, NDArray[np.object_]]
+    entity: Mapping[str, str]
+    placed: Mapping[str, NDArray[np.bool_]]
+    components: Mapping[str, int]
+    note: str
+
+    def __init__(
+        self,
+        coordinates: Mapping[str, ArrayLike],
+        ids: Mapping[str, Any] | None = None,
+        entity: Mapping[str, str] | None = None,
+        placed: Mapping[str, ArrayLike] | None = None,
+        components: Mapping[str, int] | None = None,
+        *,
+        note: str = "",
+    ) -> None:
+        gate = checks.Gate()
+        arrays: dict[str, NDArray[np.float64]] = {}
+        names: dict[str, NDArray[np.object_]] = {}
+        masks: dict[str, NDArray[np.bool_]] = {}
+        width: int | None = None
+        for name, values in coordinates.items():
+            where = f"embedding of {name!r}"
+            try:
+                Y = np.array(values, dtype=np.float64)
+            except (TypeError, ValueError):
+                gate.refuse("not-numbers", where, "the coordinates are not all numbers")
+                continue
+            if Y.ndim != 2 or Y.shape[1] == 0 or (width is not None and Y.shape[1] != width):
+                gate.refuse("bad-shape", where, f"shape (rows, {width or 'k'}) is needed", Y.shape)
+                continue
+            width = Y.shape[1]
+            finite = np.isfinite(Y).all(axis=1)
+            mask = finite
+            if placed is not None and name in placed:
+                mask = np.asarray(placed[name], dtype=bool)
+            texts = _ids(ids, name, len(Y))
+            if mask.shape != (len(Y),) or len(texts) != len(Y):
+                gate.refuse("bad-shape", where, "ids and placed need one entry for each row")
+                continue
+            for row in np.flatnonzero(mask & ~finite):
+                gate.refuse("not-finite", f"{where}, id {texts[row]}", "the place is not finite")
+            Y[~mask] = np.nan
+            arrays[name] = checks.frozen(Y)
+            masks[name] = checks.frozen(mask)
+            names[name] = checks.frozen(texts)
+        if not coordinates:
+            gate.refuse("no-datasets", "embedding", "there are no coordinates")
+        gate.close()
+        store: dict[str, Any] = {
+            "coordinates": MappingProxyType(arrays),
+            "ids": MappingProxyType(names),
+            "entity": MappingProxyType({name: (entity or {}).get(name, name) for name in arrays}),
+            "placed": MappingProxyType(masks),
+            "components": MappingProxyType(
+                {name: int((components or {}).get(name, 0)) for name in arrays}
+            ),
+            "note": note,
+        }
+        for key, value in store.items():
+            object.__setattr__(self, key, value)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {len(Y):,}" for name, Y in self.coordinates.items())
+        missing = f"; {self.n_unplaced:,} without a place" if self.n_unplaced else ""
+        return f"Embedding({self.n_components}-D: {sizes}{missing})"
+
+    @property
+    def n_components(self) -> int:
+        """Number of axes k."""
+        return int(next(iter(self.coordinates.values())).shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all datasets together."""
+        return sum(map(len, self.coordinates.values()))
+
+    @property
+    def n_unplaced(self) -> int:
+        """Rows that have no place."""
+        return sum(int((~mask).sum()) for mask in self.placed.values())
+
+    def stacked(self) -> NDArray[np.float64]:
+        """Return all coordinates, shape (n_rows, k), datasets in order."""
+        return np.vstack(list(self.coordinates.values()))
+
+    def stacked_placed(self) -> NDArray[np.bool_]:
+        """Return which rows have a place, shape (n_rows,), datasets in order."""
+        return np.concatenate(list(self.placed.values()))
+
+    @property
+    def axis_names(self) -> list[str]:
+        """Column names of the axes: x, y, z, or c1 .. ck above three."""
+        k = self.n_components
+        return list(_AXES[:k]) if k <= 3 else [f"c{axis + 1}" for axis in range(k)]
+
+    def frame(self) -> pd.DataFrame:
+        """Return a table with columns dataset, id, one per axis, and placed."""
+        frames = []
+        for name, Y in self.coordinates.items():
+            part = pd.DataFrame(Y, columns=self.axis_names)
+            part.insert(0, "id", self.ids[name])
+            part.insert(0, "dataset", name)
+            part["placed"] = self.placed[name]
+            frames.append(part)
+        return pd.concat(frames, ignore_index=True)
+
+    @property
+    def per_object(self) -> Embedding:
+        """The embedding in which views share points: every row lies at its object's mean place."""
+        total: dict[tuple[str, str], NDArray[np.float64]] = {}
+        count: dict[tuple[str, str], int] = {}
+        for name, Y in self.coordinates.items():
+            for row in np.flatnonzero(self.placed[name]):
+                key = (self.entity[name], self.ids[name][row])
+                total[key] = total.get(key, 0.0) + Y[row]
+                count[key] = count.get(key, 0) + 1
+        nowhere = np.full(self.n_components, np.nan)
+        coordinates = {}
+        for name in self.coordinates:
+            keys = [(self.entity[name], text) for text in self.ids[name]]
+            coordinates[name] = np.array(
+                [total[key] / count[key] if key in count else nowhere for key in keys]
+            )
+        return Embedding(
+            coordinates, self.ids, self.entity, components=self.components, note=self.note
+        )
+
+    def joined(self, new: Embedding) -> Embedding:
+        """Return this embedding with the rows of `new` appended, dataset by dataset."""
+        if new.n_components != self.n_components:
+            raise DataError(
+                Problem(
+                    "bad-shape", "embedding", "the numbers of axes differ", str(new.n_components)
+                )
+            )
+        coordinates: dict[str, Any] = dict(self.coordinates)
+        ids: dict[str, Any] = dict(self.ids)
+        placed: dict[str, Any] = dict(self.placed)
+        for name, Y in new.coordinates.items():
+            if name in coordinates:
+                coordinates[name] = np.vstack([coordinates[name], Y])
+                ids[name] = np.concatenate([ids[name], new.ids[name]])
+                placed[name] = np.concatenate([placed[name], new.placed[name]])
+            else:
+                coordinates[name], ids[name], placed[name] = Y, new.ids[name], new.placed[name]
+        entity = {**new.entity, **self.entity}
+        components = {**new.components, **self.components}
+        return replace(
+            self,
+            coordinates=coordinates,
+            ids=ids,
+            placed=placed,
+            entity=entity,
+            components=components,
+        )
+
+    def planar(self, how: str = "auto") -> Embedding:
+        """Return a 2-D embedding for drawing; its `note` adds how it was made.
+
+        Parameters
+        ----------
+        how : {"auto", "axes", "pca", "tsne"}
+            The first two axes, their principal components, or t-SNE. "auto" takes the axes when
+            there are one or two of them, and principal components otherwise. t-SNE of fewer than
+            four points, or of one axis, is taken as principal components.
+
+        Notes
+        -----
+        t-SNE costs O(n log n) per iteration and is seeded.
+        """
+        if how not in ("auto", "axes", "pca", "tsne"):
+            raise ParameterError(f"planar: how = {how!r}; one of auto, axes, pca, tsne.")
+        k = self.n_components
+        if how == "auto":
+            how = "axes" if k <= 2 else "pca"
+        mask = self.stacked_placed()
+        Y = self.stacked()
+        flat = np.full((len(Y), 2), np.nan)
+        points = Y[mask]
+        if how == "tsne" and (len(points) < _LEAST_FOR_TSNE or k == 1):
+            how = "pca"
+        if how == "axes":
+            flat[mask, : min(k, 2)] = points[:, :2]
+            flat[mask, k:] = 0.0
+            note = "the first two axes" if k > 2 else "the axes themselves"
+        elif how == "pca":
+            flat[mask], share = _principal(points)
+            note = f"two principal components, {share:.0%} of the variance of {k} axes"
+        else:
+            flat[mask] = _tsne(points)
+            note = f"t-SNE of {k} axes"
+        sizes = np.cumsum([len(part) for part in self.coordinates.values()])[:-1]
+        parts = dict(zip(self.coordinates, np.split(flat, sizes), strict=True))
+        said = f"{self.note}; {note}" if self.note else note
+        return replace(self, coordinates=parts, note=said)
+
+
+def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> NDArray[np.object_]:
+    out = np.empty(n, dtype=object)
+    given = None if ids is None else ids.get(name)
+    values: Any = [str(row) for row in range(n)] if given is None else given
+    if len(values) != n:
+        return np.empty(0, dtype=object)
+    out[:] = [str(text) for text in values]
+    return out
+
+
+def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    out = np.zeros((len(points), 2))
+    if len(points) == 0:
+        return out, 1.0
+    centred = points - points.mean(axis=0)
+    _, singular, axes = np.linalg.svd(centred, full_matrices=False)
+    axes = axes[:2]
+    largest = np.abs(axes).argmax(axis=1)
+    axes = axes * np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)[:, None]
+    out[:, : len(axes)] = centred @ axes.T
+    energy = float((singular**2).sum())
+    return out, float((singular[:2] ** 2).sum()) / energy if energy else 1.0
+
+
+def _tsne(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, max(1.0, (len(points) - 1) / 3))
+    model = TSNE(n_components=2, perplexity=perplexity, init="pca", random_state=0)
+    return np.asarray(model.fit_transform(points), dtype=np.float64)

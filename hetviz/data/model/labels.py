@@ -1,0 +1,76 @@
+"""Labels: one column that says what class or value an item has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data.model import checks
+from hetviz.data.model.checks import Gate
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Labels:
+    """One label column of one dataset; missing values allowed.
+
+    Parameters
+    ----------
+    dataset : str
+        The dataset it belongs to.
+    name : str
+        What the column is called.
+    values : sequence of length n
+        ``values[i]`` is the label of row i: text, a number, or missing (None or NaN).
+
+    Attributes
+    ----------
+    known : array of bool, shape (n,)
+        False where the label is missing.
+    """
+
+    dataset: str
+    name: str
+    values: NDArray[np.object_]
+
+    def __init__(self, dataset: str, name: str, values: Iterable[Any]) -> None:
+        gate = Gate()
+        checks.name_of(gate, "labels, dataset", dataset)
+        checks.name_of(gate, "labels", name)
+        gate.close()
+        given = list(values)
+        plain = np.empty(len(given), dtype=object)
+        for row, value in enumerate(given):
+            plain[row] = _plain(value)
+        object.__setattr__(self, "dataset", dataset)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "values", checks.frozen(plain))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Labels({self.dataset!r}, {self.name!r}, {len(self.classes)} classes)"
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each row has a label, shape (n,)."""
+        return np.array([value is not None for value in self.values], dtype=bool)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The distinct labels, in order of their text."""
+        return sorted({value for value in self.values if value is not None}, key=str)
+
+    def take(self, rows: NDArray[Any]) -> Labels:
+        """Return the labels of the given rows."""
+        return Labels(self.dataset, self.name, self.values[rows])
+
+
+def _plain(value: Any) -> Any:
+    missing = value is None or value is pd.NA or value is pd.NaT or value != value
+    return None if missing else value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,247 @@
+"""Links: what is known of how items relate, pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model import checks
+from hetviz.data.model.checks import Gate
+
+ROLES = ("guidance", "relation")
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Links:
+    """Links from items of one dataset to items of another, or of the same.
+
+    Parameters
+    ----------
+    source, target : str
+        Dataset names; they may be equal.
+    i, j : array of int, shape (m,)
+        Row positions: link l joins row ``i[l]`` of `source` to row ``j[l]`` of `target`.
+    weight : array of shape (m,) or number, optional
+        In [-1, 1]: above 0 says together, below 0 apart. 0 (no opinion) is refused, but for links
+        whose score is 0. Absent, it is derived from `score` as score / max |score|, and is 1 when
+        there is no score either.
+    score : array of shape (m,), optional
+        Any finite number, 0 allowed: an observed strength, for methods that fit scores.
+    complete : bool
+        Whether unlisted pairs are known zeros (True) or unknown (False).
+    kind : str
+        What sort of link it is; each within-dataset kind is one graph for methods that take graphs.
+    role : {"guidance", "relation"}
+        Said by a person, or observed.
+    meta : DataFrame of m rows, optional
+        Columns such as note, who and when.
+
+    Attributes
+    ----------
+    weight_given : bool
+        False where the weights were derived.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every bad link at once.
+    """
+
+    source: str
+    target: str
+    i: NDArray[np.int64]
+    j: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    score: NDArray[np.float64] | None
+    complete: bool
+    kind: str
+    role: str
+    meta: pd.DataFrame | None
+    weight_given: bool = field(init=False)
+
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        i: ArrayLike,
+        j: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        score: ArrayLike | None = None,
+        complete: bool = False,
+        kind: str = "link",
+        role: str = "guidance",
+        meta: pd.DataFrame | None = None,
+    ) -> None:
+        gate = Gate()
+        source = checks.name_of(gate, "links, source", source)
+        target = checks.name_of(gate, "links, target", target)
+        kind = checks.name_of(gate, "links, kind", kind)
+        where = f"links {source} - {target}" + ("" if kind == "link" else f" ({kind})")
+        if role not in ROLES:
+            gate.refuse("bad-role", where, "role must be guidance or relation", role)
+        rows_i = checks.positions_of(gate, f"{where}, source", np.atleast_1d(np.asarray(i)), None)
+        rows_j = checks.positions_of(gate, f"{where}, target", np.atleast_1d(np.asarray(j)), None)
+        if rows_i.shape != rows_j.shape or rows_i.ndim != 1:
+            gate.refuse(
+                "bad-shape",
+                where,
+                "i and j must be two lists of the same length",
+                f"{rows_i.shape} and {rows_j.shape}",
+            )
+            gate.close()
+        m = len(rows_i)
+        scores = None
+        if score is not None:
+            scores = checks.frozen(checks.numbers_of(gate, f"{where}, score", score, m))
+        if weight is not None:
+            weights = checks.numbers_of(gate, f"{where}, weight", weight, m)
+            silent = np.zeros(m, dtype=bool) if scores is None else scores == 0
+            for row in np.flatnonzero((weights == 0) & ~silent):
+                gate.refuse(
+                    "zero-weight",
+                    f"{where}, row {row + 1}",
+                    "a weight of 0 says nothing",
+                    "0",
+                    "Leave the link out, or use above 0 for together and below 0 for apart.",
+                    int(row),
+                )
+            for row in np.flatnonzero(np.abs(weights) > 1):
+                gate.refuse(
+                    "weight-range",
+                    f"{where}, row {row + 1}",
+                    "weights go from -1 (apart) to 1 (together)",
+                    f"{weights[row]:g}",
+                    "Divide by the largest, or give the numbers as scores.",
+                    int(row),
+                )
+        else:
+            weights = weights_from_scores(scores) if scores is not None else np.ones(m)
+        if source == target:
+            for row in np.flatnonzero(rows_i == rows_j):
+                gate.refuse(
+                    "self-link",
+                    f"{where}, row {row + 1}",
+                    "the link joins an item to itself",
+                    int(rows_i[row]),
+                    "Leave it out.",
+                    int(row),
+                )
+        meta = checks.meta_of(gate, where, meta, m)
+        gate.close()
+        store = {
+            "source": source,
+            "target": target,
+            "i": rows_i,
+            "j": rows_j,
+            "weight": checks.frozen(weights),
+            "score": scores,
+            "complete": bool(complete),
+            "kind": kind,
+            "role": role,
+            "meta": meta,
+            "weight_given": weight is not None,
+        }
+        for key, value in store.items():
+            object.__setattr__(self, key, value)
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+    def __repr__(self) -> str:
+        apart = int((self.weight < 0).sum())
+        words = f"{len(self):,} {self.source} - {self.target}, kind {self.kind!r}, {self.role}"
+        return f"Links({words}{f', {apart:,} apart' if apart else ''})"
+
+    @property
+    def within(self) -> bool:
+        """Whether both ends lie in one dataset."""
+        return self.source == self.target
+
+    @property
+    def strength(self) -> NDArray[np.float64]:
+        """Scores where they were given, else weights, shape (m,)."""
+        return self.weight if self.score is None else self.score
+
+    def take(self, rows: NDArray[Any]) -> Links:
+        """Return the links at the given positions (or where a mask is True)."""
+        index = np.arange(len(self))[rows]
+        return self.moved(self.i[index], self.j[index], index)
+
+    def moved(self, i: NDArray[np.int64], j: NDArray[np.int64], rows: NDArray[np.int64]) -> Links:
+        """Return links `rows` with new row positions ``i, j``."""
+        return Links(
+            self.source,
+            self.target,
+            i,
+            j,
+            self.weight[rows] if self.weight_given else None,
+            score=None if self.score is None else self.score[rows],
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=None if self.meta is None else self.meta.iloc[rows],
+        )
+
+    def weighed(self, factor: float) -> Links:
+        """Return the links with their weights times `factor`, above 0 to 1; scores stay."""
+        weight = self.weight * factor
+        # A weight too small for a number is no opinion any more.
+        kept = np.flatnonzero((weight != 0) | (self.weight == 0))
+        return Links(
+            self.source,
+            self.target,
+            self.i[kept],
+            self.j[kept],
+            weight[kept],
+            score=None if self.score is None else self.score[kept],
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=None if self.meta is None else self.meta.iloc[kept],
+        )
+
+    def noting(self, meta: pd.DataFrame | None) -> Links:
+        """Return the same links with other notes."""
+        return Links(
+            self.source,
+            self.target,
+            self.i,
+            self.j,
+            self.weight if self.weight_given else None,
+            score=self.score,
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=meta,
+        )
+
+    def between(self, source: str, target: str) -> Links:
+        """Return the same links under other dataset names."""
+        return Links(
+            source,
+            target,
+            self.i,
+            self.j,
+            self.weight if self.weight_given else None,
+            score=self.score,
+            complete=self.complete,
+            kind=self.kind,
+            role=self.role,
+            meta=self.meta,
+        )
+
+
+def kind_key(links: Links) -> str:
+    """Return the key of a kind of links: ``"<source>|<target>|<kind>"``."""
+    return f"{links.source}|{links.target}|{links.kind}"
+
+
+def weights_from_scores(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Derive weights from scores: score / max |score|; a score of 0 gives 0, no opinion."""
+    top = float(np.abs(score).max(initial=0.0))
+    return np.zeros_like(score) if top == 0 else score / top

@@ -1,0 +1,210 @@
+"""Guidance as a list of statements: every link and every comparison, each with a stable key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.data.model.meta import NOTED, text_of
+from hetviz.errors import DataError, Problem, listed
+
+ENDS = ("source", "source_id", "target", "target_id")
+ITEMS = tuple(f"{item}_{part}" for item in "abcd" for part in ("dataset", "id"))
+COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *NOTED)
+COMPARED = "comparisons"
+"""The set of comparisons that belong to no other."""
+
+_KEYS: WeakKeyDictionary[HeteroData, NDArray[np.object_]] = WeakKeyDictionary()
+_ENDS: WeakKeyDictionary[Dataset, NDArray[np.object_]] = WeakKeyDictionary()
+_TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
+
+
+def statements(data: HeteroData) -> pd.DataFrame:
+    """Return every link and comparison as a row: links in their order, then comparisons.
+
+    Parameters
+    ----------
+    data : HeteroData
+
+    Returns
+    -------
+    DataFrame
+        Columns key, form ("link" or "comparison"), source, source_id, target, target_id, a_dataset,
+        a_id .. d_dataset, d_id, weight, score, kind, role, set, note, who and when; text that does
+        not apply is empty, a score that is not there is NaN. A comparison of a, b and c says that
+        a is nearer to b than to c; with d, that a and b are nearer than c and d.
+
+    Notes
+    -----
+    A key is made of form, names, ids and kind, so it outlives edits of anything else. Statements
+    that are alike in all of these get ``#2``, ``#3`` and so on, in their order. O(statements).
+    """
+    parts = [_of_links(data, links) for links in data.links]
+    if data.comparisons is not None:
+        parts.append(_of_comparisons(data, data.comparisons))
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*COLUMNS[1:]])
+    return table.assign(key=statement_keys(data))[[*COLUMNS]]
+
+
+def statement_keys(data: HeteroData) -> NDArray[np.object_]:
+    """Return the keys of `statements` alone; found once for each object of data."""
+    keys = _KEYS.get(data)
+    if keys is None:
+        keys = _KEYS[data] = _found_keys(data)
+    return keys
+
+
+def statement_rows(data: HeteroData) -> NDArray[np.int64]:
+    """Return the global rows that each of `statements` names, (n, 4); -1 where there is none.
+
+    A link has two; a comparison has its near pair, then its far pair.
+    """
+    links = [
+        np.column_stack(
+            [
+                group.i + data.offsets[group.source].start,
+                group.j + data.offsets[group.target].start,
+                np.full((len(group), 2), -1),
+            ]
+        )
+        for group in data.links
+    ]
+    compared = [] if data.comparisons is None else [data.comparisons.pairs]
+    return np.vstack([np.empty((0, 4), dtype=np.int64), *links, *compared])
+
+
+def set_names(data: HeteroData) -> NDArray[np.object_]:
+    """Return the set of each of `statements`: the one noted, else named after its kind."""
+    parts = [np.empty(0, dtype=object)]
+    for links in data.links:
+        parts.append(_sets(links, links.kind))
+    if data.comparisons is not None:
+        parts.append(_sets(data.comparisons, COMPARED))
+    return np.concatenate(parts)
+
+
+def located(data: HeteroData, keys: Iterable[str]) -> NDArray[np.int64]:
+    """Return the positions in `statements` of the given keys.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every key that is not there.
+    """
+    wanted = list(keys)
+    place = {key: row for row, key in enumerate(statement_keys(data))}
+    unknown = [key for key in wanted if key not in place]
+    if unknown:
+        what, remedy = "there is no such statement", "It was changed or removed before."
+        raise DataError(
+            listed(Problem("unknown-statement", "guidance", what, str(k), remedy) for k in unknown)
+        )
+    return np.array([place[key] for key in wanted], dtype=np.int64)
+
+
+def _found_keys(data: HeteroData) -> NDArray[np.object_]:
+    ends = _ends(data)
+    parts = [np.empty(0, dtype=object)]
+    for links in data.links:
+        p = links.i + data.offsets[links.source].start
+        q = links.j + data.offsets[links.target].start
+        parts.append("link" + ends[p] + ends[q] + f"|{links.kind.translate(_TO_ESCAPE)}")
+    if data.comparisons is not None:
+        pairs = data.comparisons.pairs
+        last = np.where(_of_three(pairs), "", ends[pairs[:, 2]]).astype(object)
+        named = ends[pairs[:, 0]] + ends[pairs[:, 1]] + last + ends[pairs[:, 3]]
+        parts.append("comparison" + named)
+    keys = pd.Series(np.concatenate(parts), dtype=object)
+    if keys.duplicated().any():
+        count = keys.groupby(keys, sort=False).cumcount().to_numpy()
+        again = count > 0
+        keys[again] = keys[again] + "#" + (count[again] + 1).astype(str).astype(object)
+    return keys.to_numpy()
+
+
+def _ends(data: HeteroData) -> NDArray[np.object_]:
+    """Return ``|dataset|id`` of each global row, with bars and such marked as part of a name."""
+    return np.concatenate([_ends_of(part) for part in data.datasets.values()])
+
+
+def _ends_of(dataset: Dataset) -> NDArray[np.object_]:
+    ends = _ENDS.get(dataset)
+    if ends is None:
+        name = dataset.name.translate(_TO_ESCAPE)
+        ends = np.array(
+            [f"|{name}|{str(id).translate(_TO_ESCAPE)}" for id in dataset.ids], dtype=object
+        )
+        _ENDS[dataset] = ends
+    return ends
+
+
+def _of_three(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which comparisons are of one item with two others."""
+    return np.asarray(pairs[:, 0] == pairs[:, 2])
+
+
+def _of_links(data: HeteroData, links: Links) -> pd.DataFrame:
+    m = len(links)
+    return pd.DataFrame(
+        {
+            "form": "link",
+            "source": links.source,
+            "source_id": data[links.source].ids[links.i],
+            "target": links.target,
+            "target_id": data[links.target].ids[links.j],
+            **dict.fromkeys(ITEMS, ""),
+            "weight": links.weight,
+            "score": np.full(m, np.nan) if links.score is None else links.score,
+            "kind": links.kind,
+            "role": links.role,
+            **_noted(links, links.kind),
+        },
+        index=range(m),
+    )
+
+
+def _of_comparisons(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
+    t, pairs = len(compared), compared.pairs
+    names = np.repeat(
+        np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
+    )
+    ids = np.concatenate([part.ids for part in data.datasets.values()])
+    three = _of_three(pairs)
+    # a, b, c of three; a, b, c, d of four
+    places = (pairs[:, 0], pairs[:, 1], np.where(three, pairs[:, 3], pairs[:, 2]), pairs[:, 3])
+    items = {}
+    for item, at in zip("abcd", places, strict=True):
+        left_out = three if item == "d" else np.zeros(t, dtype=bool)
+        items[f"{item}_dataset"] = np.where(left_out, "", names[at])
+        items[f"{item}_id"] = np.where(left_out, "", ids[at])
+    return pd.DataFrame(
+        {
+            "form": "comparison",
+            **dict.fromkeys(ENDS, ""),
+            **items,
+            "weight": compared.weight,
+            "score": np.nan,
+            "kind": "",
+            "role": "guidance",
+            **_noted(compared, COMPARED),
+        },
+        index=range(t),
+    )
+
+
+def _noted(said: Links | Comparisons, of: str) -> dict[str, NDArray[np.object_] | pd.Series]:
+    texts = {name: text_of(said.meta, name, len(said)) for name in NOTED if name != "set"}
+    return {"set": _sets(said, of), **texts}
+
+
+def _sets(said: Links | Comparisons, of: str) -> NDArray[np.object_]:
+    names = text_of(said.meta, "set", len(said))
+    return names.where(names != "", of).to_numpy(dtype=object)

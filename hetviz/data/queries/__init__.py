@@ -1,0 +1,1 @@
+"""Questions about the data: which rows, which links, how far they reach."""

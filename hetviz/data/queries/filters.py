@@ -1,0 +1,207 @@
+"""Filters: which rows of the data to look at, said in a form that survives edits and JSON."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.errors import DataError, Problem
+
+_KINDS = ("values", "range", "text", "rows")
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One condition on the rows of one dataset; rows of other datasets are not its business.
+
+    Parameters
+    ----------
+    dataset : str
+    column : str
+        A column of its table or a label column; empty for ``kind="rows"``.
+    kind : {"values", "range", "text", "rows"}
+        One of `values`; a number from `low` to `high`; a text that contains `text`, whatever the
+        case and accents; a row whose id is one of `values`.
+    values : sequence of str
+        Values as text, or ids.
+    low, high : float, optional
+        Both ends pass; an absent one is open.
+    text : str
+    missing : bool
+        Whether rows without a value pass.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the parts do not fit together.
+    """
+
+    dataset: str
+    column: str = ""
+    kind: Literal["values", "range", "text", "rows"] = "values"
+    values: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        where = f"filter of {self.dataset}"
+        if self.kind not in _KINDS:
+            raise _refusal(where, "there is no such kind of filter", str(self.kind))
+        if (self.kind == "rows") == bool(self.column):
+            raise _refusal(where, "a filter names a column, unless it lists rows", self.column)
+        given: Any = self.values
+        if isinstance(given, str):
+            raise _refusal(where, "values must be a list of text", given)
+        object.__setattr__(self, "values", tuple(map(str, self.values)))
+        for end in (self.low, self.high):
+            if end is not None and not (_is_number(end) and math.isfinite(end)):
+                raise _refusal(where, "a range goes from one number to another", str(end))
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise _refusal(where, "the range is empty", f"{self.low:g} to {self.high:g}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the filter as a JSON-ready dictionary."""
+        return {**asdict(self), "values": list(self.values)}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Filter:
+        """Return the filter that `to_dict` described.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If its fields do not fit.
+        """
+        try:
+            return cls(**entry)
+        except TypeError as error:
+            raise _refusal("filter", "its fields do not fit", str(error)) from None
+
+
+def passing(data: HeteroData, filters: Iterable[Filter]) -> NDArray[np.bool_]:
+    """Return which global rows pass every filter, shape (n_rows,).
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a filter names a dataset or column that is not there.
+
+    Notes
+    -----
+    Ids that are no longer there are passed over, so that a list of rows outlives their removal.
+    Costs O(rows) a filter.
+    """
+    out = np.ones(data.n_rows, dtype=bool)
+    for filter in filters:
+        out[data.offsets[data[filter.dataset].name]] &= _passes(data, filter)
+    return out
+
+
+def only_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
+    """Return the filters, one for each dataset, that let only the given global rows pass."""
+    chosen = np.zeros(data.n_rows, dtype=bool)
+    chosen[np.asarray(rows, dtype=np.int64)] = True
+    return tuple(
+        Filter(name, kind="rows", values=tuple(dataset.ids[chosen[data.offsets[name]]]))
+        for name, dataset in data.datasets.items()
+    )
+
+
+def describe(filter: Filter) -> str:
+    """Return a filter in plain words, such as ``"size of plants from 2 to 5"``."""
+    if filter.kind == "rows":
+        n = len(filter.values)
+        return f"{n:,} chosen row{'' if n == 1 else 's'} of {filter.dataset}"
+    what = f"{filter.column} of {filter.dataset}"
+    if filter.kind == "text":
+        words = f"{what} contains “{filter.text}”"
+    elif filter.kind == "values":
+        listed = list(filter.values[:_TOLD])
+        more = len(filter.values) - len(listed)
+        if more:
+            listed.append(f"{more:,} more")
+        words = f"{what} is {' or '.join(listed)}" if listed else f"{what} is nothing"
+    elif filter.low is None or filter.high is None:
+        ends = [
+            f"{end:g} or {word}"
+            for end, word in ((filter.low, "more"), (filter.high, "less"))
+            if end is not None
+        ]
+        words = f"{what} is {ends[0] if ends else 'a number'}"
+    else:
+        words = f"{what} from {filter.low:g} to {filter.high:g}"
+    if not filter.missing:
+        return words
+    only = filter.kind == "values" and not filter.values
+    return f"{what} has no value" if only else f"{words}, or has no value"
+
+
+def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
+    """Return a label column or table column of a dataset, one value for each of its rows.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is not there.
+    """
+    part: Dataset = data[dataset]
+    for label in data.labels:
+        if label.dataset == dataset and label.name == column:
+            return pd.Series(label.values, dtype=object)
+    if part.table is not None and column in part.table.columns:
+        return part.table[column]
+    raise DataError(
+        Problem("unknown-column", f"dataset {dataset!r}", "there is no such column", column)
+    )
+
+
+def folded(text: str) -> str:
+    """Return text without case and accents, for comparing: ``folded("Éclair") == "eclair"``."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    for mark in set(plain):
+        if unicodedata.combining(mark):
+            plain = plain.replace(mark, "")
+    # Some letters fall apart into capitals.
+    return plain.casefold()
+
+
+def _passes(data: HeteroData, filter: Filter) -> NDArray[np.bool_]:
+    dataset = data[filter.dataset]
+    wanted = set(filter.values)
+    if filter.kind == "rows":
+        return np.array([text in wanted for text in dataset.ids], dtype=bool)
+    series = column_of(data, filter.dataset, filter.column)
+    if filter.kind == "range":
+        value = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        low = -math.inf if filter.low is None else filter.low
+        high = math.inf if filter.high is None else filter.high
+        inside = (value >= low) & (value <= high)
+        return np.asarray(inside | (np.isnan(value) & filter.missing), dtype=bool)
+    texts = [None if pd.isna(value) else str(value) for value in series]
+    present = np.array([bool(text and text.strip()) for text in texts], dtype=bool)
+    if filter.kind == "values":
+        hit = np.array([text in wanted for text in texts], dtype=bool)
+    else:
+        needle = folded(filter.text)
+        hit = np.array([text is not None and needle in folded(text) for text in texts], dtype=bool)
+    return np.asarray((hit & present) | (~present & filter.missing), dtype=bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _refusal(where: str, what: str, value: str) -> DataError:
+    return DataError(Problem("bad-filter", where, what, value))

@@ -1,0 +1,68 @@
+"""Which links touch some rows, and where they lead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.model.heterodata import HeteroData
+
+
+@dataclass(frozen=True, eq=False)
+class Touching:
+    """Links with at least one end in a set of rows.
+
+    Attributes
+    ----------
+    inner : array of int, shape (m,)
+        Global row of link l that lies in the set; the source where both do.
+    outer : array of int, shape (m,)
+        Global row at its other end.
+    weight : array of shape (m,)
+    group : array of int, shape (m,)
+        Position in ``data.links`` of the links it belongs to.
+    inside : array of bool, shape (m,)
+        Whether both ends lie in the set.
+    """
+
+    inner: NDArray[np.int64]
+    outer: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    group: NDArray[np.int64]
+    inside: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.inner)
+
+    def leads_to(self) -> NDArray[np.int64]:
+        """Return the rows outside the set that links saying together lead to, in order."""
+        return np.unique(self.outer[~self.inside & (self.weight > 0)])
+
+
+def touching(data: HeteroData, rows: ArrayLike) -> Touching:
+    """Return the links of `data` that touch the given global rows.
+
+    Notes
+    -----
+    Costs O(links).
+    """
+    member = np.zeros(data.n_rows, dtype=bool)
+    member[np.asarray(rows, dtype=np.int64)] = True
+    empty = np.empty(0, dtype=np.int64)
+    inner, outer, weight, numbers = [empty], [empty], [np.empty(0)], [empty]
+    for number, links in enumerate(data.links):
+        p = links.i + data.offsets[links.source].start
+        q = links.j + data.offsets[links.target].start
+        touched = np.flatnonzero(member[p] | member[q])
+        p, q = p[touched], q[touched]
+        from_source = member[p]
+        inner.append(np.where(from_source, p, q))
+        outer.append(np.where(from_source, q, p))
+        weight.append(links.weight[touched])
+        numbers.append(np.full(len(touched), number, dtype=np.int64))
+    found, other = np.concatenate(inner), np.concatenate(outer)
+    return Touching(
+        found, other, np.concatenate(weight), np.concatenate(numbers), member[found] & member[other]
+    )

@@ -1,0 +1,154 @@
+"""Whom links reach: items in no link, and items that hold very many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.data.model.views import identity_links
+
+_HUBS = 3
+_HUB_SHARE = 0.2
+_OVER_FAIR = 1.5
+_HUB_LINKS = 20
+
+
+@dataclass(frozen=True)
+class Hub:
+    """An item with many links.
+
+    Attributes
+    ----------
+    dataset, id, title : str
+    links : int
+    share : float
+        Of the weight of all links, 0 to 1.
+    """
+
+    dataset: str
+    id: str
+    title: str
+    links: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far links reach.
+
+    Attributes
+    ----------
+    linked, items : mapping of str to int
+        By dataset: items with a link, and all.
+    hubs : tuple of Hub
+        The three items with the most links, the first first.
+    n_links : int
+    featureless : frozenset of str
+        Datasets whose items have nothing but links.
+    """
+
+    linked: dict[str, int]
+    items: dict[str, int]
+    hubs: tuple[Hub, ...]
+    n_links: int
+
+    featureless: frozenset[str] = frozenset()
+
+    @property
+    def lonely(self) -> tuple[str, ...]:
+        """Which datasets have many items in no link, and what to do."""
+        found = []
+        for name, n in self.items.items():
+            free = n - self.linked[name]
+            if free and free >= n / 5:
+                hold = "nothing places" if name in self.featureless else "only features place"
+                found.append(
+                    f"{free:,} of {n:,} {name} are in no link: {hold} them. Link them in another "
+                    "way too, or leave them out."
+                )
+        return tuple(found)
+
+    @property
+    def crowded(self) -> tuple[str, ...]:
+        """Which item holds very many of the links, and what to do."""
+        if not self.hubs:
+            return ()
+        hub = self.hubs[0]
+        # Of few items each holds a good part anyway.
+        fair = _OVER_FAIR / max(1, self.linked[hub.dataset])
+        if hub.links < _HUB_LINKS or hub.share < max(_HUB_SHARE, fair):
+            return ()
+        return (
+            f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
+            f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
+            "Weigh these links less when you make the map, or leave those of it out.",
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss, each with what to do."""
+        return self.lonely + self.crowded
+
+
+def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
+    """Say how far links reach.
+
+    Parameters
+    ----------
+    data : HeteroData
+    links : iterable of Links, optional
+        All of the data unless given, and that two views show one item counts as a link then.
+
+    Returns
+    -------
+    Reach
+        Of the datasets that the links name, or of all.
+
+    Notes
+    -----
+    O(rows + links).
+    """
+    known = list(data.links) if links is None else list(links)
+    tied = identity_links(data) if links is None else []
+    names = [
+        name
+        for name in data.datasets
+        if links is None or any(name in (group.source, group.target) for group in known)
+    ]
+    counts = np.zeros(data.n_rows, dtype=np.int64)
+    held = np.zeros(data.n_rows)
+    reached = np.zeros(data.n_rows, dtype=bool)
+    for group in [*known, *tied]:
+        for name, rows in ((group.source, group.i), (group.target, group.j)):
+            reached[data.offsets[name].start + rows] = True
+    for group in known:
+        for name, rows in ((group.source, group.i), (group.target, group.j)):
+            np.add.at(counts, data.offsets[name].start + rows, 1)
+            np.add.at(held, data.offsets[name].start + rows, np.abs(group.weight))
+    total = sum(map(len, known))
+    weight = sum(float(np.abs(group.weight).sum()) for group in known)
+    hubs = []
+    held_by = np.flatnonzero(counts)
+    for row in held_by[np.argsort(-counts[held_by], kind="stable")][:_HUBS]:
+        name = next(name for name, span in data.offsets.items() if span.start <= row < span.stop)
+        dataset, at = data[name], int(row) - data.offsets[name].start
+        hubs.append(
+            Hub(
+                name,
+                str(dataset.ids[at]),
+                str(dataset.titles[at]),
+                int(counts[row]),
+                float(held[row]) / weight if weight else 0.0,
+            )
+        )
+    return Reach(
+        {name: int(reached[data.offsets[name]].sum()) for name in names},
+        {name: len(data[name]) for name in names},
+        tuple(hubs),
+        total,
+        frozenset(name for name in names if data[name].is_featureless),
+    )

@@ -1,0 +1,151 @@
+"""The block of features of one column: learned, applied to values, weighed against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.features.columns import categories, geographic, images, numbers, sentences, text
+from hetviz.features.columns.options import defaults
+
+Floats = NDArray[np.float64]
+
+_EXTREME = 1e100
+_FLAGGED = ("number", "date", "latlong", "picture")
+
+
+def learn(
+    step: Mapping[str, Any], values: Any, model: str = "words", random_state: int = 0
+) -> dict[str, Any] | None:
+    """Learn what a column of a kind needs; None where there is nothing to learn.
+
+    Parameters
+    ----------
+    step : mapping
+        ``column``, ``kind``, and its options.
+    values : array or list of length n
+        Numbers or days (n,), degrees (n, 2), descriptions of pictures (n, p) - all with NaN - or
+        cells as text with None.
+    model : {"words", "sentences"}
+    random_state : int
+    """
+    kind = step["kind"]
+    if kind in ("category", "list"):
+        separator = categories.separator_of(values) or ";" if kind == "list" else None
+        found: dict[str, Any] | None = categories.learn(values, step, separator)
+    elif kind == "text":
+        found = sentences.learn(values) if model == "sentences" else text.fit(values, random_state)
+    elif kind == "latlong":
+        known = ~np.isnan(values).any(axis=1)
+        found = geographic.learn(values) if known.any() else None
+    elif kind == "picture":
+        found = images.learn(values)
+    else:
+        found = numbers.learn(values, step)
+    if found is not None and step["impute"] == "none" and kind in _FLAGGED:
+        lacking = _lacking(values)
+        if lacking.any():
+            found["flag"] = float(lacking.mean())
+    return found
+
+
+def parts(step: Mapping[str, Any], values: Any) -> list[Floats]:
+    """Return what was learned, applied to values: one or more arrays of n rows."""
+    kind = step["kind"]
+    if kind in ("category", "list"):
+        found = categories.parts(step, values)
+    elif kind == "text":
+        found = [(sentences if step.get("model") == "sentences" else text).apply(step, values)]
+    elif kind == "latlong":
+        found = geographic.parts(step, values)
+    elif kind == "picture":
+        found = images.parts(step, values)
+    else:
+        found = numbers.parts(step, values)
+    if "flag" in step:
+        found.append(_lacking(values)[:, None].astype(np.float64) - step["flag"])
+    return found
+
+
+def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | None:
+    """Return what each part is multiplied by; None where the values cannot be computed with.
+
+    Together the parts get the total variance of the column's weight, in equal shares.
+    """
+    out = []
+    for place, part in enumerate(found):
+        spread = step["spread"] if place == 0 and step.get("spread") else _spread(part)
+        if not 1.0 / _EXTREME < spread < _EXTREME or not np.isfinite(part).all():
+            return None
+        spread = 1.0 if step["scale"] == "none" else spread
+        out.append(float(np.sqrt(step["weight"] / len(found)) / spread))
+    return out
+
+
+def apply(step: Mapping[str, Any], values: Any) -> Floats:
+    """Return the features of a column, (n, width)."""
+    found = parts(step, values)
+    scaled = [part * factor for part, factor in zip(found, step["factors"], strict=True)]
+    return np.hstack(scaled)
+
+
+def names(step: Mapping[str, Any]) -> list[str]:
+    """Return the names of the features of a column."""
+    kind = step["kind"]
+    if kind in ("category", "list"):
+        found = categories.names(step)
+    elif kind == "text":
+        found = [f"{step['column']}~{axis + 1}" for axis in range(len(step["components"]))]
+    elif kind == "vectors":
+        found = list(step["names"])
+    elif kind == "latlong":
+        found = geographic.names(step)
+    elif kind == "picture":
+        found = images.names(step)
+    else:
+        found = numbers.names(step)
+    return [*found, *([f"{step['column']} (missing)"] if "flag" in step else [])]
+
+
+def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a recipe of any format as one of the present format."""
+    if recipe.get("format", 1) != 1:
+        return dict(recipe)
+    steps = []
+    for old in recipe["columns"]:
+        kind = old["kind"]
+        step = {**old, **defaults(kind), "columns": [old["column"]], "use": True}
+        step |= {"log": old.get("log", False), "factors": [old["scale"]], "share_missing": None}
+        if kind in ("number", "date"):
+            step |= {"centre": old["mean"], "fill": 0.0}
+        if kind == "category":
+            step["own"] = False
+        steps.append(step)
+    options = {step["column"]: {"log": True} for step in steps if step.get("log")}
+    options |= {step["column"]: {"kind": "text"} for step in steps if step["kind"] == "text"}
+    chosen = [step["column"] for step in steps]
+    return {
+        "format": 2,
+        "decimal": next((step["decimal"] for step in steps if "decimal" in step), "."),
+        "text_model": "words",
+        "chosen": chosen,
+        "options": options,
+        "columns": steps,
+        "left_out": [],
+    }
+
+
+def _lacking(values: Any) -> NDArray[np.bool_]:
+    lacks = np.isnan(np.asarray(values, dtype=np.float64))
+    return np.asarray(lacks if lacks.ndim == 1 else lacks.any(axis=1))
+
+
+def _spread(part: Floats) -> float:
+    """Return the square root of the total variance, infinite where it cannot be computed."""
+    top = float(np.abs(part).max(initial=0.0))
+    if not np.isfinite(top) or top == 0:
+        return top
+    return top * float(np.sqrt((part / top).var(axis=0).sum()))

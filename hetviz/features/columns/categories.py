@@ -1,0 +1,107 @@
+"""Categories, and lists of them in one cell, to one feature a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.features.columns.types import MAX_CATEGORIES
+
+Floats = NDArray[np.float64]
+Cells = Sequence[str | None]
+
+_SEPARATORS = (";", "|")
+_LONGEST_TOKEN = 60
+
+
+def separator_of(cells: Cells) -> str | None:
+    """Return what separates the entries of cells that hold lists; None where they hold none.
+
+    Notes
+    -----
+    A column holds lists where a tenth of its cells (and two at least) has the separator, and its
+    entries, short all of them, occur twice on average.
+    """
+    known = [cell for cell in cells if cell is not None]
+    for separator in _SEPARATORS:
+        several = sum(separator in cell for cell in known)
+        if several < max(2, 0.1 * len(known)):
+            continue
+        entries = [entry for cell in known for entry in entries_of(cell, separator)]
+        distinct = set(entries)
+        if len(entries) >= 2 * len(distinct) and max(map(len, distinct)) <= _LONGEST_TOKEN:
+            return separator
+    return None
+
+
+def entries_of(cell: str | None, separator: str) -> list[str]:
+    """Return the entries of a list in one cell, without blanks around them."""
+    if cell is None:
+        return []
+    return [entry for part in cell.split(separator) if (entry := part.strip())]
+
+
+def learn(cells: Cells, options: Mapping[str, Any], separator: str | None = None) -> dict[str, Any]:
+    """Learn the values of a column, the most frequent 50 at most.
+
+    Returns
+    -------
+    dict
+        ``levels``, ``mean`` (share of rows with each, length of the features), and where asked
+        ``fill`` (the level that stands for a missing cell), ``own`` (whether missing cells have a
+        feature of their own), ``separator``; JSON-ready.
+    """
+    out: dict[str, Any] = {} if separator is None else {"separator": separator}
+    entries = Counter(entry for cell in cells for entry in _entries(cell, separator))
+    ranked = sorted(entries, key=lambda value: (-entries[value], value))
+    out["levels"] = sorted(ranked[:MAX_CATEGORIES])
+    lacking = any(cell is None for cell in cells)
+    if options["impute"] == "most frequent" and ranked:
+        out["fill"] = ranked[0]
+    out["own"] = options["impute"] == "own category" and lacking
+    out["mean"] = _hot(out, cells).mean(axis=0).tolist()
+    return out
+
+
+def parts(step: Mapping[str, Any], cells: Cells) -> list[Floats]:
+    """Return one centred feature for each level, shape (n, levels); unknown values have none."""
+    return [np.asarray(_hot(step, cells) - np.array(step["mean"]))]
+
+
+def names(step: Mapping[str, Any]) -> list[str]:
+    """Return the names of the features."""
+    own = ["(missing)"] if step["own"] else []
+    return [f"{step['column']}={level}" for level in [*step["levels"], *own]]
+
+
+def unknown(step: Mapping[str, Any], cells: Cells) -> list[tuple[int, str]]:
+    """Return the row and the text of each entry that was not there in the fit."""
+    levels = set(step["levels"])
+    return [
+        (row, entry)
+        for row, cell in enumerate(cells)
+        for entry in _entries(cell, step.get("separator"))
+        if entry not in levels
+    ]
+
+
+def _entries(cell: str | None, separator: str | None) -> list[str]:
+    if separator is not None:
+        return entries_of(cell, separator)
+    return [] if cell is None else [cell]
+
+
+def _hot(step: Mapping[str, Any], cells: Cells) -> Floats:
+    at = {level: column for column, level in enumerate(step["levels"])}
+    X = np.zeros((len(cells), len(at) + bool(step["own"])))
+    for row, cell in enumerate(cells):
+        if cell is None and step["own"]:
+            X[row, -1] = 1.0
+        for entry in _entries(step.get("fill") if cell is None else cell, step.get("separator")):
+            if entry in at:
+                X[row, at[entry]] = 1.0
+    return X

@@ -1,0 +1,78 @@
+"""Latitude and longitude, recognised by name and range, as points on the unit sphere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.features.columns.types import Column
+
+Floats = NDArray[np.float64]
+
+_LATITUDE, _LONGITUDE = (
+    frozenset({"lat", "latitude"}),
+    frozenset({"lon", "lng", "long", "longitude"}),
+)
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def pairs_of(columns: Iterable[Column]) -> list[tuple[str, str]]:
+    """Return the names of columns that are latitude and longitude of the same thing.
+
+    Notes
+    -----
+    Names are alike but for the words lat or latitude, and lon, lng, long or longitude; latitudes
+    lie in -90 to 90 degrees, longitudes in -180 to 360.
+    """
+    latitudes: dict[tuple[str, ...], str] = {}
+    longitudes: dict[tuple[str, ...], str] = {}
+    for column in columns:
+        if column.kind != "number":
+            continue
+        words = tuple(part.lower() for part in _PARTS.findall(str(column.name)))
+        low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
+        if low >= -90 and high <= 90 and _LATITUDE & set(words):
+            latitudes.setdefault(_without(words, _LATITUDE), column.name)
+        elif low >= -180 and high <= 360 and _LONGITUDE & set(words):
+            longitudes.setdefault(_without(words, _LONGITUDE), column.name)
+    return [(name, longitudes[key]) for key, name in latitudes.items() if key in longitudes]
+
+
+def _without(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, ...]:
+    return tuple("*" if word in these else word for word in words)
+
+
+def learn(degrees: Floats) -> dict[str, Any]:
+    """Learn the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
+    points = on_sphere(degrees)
+    return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}
+
+
+def parts(step: Mapping[str, Any], degrees: Floats) -> list[Floats]:
+    """Return points on the unit sphere, centred, (n, 3); those without a place at the centre.
+
+    The distance of two of them is the chord through the earth, in radii.
+    """
+    points = on_sphere(degrees) - np.array(step["mean"])
+    return [np.where(np.isnan(points), 0.0, points)]
+
+
+def on_sphere(degrees: Floats) -> Floats:
+    """Return (latitude, longitude) in degrees, (n, 2), as unit vectors (n, 3)."""
+    latitude, longitude = np.radians(degrees).T
+    return np.column_stack(
+        [
+            np.cos(latitude) * np.cos(longitude),
+            np.cos(latitude) * np.sin(longitude),
+            np.sin(latitude) + 0.0 * longitude,
+        ]
+    )
+
+
+def names(step: Mapping[str, Any]) -> list[str]:
+    """Return the names of the features."""
+    return [f"{' '.join(step['columns'])} ({axis})" for axis in "xyz"]

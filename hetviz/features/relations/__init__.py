@@ -1,0 +1,1 @@
+"""What links, labels and comparisons say, as the arrays that methods take."""

@@ -1,0 +1,287 @@
+"""Comparisons from what people have: a hierarchy, a label, or a rating of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Comparisons, Dataset, HeteroData
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.features.columns.types import infer
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+N_COMPARISONS = 1_000
+_TRIES = 20
+
+
+def comparisons_from_hierarchy(
+    data: HeteroData,
+    dataset: str,
+    column: str | Sequence[str],
+    *,
+    separator: str = ">",
+    n_comparisons: int = N_COMPARISONS,
+    random_state: int = 0,
+) -> Comparisons:
+    """Draw comparisons from a tree: items of a nearer common ancestor are nearer.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset : str
+    column : str or sequence of str
+        A label or table column of paths from the root, such as ``"animal > mammal > cat"``; or
+        several columns, the coarsest first. A path may end early; items without one take no part.
+    separator : str
+        Between the steps of a path.
+    n_comparisons : int
+        How many to draw; fewer come back where there are not so many.
+    random_state : int
+
+    Returns
+    -------
+    Comparisons
+        Rows a, b, c, distinct: a and b share a group that c is outside of, while c shares the
+        next larger group. `comparison_table` shows them in words; ``data.edit().add`` adds them.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such dataset or column, or the tree says nothing.
+
+    Notes
+    -----
+    Each item is as likely to be a, and each of its levels alike; statements that follow by way of
+    a level between are not drawn (McFee and Lanckriet 2011, section 5.1). They cannot contradict
+    each other. O(n log n + n_comparisons).
+    """
+    _check_count(n_comparisons)
+    part = data[dataset]
+    names = [column] if isinstance(column, str) else list(column)
+    if not names:
+        raise ParameterError("column = []; it must name at least one column.")
+    read = [_texts(data, part, name) for name in names]
+    paths = list(zip(*read, strict=True))
+    if isinstance(column, str):
+        paths = [tuple(_steps(text, separator)) for (text,) in paths]
+    codes = _codes(paths)
+    rows = np.flatnonzero(codes[:, 0] >= 0) if codes.shape[1] else np.zeros(0, np.int64)
+    order = rows[np.lexsort(codes[rows].T[::-1])]
+    drawn = _Tree(codes[order])
+    what = "no two items share a group that a third is outside of"
+    found = _distinct(drawn.draw, n_comparisons, random_state)
+    return _told(data, part, names[0], order[found], what)
+
+
+def comparisons_from_label(
+    data: HeteroData,
+    dataset: str,
+    column: str,
+    *,
+    n_comparisons: int = N_COMPARISONS,
+    random_state: int = 0,
+) -> Comparisons:
+    """Draw comparisons from a label: items of the same label are nearer than others.
+
+    See `comparisons_from_hierarchy`; a label is a tree of one level.
+    """
+    return comparisons_from_hierarchy(
+        data, dataset, [column], n_comparisons=n_comparisons, random_state=random_state
+    )
+
+
+def comparisons_from_rating(
+    data: HeteroData,
+    dataset: str,
+    column: str,
+    *,
+    clear: float = 0.5,
+    n_comparisons: int = N_COMPARISONS,
+    random_state: int = 0,
+) -> Comparisons:
+    """Draw comparisons from numbers: items of like numbers are nearer.
+
+    Parameters
+    ----------
+    data, dataset, n_comparisons, random_state
+        See `comparisons_from_hierarchy`.
+    column : str
+        A label or table column of numbers or dates.
+    clear : float
+        |r_a - r_c| must exceed |r_a - r_b| by this many standard deviations, so that what is
+        nearly the same says nothing.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such column, it holds no numbers, or they say nothing.
+    hetviz.errors.ParameterError
+        For `clear` below 0.
+    """
+    _check_count(n_comparisons)
+    if not (np.isfinite(clear) and clear >= 0):
+        raise ParameterError(f"clear = {clear!r}; it must be a number of 0 or more.")
+    part = data[dataset]
+    understood = infer(column, _cells(data, part, column))
+    if understood.kind not in ("number", "date"):
+        raise _problem(part, column, f"numbers are needed, it holds: {understood.kind}")
+    rating = np.asarray(understood.values, dtype=np.float64)
+    rows = np.flatnonzero(np.isfinite(rating))
+    r = rating[rows]
+    step = max(clear * float(r.std()), np.finfo(np.float64).tiny) if len(r) else 1.0
+
+    def draw(rng: np.random.Generator, size: int) -> Ints:
+        a, b, c = rng.integers(0, len(r), (3, size))
+        good = (a != b) & (np.abs(r[a] - r[c]) - np.abs(r[a] - r[b]) >= step)
+        return np.asarray(np.column_stack([a, b, c])[good])
+
+    found = np.zeros((0, 3), np.int64)
+    if len(r) > 2:
+        found = _distinct(draw, n_comparisons, random_state)
+    return _told(data, part, column, rows[found], "its numbers do not differ clearly")
+
+
+def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame:
+    """Return comparisons in the items' own names, to look at before they are added.
+
+    Returns
+    -------
+    DataFrame
+        Columns row, near_a, near_b, far_a, far_b (as ``dataset: id``) and weight.
+    """
+    names = np.array(
+        [f"{name}: {id}" for name, part in data.datasets.items() for id in part.ids],
+        dtype=object,
+    )
+    ends = names[comparisons.pairs].reshape(-1, 4).T
+    told = dict(zip(("near_a", "near_b", "far_a", "far_b"), ends, strict=True))
+    return pd.DataFrame({"row": np.arange(len(comparisons)), **told, "weight": comparisons.weight})
+
+
+class _Tree:
+    """Leaves in order, so that each group of each level is a run of neighbours."""
+
+    def __init__(self, codes: Ints) -> None:
+        n, depth = codes.shape
+        self.start = np.zeros((depth + 1, n), dtype=np.int64)
+        self.stop = np.full((depth + 1, n), n, dtype=np.int64)
+        for level in range(depth):
+            code = codes[:, level]
+            # an item whose path has ended is alone
+            new = np.ones(n, dtype=bool)
+            new[1:] = (code[1:] != code[:-1]) | (code[1:] < 0)
+            cuts = np.flatnonzero(new)
+            run = np.cumsum(new) - 1
+            self.start[level + 1] = cuts[run]
+            self.stop[level + 1] = np.append(cuts[1:], n)[run]
+        inner = self.stop - self.start
+        # a level says something where the group has another member and the parent has more
+        self.speaks = (inner[1:] > 1) & (inner[:-1] > inner[1:])
+
+    def draw(self, rng: np.random.Generator, size: int) -> Ints:
+        """Draw leaves a, b, c."""
+        anchors = np.flatnonzero(self.speaks.any(axis=0))
+        if not len(anchors):
+            return np.zeros((0, 3), dtype=np.int64)
+        a = rng.choice(anchors, size)
+        levels = self.speaks[:, a]
+        which = np.floor(rng.random(size) * levels.sum(axis=0))
+        level = (np.cumsum(levels, axis=0) <= which).sum(axis=0)
+        low, high = self.start[level + 1, a], self.stop[level + 1, a]
+        b = low + np.floor(rng.random(size) * (high - low - 1)).astype(np.int64)
+        b += b >= a
+        below, above = self.start[level, a], self.stop[level, a]
+        outside = (above - below) - (high - low)
+        c = below + np.floor(rng.random(size) * outside).astype(np.int64)
+        c = np.where(c >= low, c + (high - low), c)
+        return np.column_stack([a, b, c])
+
+
+def _distinct(draw: Callable[[np.random.Generator, int], Ints], n: int, seed: int) -> Ints:
+    rng = np.random.default_rng(seed)
+    found = np.zeros((0, 3), dtype=np.int64)
+    for _ in range(_TRIES):
+        both = np.vstack([found, draw(rng, 2 * n)])
+        _, first = np.unique(both, axis=0, return_index=True)
+        found = both[np.sort(first)]
+        if len(found) >= n:
+            return found[:n]
+    return found
+
+
+def _codes(paths: list[tuple[str | None, ...]]) -> Ints:
+    """Return the number of the group of each level, (n, depth); -1 from where a path has ended."""
+    depth = max(map(len, paths), default=0)
+    codes = np.full((len(paths), depth), -1, dtype=np.int64)
+    for level in range(depth):
+        seen: dict[tuple[str | None, ...], int] = {}
+        for row, path in enumerate(paths):
+            head = path[: level + 1]
+            if len(head) > level and all(step is not None for step in head):
+                codes[row, level] = seen.setdefault(head, len(seen))
+    return codes
+
+
+def _steps(text: str | None, separator: str) -> list[str]:
+    if text is None:
+        return []
+    if not separator:
+        return [text]
+    return [step.strip() for step in text.split(separator) if step.strip()]
+
+
+def _texts(data: HeteroData, part: Dataset, column: str) -> list[str | None]:
+    understood = infer(column, _cells(data, part, column))
+    if understood.kind in ("number", "date"):
+        return [None if np.isnan(value) else f"{value:g}" for value in understood.values]
+    return [None if value is None else str(value) for value in understood.values]
+
+
+def _cells(data: HeteroData, part: Dataset, column: str) -> pd.Series:
+    for label in data.labels:
+        if (label.dataset, label.name) == (part.name, column):
+            return pd.Series(label.values)
+    if part.table is None or column not in part.table.columns:
+        known = [label.name for label in data.labels if label.dataset == part.name]
+        known += [] if part.table is None else [str(name) for name in part.table.columns]
+        raise DataError(
+            Problem(
+                "unknown-column",
+                f"dataset {part.name!r}",
+                "there is no such label or column",
+                column,
+                f"There are: {', '.join(dict.fromkeys(known)) or 'none'}.",
+            )
+        )
+    return part.table[column]
+
+
+def _told(data: HeteroData, part: Dataset, column: str, rows: Ints, nothing: str) -> Comparisons:
+    if not len(rows):
+        raise _problem(part, column, nothing)
+    return Comparisons(rows + data.offsets[part.name].start)
+
+
+def _problem(part: Dataset, column: str, what: str) -> DataError:
+    return DataError(
+        Problem(
+            "no-comparisons",
+            f"dataset {part.name!r}, column {column!r}",
+            what,
+            remedy="Choose another column.",
+        )
+    )
+
+
+def _check_count(n: object) -> None:
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+        raise ParameterError(f"n_comparisons = {n!r}; it must be a whole number of 1 or more.")

@@ -1,0 +1,22 @@
+"""Which datasets hang together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hetviz.core.graph.laplacian import dataset_components
+from hetviz.data import HeteroData
+
+
+def joined_parts(data: HeteroData, W: Any) -> dict[str, int]:
+    """Return the part of the data that each dataset belongs to, by number.
+
+    Parameters
+    ----------
+    data : HeteroData
+    W : sparse array of shape (n_rows, n_rows)
+        What joins items; only which entries exist matters. Datasets that it joins, directly or
+        through others, are one part, see `hetviz.core.graph.laplacian.dataset_components`.
+    """
+    label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
+    return dict(zip(data.datasets, label.tolist(), strict=True))

@@ -1,0 +1,113 @@
+"""Links between typical items of the same label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData, Labels, Links
+from hetviz.data.model.meta import noted
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.features.relations.typical import distinct_pairs, typical_rows
+
+Ints = NDArray[np.int64]
+
+
+def links_from_labels(
+    data: HeteroData,
+    label: str,
+    per_class: int = 5,
+    cannot: bool = False,
+    *,
+    dataset: str | None = None,
+    target: str | None = None,
+    kind: str | None = None,
+) -> Links:
+    """Link typical items of the same label.
+
+    Parameters
+    ----------
+    data : HeteroData
+    label : str
+        Name of a label column.
+    per_class : int
+        Typical items of each class that are linked with each other.
+    cannot : bool
+        Whether the most typical item of each class is also said to be apart from those of the
+        other classes.
+    dataset : str, optional
+        Whose labels; the first dataset that has such a column unless given.
+    target : str, optional
+        A second dataset with such a column: items of the same label are then linked across.
+    kind : str, optional
+        What to call the links; ``"same <label>"`` unless given.
+
+    Returns
+    -------
+    Links
+        Weight 1 for together and -1 for apart, noted as a set of their own.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such label, or no class has two items.
+    """
+    if isinstance(per_class, bool) or per_class < 1:
+        raise ParameterError(f"per_class = {per_class!r}; it must be a whole number of 1 or more.")
+    first = _column(data, label, dataset)
+    second = first if target is None else _column(data, label, target)
+    within = first.dataset == second.dataset
+    members, others = _classes(data, first), _classes(data, second)
+    shared = [value for value in members if value in others]
+    pairs: list[tuple[Ints, Ints]] = []
+    for value in shared:
+        ends = (members[value], others[value])
+        typical = [typical_rows(data, rows, per_class, None) for rows in ends]
+        p, q = (side.ravel() for side in np.meshgrid(*typical, indexing="ij"))
+        pairs.append(distinct_pairs(data, p, q))
+    together = sum(len(p) for p, _ in pairs)
+    if not together:
+        what = "no two items of different objects have the same label"
+        raise DataError(Problem("no-pairs", f"labels {label!r}", what))
+    if cannot:
+        middle = {value: typical_rows(data, members[value], 1, None)[0] for value in shared}
+        across = {value: typical_rows(data, others[value], 1, None)[0] for value in shared}
+        apart = [
+            (middle[a], across[b])
+            for at, a in enumerate(shared)
+            for b in (shared[at + 1 :] if within else shared[:at] + shared[at + 1 :])
+        ]
+        p, q = np.array(apart, dtype=np.int64).reshape(-1, 2).T
+        pairs.append((p, q))
+    p, q = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    weight = np.where(np.arange(len(p)) < together, 1.0, -1.0)
+    return Links(
+        first.dataset,
+        second.dataset,
+        p - data.offsets[first.dataset].start,
+        q - data.offsets[second.dataset].start,
+        weight,
+        kind=f"same {label}" if kind is None else kind,
+        meta=noted(len(p), set=f"from {label}"),
+    )
+
+
+def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
+    for column in data.labels:
+        if column.name == label and dataset in (None, column.dataset):
+            return column
+    where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
+    known = [c.name for c in data.labels if dataset in (None, c.dataset)]
+    there = f"There are: {', '.join(dict.fromkeys(known)) or 'none'}."
+    raise DataError(Problem("unknown-label", where, "there is no such label", label, there))
+
+
+def _classes(data: HeteroData, column: Labels) -> dict[Any, Ints]:
+    start = data.offsets[column.dataset].start
+    values = column.values
+    out: dict[Any, Ints] = {}
+    for value in column.classes:
+        out[value] = start + np.flatnonzero(np.array([v == value for v in values], dtype=bool))
+    return out

@@ -1,0 +1,85 @@
+"""Which rows of a target and a source belong together: by links, by labels, or at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData, Labels
+from hetviz.data.model.views import identity_links
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Pairs of rows of two datasets; a row may be in several pairs, or in none.
+
+    Attributes
+    ----------
+    how : {"links", "labels", "random"}
+    target, source : array of int, shape (m,)
+        Row ``target[l]`` of the one belongs to row ``source[l]`` of the other.
+    """
+
+    how: str
+    target: Ints
+    source: Ints
+
+
+def linked_pairs(data: HeteroData, target: str, source: str) -> Pairing:
+    """Return one pair for each link that says together, and for each id that both views have."""
+    rows: list[tuple[Ints, Ints]] = []
+    for group in [*data.links, *identity_links(data)]:
+        good = group.weight > 0
+        if (group.source, group.target) == (target, source):
+            rows.append((group.i[good], group.j[good]))
+        elif (group.source, group.target) == (source, target):
+            rows.append((group.j[good], group.i[good]))
+    pairs = np.array([np.concatenate(end) for end in zip(*rows, strict=True)], dtype=np.int64)
+    distinct = np.unique(pairs.reshape(2, -1), axis=1)
+    return Pairing("links", distinct[0], distinct[1])
+
+
+def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
+    """Return pairs within the classes that both have; each row of such a class at least once.
+
+    The first two label columns with a class in common count. Of the rarer side the missing rows
+    are drawn again; who meets whom within a class is chance.
+    """
+    shared = shared_labels(data, target, source)
+    ends: tuple[list[Ints], list[Ints]] = ([], [])
+    if shared is not None:
+        first, second = shared
+        for value in first.classes:
+            there = np.flatnonzero(first.values == value), np.flatnonzero(second.values == value)
+            if len(there[0]) and len(there[1]):
+                for end, rows in zip(ends, _filled(there[0], there[1], rng), strict=True):
+                    end.append(rows)
+    none = np.zeros(0, dtype=np.int64)
+    return Pairing("labels", *(np.concatenate([none, *end]) for end in ends))
+
+
+def random_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
+    """Return every row in a pair with a random one; of the smaller side some are drawn again."""
+    rows = (np.arange(len(data[target])), np.arange(len(data[source])))
+    return Pairing("random", *_filled(rows[0], rows[1], rng))
+
+
+def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, Labels] | None:
+    """Return the first label columns of two datasets that have a class in common, or None."""
+    for first in data.labels:
+        for second in data.labels:
+            both = (first.dataset, second.dataset) == (target, source)
+            if both and set(first.classes) & set(second.classes):
+                return first, second
+    return None
+
+
+def _filled(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Bring two lists of rows to one length, keeping every row, in random order."""
+    m = max(len(first), len(second))
+    drawn = [np.r_[rows, rng.choice(rows, m - len(rows))] for rows in (first, second)]
+    return rng.permutation(drawn[0]), rng.permutation(drawn[1])

@@ -1,0 +1,1 @@
+"""Spaces in which the items of a dataset are compared."""

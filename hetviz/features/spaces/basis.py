@@ -1,0 +1,254 @@
+"""The features a method sees of a dataset: as given, through a kernel, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.kernels.kernels import (
+    LANDMARKS_ABOVE,
+    KernelMap,
+    RbfKernel,
+    center_kernel,
+    kernel_map,
+    landmark_map,
+    median_bandwidth,
+    symmetric_kernel,
+)
+from hetviz.data import Dataset
+from hetviz.errors import ParameterError
+from hetviz.params import value_for
+
+OfNew = Callable[[Dataset], Any]
+
+N_LANDMARKS = 1_000
+
+KINDS = {
+    "auto": "as the dataset comes: its features, its kernel or distances, or none",
+    "linear": "the features themselves",
+    "rbf": "a Gaussian kernel of features or distances: near items count, far ones do not",
+    "precomputed": "the kernel or the distances that came with the dataset",
+    "featureless": "no features: items are placed by their links alone",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Features of one dataset, and how to compute them for new rows.
+
+    Attributes
+    ----------
+    kind : str
+        One of "linear", "rbf", "precomputed" and "featureless".
+    features : array or csr of shape (n, r), or int
+        Row i describes item i. A number is that many featureless rows.
+    nominal : int or None
+        Number of features a relative ridge refers to, where it is not r.
+    """
+
+    kind: str
+    features: Any
+    nominal: int | None
+    _new: OfNew | None
+
+    def of_new(self, rows: Dataset) -> Any:
+        """Return the features of new rows, shape (n_new, r); None for featureless ones."""
+        return None if self._new is None else self._new(rows)
+
+
+def chosen_kind(
+    dataset: Dataset, features: str | Mapping[str, str] = "auto", kernel: str | None = None
+) -> str:
+    """Return the kind of basis asked for: `features` by dataset, else `kernel` where it can be had.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    features : str or mapping of str to str
+        One of `KINDS`, for all datasets or by name.
+    kernel : {None, "linear", "rbf", "precomputed"}
+        For datasets that `features` leaves on "auto" and that have what it needs.
+    """
+    kind = str(value_for(features, dataset.name, "auto"))
+    if kind != "auto" or kernel is None:
+        return kind
+    has: dict[str, Any] = {
+        "linear": dataset.X,
+        "rbf": dataset.X if dataset.X is not None else dataset.distance,
+        "precomputed": dataset.kernel if dataset.kernel is not None else dataset.distance,
+    }
+    return "auto" if has[kernel] is None else kernel
+
+
+def fit_basis(
+    dataset: Dataset,
+    kind: str = "auto",
+    random_state: int = 0,
+    *,
+    penalty: str = "rkhs",
+    weights: NDArray[np.float64] | None = None,
+) -> Basis:
+    """Choose and compute the features of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : {"auto", "linear", "rbf", "precomputed", "featureless"}
+        What to use; see `KINDS`. The width of the Gaussian is the median distance. Distances
+        taken as precomputed become inner products by double centring (classical scaling).
+    random_state : int
+        Seeds the landmarks that stand for a kernel above 5,000 rows.
+    penalty, weights
+        How a kernel's coefficients are penalised, see `hetviz.core.kernels.kernels.kernel_map`;
+        landmarks always carry the kernel's own penalty.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If the dataset lacks what `kind` needs.
+
+    Notes
+    -----
+    A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory; above 5,000 rows 1,000 landmarks
+    are used and it costs O(n).
+    """
+    if kind == "auto":
+        kind = _natural(dataset)
+    if kind == "featureless":
+        return Basis(kind, len(dataset), None, None)
+    if kind == "linear":
+        if dataset.X is None:
+            raise _lacking(dataset, kind, "features")
+        return Basis(kind, dataset.X, None, AsGiven())
+    if kind == "rbf":
+        return _gaussian(dataset, random_state, penalty, weights)
+    return _precomputed(dataset, penalty, weights)
+
+
+def _natural(dataset: Dataset) -> str:
+    if dataset.X is not None:
+        return "linear"
+    return "featureless" if dataset.is_featureless else "precomputed"
+
+
+def _gaussian(
+    dataset: Dataset, random_state: int, penalty: str, weights: NDArray[np.float64] | None
+) -> Basis:
+    if dataset.X is None:
+        if dataset.distance is None:
+            raise _lacking(dataset, "rbf", "features or distances")
+        return _from_distances(dataset, penalty, weights)
+    X = dataset.X
+    kernel = RbfKernel(median_bandwidth(X, random_state))
+    if len(dataset) > LANDMARKS_ABOVE:
+        fitted = landmark_map(kernel, X, N_LANDMARKS, random_state)
+    else:
+        where = f"dataset {dataset.name!r}"
+        fitted = kernel_map(kernel(X, X), penalty=penalty, weights=weights, where=where)
+    of_new = _Gaussian(fitted, kernel, X[fitted.landmarks])
+    return Basis("rbf", of_new(dataset), len(dataset), of_new)
+
+
+def _from_distances(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
+    D = _distances(dataset)
+    away = D[np.triu_indices(len(D), 1)]
+    width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
+    where = f"dataset {dataset.name!r}, distance"
+    K = symmetric_kernel(_gaussian_of(D, width))
+    fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
+    return _mapped("rbf", fitted, _gaussian_of(D, width), _GaussianOfDistances(fitted, width))
+
+
+def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
+    where = f"dataset {dataset.name!r}, kernel"
+    if dataset.kernel is not None:
+        K = symmetric_kernel(dataset.kernel, where)
+        fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
+        return _mapped("precomputed", fitted, K, _KernelAsGiven(fitted))
+    if dataset.distance is None:
+        raise _lacking(dataset, "precomputed", "a kernel or distances")
+    half = -0.5 * _distances(dataset) ** 2
+    K = symmetric_kernel(center_kernel(half), f"dataset {dataset.name!r}, distance")
+    where = f"dataset {dataset.name!r}, distance"
+    fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
+    return _mapped("precomputed", fitted, K, _Scaled(fitted, half))
+
+
+def _mapped(kind: str, fitted: KernelMap, K: NDArray[Any], of_new: OfNew) -> Basis:
+    return Basis(kind, fitted(K[:, fitted.landmarks]), len(K), of_new)
+
+
+# Features of new rows. Plain classes rather than closures, so that a fitted model can be saved.
+
+
+@dataclass(frozen=True, eq=False)
+class AsGiven:
+    """The features as they come."""
+
+    def __call__(self, rows: Dataset) -> Any:
+        return rows.X
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaussian:
+    """A Gaussian kernel of the features with those of some fitted rows."""
+
+    fitted: KernelMap
+    kernel: RbfKernel
+    landmarks: Any
+
+    def __call__(self, rows: Dataset) -> Any:
+        return self.fitted(self.kernel(rows.X, self.landmarks))
+
+
+@dataclass(frozen=True, eq=False)
+class _GaussianOfDistances:
+    """A Gaussian kernel of the distances that came with the rows."""
+
+    fitted: KernelMap
+    width: float
+
+    def __call__(self, rows: Dataset) -> Any:
+        K = _gaussian_of(_distances(rows), self.width)
+        return self.fitted(K[:, self.fitted.landmarks])
+
+
+@dataclass(frozen=True, eq=False)
+class _KernelAsGiven:
+    """The kernel that came with the rows."""
+
+    fitted: KernelMap
+
+    def __call__(self, rows: Dataset) -> Any:
+        return self.fitted(np.asarray(rows.kernel)[:, self.fitted.landmarks])
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """Inner products by classical scaling of the distances that came with the rows."""
+
+    fitted: KernelMap
+    half: NDArray[np.float64]
+
+    def __call__(self, rows: Dataset) -> Any:
+        K = center_kernel(self.half, None, -0.5 * _distances(rows) ** 2)
+        return self.fitted(K[:, self.fitted.landmarks])
+
+
+def _gaussian_of(distances: NDArray[Any], width: float) -> NDArray[np.float64]:
+    return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
+
+
+def _distances(dataset: Dataset) -> NDArray[np.float64]:
+    return np.asarray(dataset.distance, dtype=np.float64)
+
+
+def _lacking(dataset: Dataset, kind: str, what: str) -> ParameterError:
+    return ParameterError(
+        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        "Use 'auto', or name another kind for this dataset."
+    )

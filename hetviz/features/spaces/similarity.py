@@ -1,0 +1,204 @@
+"""How alike the items of a dataset are, as scores from 0 to 1, and for new items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.graph.neighbors import cross_squared_distances
+from hetviz.core.kernels.kernels import median_bandwidth
+from hetviz.data import Dataset
+from hetviz.errors import ParameterError
+from hetviz.features.spaces.affinities import dataset_neighbors
+from hetviz.params import value_for
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+KINDS = {
+    "auto": "by the kernel, distances or features that the dataset came with",
+    "kernel": "by its kernel",
+    "cosine": "by the angle between features; opposite ones count as not alike at all",
+    "rbf": "by the distance of features: near items are alike",
+    "none": "not at all: links alone count",
+}
+EVERY_PAIR = 3_000
+"""Of datasets with more items only some pairs are scored."""
+_NEAR, _FAR = 30, 30
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Scores of likeness between the items of a dataset; make it with `similarity_of`.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    kind : {"kernel", "cosine", "rbf", "distance"}
+    width : float
+        Of the Gaussian, of "rbf" and "distance".
+    """
+
+    dataset: Dataset
+    kind: str
+    width: float = 1.0
+
+    def to_fitted(self, rows: Dataset) -> Floats:
+        """Return scores of rows with all fitted items, shape (n_rows, n); `rows` may be those."""
+        if self.kind == "kernel":
+            return self._normed(np.asarray(rows.kernel, dtype=np.float64), rows is self.dataset)
+        if self.kind == "cosine":
+            cosines = _unit(rows.X) @ _unit(self.dataset.X).T
+            dense = cosines.toarray() if hasattr(cosines, "toarray") else cosines
+            return np.clip(np.asarray(dense, dtype=np.float64), 0.0, 1.0)
+        if self.kind == "distance":
+            squared = np.asarray(rows.distance, dtype=np.float64) ** 2
+        else:
+            squared = cross_squared_distances(rows.X, self.dataset.X)
+        return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
+
+    def with_twins(self, rows: Dataset) -> tuple[Floats, Ints]:
+        """Return scores of new rows, (n_new, n), and the fitted item that each is, else -1."""
+        S = self.to_fitted(rows)
+        nearest = S.argmax(axis=1)
+        same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1) < _SAME
+        return S, np.where(same, nearest, -1)
+
+    def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return scored pairs within the dataset: i, j, score, and how many pairs each stands for.
+
+        All n^2 of them to 3,000 items. Above, of each item the 30 nearest, and 30 drawn at
+        random, which stand for all the others.
+        """
+        n = len(self.dataset)
+        if n <= EVERY_PAIR:
+            S = self.to_fitted(self.dataset)
+            i, j = (part.ravel() for part in np.indices(S.shape))
+            return i, j, S.ravel(), np.ones(S.size)
+        rng = np.random.default_rng(random_state)
+        found = dataset_neighbors(self.dataset, _NEAR, random_state=random_state)
+        near = np.empty((n, 0), np.int64) if found is None else found.index.astype(np.int64)
+        far = rng.integers(0, n, size=(n, _FAR))
+        repeated = (far[:, :, None] == near[:, None, :]).any(axis=2)
+        columns = np.hstack([near, far])
+        rest = n - near.shape[1]
+        drawn = np.maximum((~repeated).sum(axis=1), 1)
+        share = np.hstack(
+            [np.ones(near.shape), np.where(repeated, 0.0, (rest / drawn)[:, None])]
+        ).ravel()
+        i, j = np.repeat(np.arange(n), columns.shape[1]), columns.ravel()
+        kept = share > 0
+        i, j, share = i[kept], j[kept], share[kept]
+        return i, j, self._of_pairs(i, j), share
+
+    def _of_pairs(self, i: Ints, j: Ints) -> Floats:
+        if self.kind == "kernel":
+            K = np.asarray(self.dataset.kernel)
+            size = np.maximum(K.diagonal(), 0.0)
+            return np.clip(_ratio(K[i, j], np.sqrt(size[i] * size[j])), 0.0, 1.0)
+        if self.kind == "distance":
+            squared = np.asarray(self.dataset.distance)[i, j] ** 2
+            return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
+        X: Any = _unit(self.dataset.X) if self.kind == "cosine" else self.dataset.X
+        out = np.empty(len(i))
+        for start in range(0, len(i), 100_000):
+            part = slice(start, start + 100_000)
+            left, right = X[i[part]], X[j[part]]
+            if self.kind == "cosine":
+                product = left.multiply(right) if hasattr(left, "multiply") else left * right
+                out[part] = np.clip(np.asarray(product.sum(axis=1)).ravel(), 0.0, 1.0)
+            else:
+                away = left - right
+                squares = away.multiply(away) if hasattr(away, "multiply") else away * away
+                squared = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+                out[part] = np.exp(-0.5 * squared / self.width**2)
+        return out
+
+    def _normed(self, K: Floats, own: bool) -> Floats:
+        """Divide by the lengths in feature space; those of new rows are the least possible ones."""
+        size = np.maximum(np.asarray(self.dataset.kernel, dtype=np.float64).diagonal(), 0.0)
+        mine = size if own else _ratio(K**2, np.broadcast_to(size, K.shape)).max(axis=1, initial=0)
+        return np.clip(_ratio(K, np.sqrt(np.multiply.outer(mine, size))), 0.0, 1.0)
+
+
+def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Similarity | None:
+    """Choose how to score the likeness of the items of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : str
+        See `KINDS`. "auto" takes the kernel, else the distances, else the features by "rbf". The
+        width of "rbf" is half the median distance, so that a pair at the median scores exp(-2).
+        A kernel is divided by its diagonal.
+    random_state : int
+        Seeds the median of many rows.
+
+    Returns
+    -------
+    Similarity, or None
+        None for "none" and, with "auto", for items without any description.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If the dataset lacks what `kind` needs.
+    """
+    if kind == "none" or (kind == "auto" and dataset.is_featureless):
+        return None
+    if kind in ("auto", "kernel") and dataset.kernel is not None:
+        return Similarity(dataset, "kernel")
+    if kind in ("auto", "rbf") and dataset.distance is not None:
+        D = np.asarray(dataset.distance, dtype=np.float64)
+        away = D[np.triu_indices(len(D), 1)]
+        median = float(np.median(away[away > 0])) if away.any() else 1.0
+        return Similarity(dataset, "distance", median / 2)
+    if kind in ("auto", "rbf", "cosine") and dataset.X is not None:
+        width = 1.0 if kind == "cosine" else median_bandwidth(dataset.X, random_state) / 2
+        return Similarity(dataset, "cosine" if kind == "cosine" else "rbf", width)
+    what = {"kernel": "a kernel", "cosine": "features"}.get(kind, "features or distances")
+    raise ParameterError(
+        f"within = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        "Use 'auto', or name another kind for this dataset."
+    )
+
+
+def similarities(
+    datasets: Iterable[Dataset], kind: str | Mapping[str, str] = "auto", random_state: int = 0
+) -> dict[str, Similarity]:
+    """Return how the likeness of the items of each dataset is scored, of those that have any.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+    kind : str or mapping of str to str
+        For all datasets or by name.
+    random_state : int
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        As `similarity_of`.
+    """
+    found = {
+        dataset.name: similarity_of(dataset, value_for(kind, dataset.name, "auto"), random_state)
+        for dataset in datasets
+    }
+    return {name: like for name, like in found.items() if like is not None}
+
+
+def _unit(X: Any) -> Any:
+    if hasattr(X, "tocsr"):
+        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        return X.multiply(_ratio(np.ones(len(length)), length)[:, None]).tocsr()
+    dense = np.asarray(X, dtype=np.float64)
+    return _ratio(dense, np.linalg.norm(dense, axis=1)[:, None])
+
+
+def _ratio(over: Any, under: Any) -> Floats:
+    return np.asarray(over / np.where(under > 0, under, np.inf), dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Bundles: a folder or a zip with a hetviz.toml."""

@@ -1,0 +1,109 @@
+"""Coordinates as CSV: dataset, id, and one column for each axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.bundle.lookup import Lookup
+from hetviz.io.formats.delimited import ReadTable, read_table
+from hetviz.io.infer import cells
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
+    """Write coordinates as CSV; rows without a place have empty cells.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    digits : int, optional
+        Significant digits; exact when absent.
+    safe : bool
+        Whether a text that a spreadsheet would take for a formula gets an apostrophe in front. It
+        then no longer is the id: use it for people, not for reading back.
+    """
+
+    def text(value: str) -> str:
+        return escaped(value) if safe else value
+
+    def cell(value: float) -> str:
+        if np.isnan(value):
+            return ""
+        return repr(float(value)) if digits is None else f"{value:.{digits}g}"
+
+    rows = [
+        [text(name), text(str(id)), *map(cell, place)]
+        for name, Y in embedding.coordinates.items()
+        for id, place in zip(embedding.ids[name], Y, strict=True)
+    ]
+    return cells.csv_text(["dataset", "id", *embedding.axis_names], rows)
+
+
+def escaped(text: str) -> str:
+    """Return text that no spreadsheet takes for a formula."""
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+
+
+def read_coordinates(
+    name: str, content: bytes, data: HeteroData, tables: ReadTable = read_table
+) -> Embedding:
+    """Read coordinates of the rows of `data`.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
+    data : HeteroData
+    tables : callable
+        Reads the table.
+
+    Returns
+    -------
+    Embedding
+        Of all rows of `data`; rows that the file does not name have no place.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every row that names something unknown, is given twice, or holds no number.
+    """
+    read = tables(name, content, None)
+    columns = list(read.frame.columns)
+    only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
+    axes = [column for column in columns if column not in ("dataset", "id", "placed")]
+    if "id" not in columns or ("dataset" not in columns and not only) or not axes:
+        raise gate.refusal(
+            "columns",
+            name,
+            "coordinates need the columns dataset, id and one for each axis",
+            ", ".join(columns[:10]),
+        )
+    problems: list[Problem] = []
+    lookup = Lookup(read, data.datasets, problems)
+    names, ids = lookup.column("dataset", only), lookup.column("id")
+    at = lookup.find(names, ids, "")
+    repeated = pd.DataFrame({"name": names, "at": at}).duplicated().to_numpy() & (at >= 0)
+    lookup.refuse(
+        "duplicate-id", repeated, "id", "a second place", ids, "Keep one of the two rows."
+    )
+    places = np.column_stack([lookup.numbers(axis, ("", "nan")) for axis in axes])
+    lookup.close()
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise DataError(errors)
+    Y = {n: np.full((len(dataset), len(axes)), np.nan) for n, dataset in data.datasets.items()}
+    for name_, place in Y.items():
+        place[at[names == name_]] = places[names == name_]
+    return Embedding(
+        Y,
+        {n: dataset.ids for n, dataset in data.datasets.items()},
+        {n: dataset.entity for n, dataset in data.datasets.items()},
+        note=f"read from {name}",
+    )

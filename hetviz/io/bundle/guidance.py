@@ -1,0 +1,269 @@
+"""Guidance as one CSV file that people can read, change and hand on, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Comparisons, HeteroData, Links
+from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.io import gate
+from hetviz.io.bundle.coordinates import escaped
+from hetviz.io.bundle.manifest import LinksEntry
+from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
+from hetviz.io.formats.delimited import TableRead
+from hetviz.io.infer import cells
+from hetviz.io.intake.drop import Parse, read_drop, read_one_table
+
+FORMS = ("links", "comparisons")
+_NUMBERS = ("weight", "score")
+_HEADER = tuple(column for column in COLUMNS if column != "key")
+_MARK = "'"
+_LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *NOTED)
+_EXAMPLE = "an example: replace or remove this row"
+
+
+@dataclass(frozen=True, eq=False)
+class GuidanceRead:
+    """What a file of guidance says.
+
+    Attributes
+    ----------
+    parts : tuple of Links or Comparisons
+        Of the rows that are good.
+    n_rows, n_good : int
+        Rows of the file, and how many of them are good.
+    problems : tuple of Problem
+        Each row that was left out, with its place, value and remedy, and notes.
+    has_sets : bool
+        Whether the file says which set each statement belongs to.
+    """
+
+    parts: tuple[Links | Comparisons, ...]
+    n_rows: int
+    n_good: int
+    problems: tuple[Problem, ...]
+    has_sets: bool
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What was refused."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    def strict(self) -> GuidanceRead:
+        """Return this if nothing was refused.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            Listing all that was refused.
+        """
+        if self.errors:
+            raise DataError(self.errors)
+        return self
+
+
+def guidance_csv(data: HeteroData, keys: Collection[str] | None = None) -> str:
+    """Write statements as CSV that `read_guidance` reads back.
+
+    Parameters
+    ----------
+    data : HeteroData
+    keys : collection of str, optional
+        Only these, see `hetviz.statements`.
+
+    Returns
+    -------
+    str
+        One row a statement. A text that a spreadsheet would take for a formula, or that begins
+        with an apostrophe, has an apostrophe in front, which reading takes away.
+    """
+    table = statements(data)
+    if keys is not None:
+        table = table[table["key"].isin(list(keys))]
+    columns = []
+    for name in _HEADER:
+        values = table[name].tolist()
+        if name in _NUMBERS:
+            columns.append(["" if np.isnan(value) else repr(float(value)) for value in values])
+        else:
+            columns.append([_marked(str(value)) for value in values])
+    return cells.csv_text(_HEADER, zip(*columns, strict=True))
+
+
+def guidance_template(data: HeteroData, form: str) -> str:
+    """Write the CSV that somebody could fill in: the columns, and examples from these data.
+
+    Parameters
+    ----------
+    data : HeteroData
+    form : {"links", "comparisons"}
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For another form.
+    hetviz.errors.DataError
+        If there are too few items for an example.
+    """
+    if form not in FORMS:
+        raise ParameterError(f"form = {form!r}; it must be one of {', '.join(map(repr, FORMS))}.")
+    items = [(name, str(id)) for name, part in data.datasets.items() for id in part.ids[:3]]
+    names = list(data.datasets)
+    if (len(items) < 3 and form == "comparisons") or len(items) < 2:
+        raise DataError(Problem("too-few-items", "template", "there are too few items to compare"))
+    if form == "links":
+        first = items[0]
+        second = next((item for item in items if item[0] == names[-1] and item != first), items[1])
+        header = ["source_dataset", "source_id", "target_dataset", "target_id", "weight", "note"]
+        rows = [[*first, *second, weight, _EXAMPLE] for weight in ("1", "-1")]
+    else:
+        header = [f"{item}_{part}" for item in "abc" for part in ("dataset", "id")]
+        header += ["weight", "note"]
+        rows = [[text for item in items[:3] for text in item] + ["1", _EXAMPLE]]
+    at = header.index("weight")
+    told = [[c if k == at else _marked(c) for k, c in enumerate(row)] for row in rows]
+    return cells.csv_text(header, told)
+
+
+def read_guidance(
+    name: str, content: bytes, data: HeteroData, parse: Parse = read_drop
+) -> GuidanceRead:
+    """Read links and comparisons of the items of `data` from a table.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        CSV as `guidance_csv` writes it, or a table of links (source_dataset, source_id,
+        target_dataset, target_id) or of comparisons (a_dataset, a_id .., or anchor_, near_, far_).
+        weight, score, kind, role, set, note, who and when are optional. Or the same table as
+        XLSX, Parquet or JSON.
+    data : HeteroData
+    parse : callable
+        Reads the file, as for `hetviz.io.read_tables`.
+
+    Returns
+    -------
+    GuidanceRead
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the bytes are no table, or it has no such columns.
+    """
+    read = read_one_table(name, content, parse)
+    problems: list[Problem] = list(read.problems)
+    n_rows = len(read.frame) + len(read.errors)
+    read = replace(_unmarked(read), problems=())
+    parts: list[Links | Comparisons] = []
+    if "form" in read.frame.columns and {"source_id", "a_id"} <= set(read.frame.columns):
+        known = read.frame["form"].isin(("link", "comparison")).to_numpy()
+        problems += [
+            Problem(
+                "bad-form",
+                read.place(row, "form"),
+                "the form is not known",
+                str(read.frame["form"].iloc[row]),
+                "Write link or comparison.",
+                row=read.row[row],
+            )
+            for row in np.flatnonzero(~known).tolist()
+        ]
+        is_link = (read.frame["form"] == "link").to_numpy()
+        parts += _links(_rows(read, is_link, _LINK_COLUMNS), data, problems)
+        compared = _rows(read, known & ~is_link, (*ITEMS, "weight", *NOTED))
+        parts += _comparisons(compared, data, problems)
+    elif is_links(read):
+        parts += _links(read, data, problems)
+    elif comparison_form(read) is not None:
+        parts += _comparisons(read, data, problems)
+    else:
+        raise gate.refusal(
+            "columns",
+            name,
+            "guidance needs the columns source_id and target_id, or a_id, b_id and c_id",
+            ", ".join(read.frame.columns[:10]),
+            "Download a template and fill it in.",
+        )
+    order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
+    has_sets = "set" in read.frame.columns
+    return GuidanceRead(tuple(parts), n_rows, sum(map(len, parts)), tuple(order), has_sets)
+
+
+def _links(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:
+    names = {"source": "source_dataset", "target": "target_dataset"}
+    frame = read.frame.rename(columns=names)
+    only = next(iter(data.datasets)) if len(data.datasets) == 1 else None
+    entry = LinksEntry(read.name, source=only, target=only, repeated=True)
+    scored = np.zeros(len(frame), dtype=bool)
+    if "score" in frame.columns:
+        scored = (frame["score"].str.strip() != "").to_numpy()
+    out = []
+    for here in (~scored, scored):
+        if here.any():
+            part = _rows(replace(read, frame=frame), here)
+            if not scored[here].any():
+                part = replace(part, frame=part.frame.drop(columns="score", errors="ignore"))
+            out += read_links(part, entry, data.datasets, problems)
+    return [links.noting(_without_own(links.meta, links.kind, len(links))) for links in out]
+
+
+def _comparisons(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
+    fours = np.zeros(len(read.frame), dtype=bool)
+    if "d_id" in read.frame.columns:
+        fours = (read.frame["d_id"].str.strip() != "").to_numpy()
+    out = []
+    for here in (~fours, fours):
+        if here.any():
+            part = _rows(read, here)
+            if not fours[here].any():
+                left_out = part.frame.drop(columns=["d_id", "d_dataset"], errors="ignore")
+                part = replace(part, frame=left_out)
+            found = read_comparisons(part, data.datasets, problems)
+            out += [] if found is None else [found]
+    return [said.noting(_without_own(said.meta, COMPARED, len(said))) for said in out]
+
+
+def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | None:
+    """Leave out what says nothing: empty columns, and the set that is named after the kind."""
+    if meta is None:
+        return None
+    kept = {}
+    for name in meta.columns:
+        texts = text_of(meta, str(name), n)
+        if name == "set":
+            texts = texts.where(texts != own, "")
+        if (texts != "").any():
+            kept[str(name)] = texts
+    return pd.DataFrame(kept, index=range(n)) if kept else None
+
+
+def _rows(
+    read: TableRead, chosen: NDArray[np.bool_], columns: Collection[str] | None = None
+) -> TableRead:
+    """Return some rows of a table, which keep their places in the file."""
+    frame = read.frame[chosen].reset_index(drop=True)
+    if columns is not None:
+        others = [name for name in frame.columns if name not in _HEADER]
+        frame = frame[[name for name in (*columns, *others) if name in frame.columns]]
+    places = tuple(row for row, is_in in zip(read.row, chosen, strict=True) if is_in)
+    return replace(read, frame=frame, row=places)
+
+
+def _marked(text: str) -> str:
+    return _MARK + text if text.startswith(_MARK) else escaped(text)
+
+
+def _unmarked(read: TableRead) -> TableRead:
+    def plain(text: str) -> str:
+        return text[1:] if text.startswith(_MARK) and _marked(text[1:]) == text else text
+
+    return replace(read, frame=read.frame.map(plain) if len(read.frame) else read.frame)

@@ -1,0 +1,217 @@
+"""One dataset of a bundle: its table, features, kernel and thumbnails, put together by id."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Dataset
+from hetviz.errors import DataError, Problem, listed
+from hetviz.features.columns.types import Column, infer
+from hetviz.features.recipe import columns_used, made_features, source_words
+from hetviz.io import gate
+from hetviz.io.bundle.item_features import (
+    check_columns,
+    given_features,
+    given_squares,
+    is_made_of_columns,
+    made_of_columns,
+    place_of,
+)
+from hetviz.io.bundle.manifest import DatasetEntry
+from hetviz.io.bundle.thumbnails import read_thumbnails
+from hetviz.io.files import Files
+from hetviz.io.formats.delimited import SAVED, Choices, ReadTable, TableRead, read_table
+from hetviz.io.infer import cells
+from hetviz.io.infer.roles import guess_labels, guess_title, named_title
+from hetviz.io.infer.row_ids import id_column_of, rows_with_ids
+from hetviz.io.infer.unusable import unusable_cells
+from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
+from hetviz.io.matrices.given import Given
+from hetviz.io.sandbox.piece import Piece
+
+
+def read_dataset(
+    files: Files,
+    entry: DatasetEntry,
+    labels: Collection[str] | None,
+    problems: list[Problem],
+    read: TableRead | None = None,
+    piece: Piece | None = None,
+    tables: ReadTable = read_table,
+) -> tuple[Dataset, DatasetInfo]:
+    """Read one dataset; rows that are wrong are left out and listed in `problems`.
+
+    Parameters
+    ----------
+    files : Files
+    entry : DatasetEntry
+    labels : collection of str, optional
+        Columns that are labels, so never features; when absent, the first column of few
+        categories is one.
+    problems : list of Problem
+        Is added to.
+    read : TableRead, optional
+        The table, where it was read already.
+    piece : Piece, optional
+        What its file gave beside the table: numbers, a kernel, distances, pictures.
+    tables : callable
+        Reads the tables among the files.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing of the dataset can be used.
+    """
+    if read is None:
+        saved = entry.columns is not None
+        choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
+        read = tables(entry.table, files.read(entry.table), choices)
+    problems += read.problems
+    return _Reading(files, entry, labels, problems, read, piece, tables).result()
+
+
+class _Reading:
+    """The steps of reading one dataset, which share the entry, the table and the problems."""
+
+    def __init__(
+        self,
+        files: Files,
+        entry: DatasetEntry,
+        labels: Collection[str] | None,
+        problems: list[Problem],
+        read: TableRead,
+        piece: Piece | None,
+        tables: ReadTable,
+    ) -> None:
+        self.files, self.entry, self.labels = files, entry, labels
+        self.problems, self.read, self.tables = problems, read, tables
+        self.piece = piece or Piece(entry.name, read.name)
+        self.id_column = id_column_of(read, entry.id)
+        self.good = rows_with_ids(read, self.id_column, problems)
+
+    def result(self) -> tuple[Dataset, DatasetInfo]:
+        entry, read = self.entry, self.read
+        given = Given(self.files, read, self.id_column, self.good, self.problems, self.tables)
+        X, names, source = given_features(given, entry, self.piece)
+        rows = np.flatnonzero(self.good)
+        if not len(rows):
+            what = (
+                "there are no rows below the names of the columns"
+                if read.frame.empty
+                else "no row of the table can be used"
+            )
+            no_rows = gate.refusal("no-rows", read.name, what)
+            raise DataError([*self._errors(), *no_rows.problems])
+        text = read.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
+        known: dict[str, Column] = {}
+        if entry.columns is None:
+            table, known = cells.typed(text, read.decimal)
+            self.problems += listed(unusable_cells(read, known, rows.tolist()))
+            guessed = None if self.piece.X is not None else guess_title(known)
+        else:
+            table = cells.exact(read.name, text, entry.columns, entry.missing)
+            guessed = None
+        title = self._title_column(table) or guessed
+        if self.labels is None:
+            self.labels = guess_labels(known, {title, *entry.exclude})
+        recipe: dict[str, Any] = {"title": title} if title is not None else {}
+        if entry.text:
+            recipe["text"] = list(entry.text)
+        if entry.media_column is not None:
+            recipe["media"] = entry.media_column
+        media = self._media(table, rows)
+        if X is not None:
+            X = X[rows]
+        elif is_made_of_columns(entry, self.piece):
+            made = made_of_columns(
+                text, entry, read, known, title, self.labels, media, self.problems
+            )
+            X, names = made.X, made.feature_names
+            if X is not None:
+                recipe["features"] = made.recipe
+                source = source_words(made.recipe)
+        if entry.recipe is not None:
+            recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
+        squares, sources = given_squares(given, entry, self.piece, rows)
+        source = ", ".join(filter(None, (source, *sources)))
+        dataset = Dataset(
+            entry.name,
+            read.frame[self.id_column].to_numpy(dtype=object)[rows],
+            X,
+            feature_names=names or None,
+            **squares,
+            table=table if table.shape[1] else None,
+            media=media,
+            entity=entry.entity,
+            recipe=recipe or None,
+        )
+        if entry.options and entry.columns is None and "features" not in recipe:
+            # Columns beside features from a file.
+            dataset, notes = made_features(
+                dataset, entry.options, entry.text_model, self.labels or ()
+            )
+            self.problems += notes
+            source = source_words((dataset.recipe or {})["features"])
+        return dataset, self._info(dataset, title, known, source or "none")
+
+    def _errors(self) -> list[Problem]:
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    def _title_column(self, table: pd.DataFrame) -> str | None:
+        declared = [
+            self.entry.title,
+            self.entry.media_column,
+            *self.entry.text,
+            *self.entry.exclude,
+        ]
+        wanted = [name for name in declared if name != self.id_column]
+        check_columns(place_of(self.entry), wanted, table.columns)
+        if self.entry.title == self.id_column:
+            return None
+        return self.entry.title or named_title(table.columns)
+
+    def _media(self, table: pd.DataFrame, rows: NDArray[np.int64]) -> tuple[Any, ...] | None:
+        media, column = self.entry.media, self.entry.media_column
+        if self.piece.media is not None:
+            return tuple(self.piece.media[row] for row in rows.tolist())
+        if media is None and column is None:
+            return None
+        names = None if column is None else table[column]
+        return read_thumbnails(self.files, media, names, self.read, rows, self.problems)
+
+    def _info(
+        self, dataset: Dataset, title: str | None, known: dict[str, Column], source: str
+    ) -> DatasetInfo:
+        made = columns_used((dataset.recipe or {}).get("features"))
+        roles = dict.fromkeys(made, "feature")
+        if self.entry.media_column is not None:
+            roles[self.entry.media_column] = "media"
+        if title is not None:
+            roles[title] = "title"
+        roles |= dict.fromkeys(self.labels or (), "label")
+        columns = [ColumnInfo(self.id_column, "id", "unique")]
+        for name in () if dataset.table is None else dataset.table.columns:
+            column = known.get(name) or infer(str(name), dataset.table[name])  # type: ignore[index]
+            role = roles.get(name, "shown")
+            columns.append(ColumnInfo(str(name), role, column.kind, column.n_missing))
+        read = self.read
+        return DatasetInfo(
+            dataset.name,
+            read.name,
+            read.encoding,
+            read.separator,
+            read.decimal,
+            read.header,
+            len(dataset),
+            0 if dataset.X is None else int(dataset.X.shape[1]),
+            self.id_column,
+            title,
+            self.entry.media_column,
+            tuple(columns),
+            source,
+        )

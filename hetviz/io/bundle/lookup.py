@@ -1,0 +1,173 @@
+"""Finding rows of datasets by the ids that a file writes, and saying what cannot be found."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import Dataset
+from hetviz.errors import MAX_LISTED, Problem, listed
+from hetviz.features.columns.types import numbers
+from hetviz.io.formats.delimited import TableRead
+
+_MAX_HINTS = 50
+_HINT_POOL = 20_000
+_NO_HINT = "Correct the id, or leave the row out."
+
+Texts = NDArray[np.object_]
+
+
+class Lookup:
+    """Checks columns of one table of statements; what is wrong goes to `problems`.
+
+    Parameters
+    ----------
+    read : TableRead
+    datasets : mapping of str to Dataset
+        Whose ids the table names.
+    problems : list of Problem
+        Is added to by `close`, in order of rows.
+    """
+
+    def __init__(
+        self, read: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
+    ) -> None:
+        self.read, self.datasets = read, datasets
+        self.good = np.ones(len(read.frame), dtype=bool)
+        self._into = problems
+        self._problems: list[Problem] = []
+        self._notes: list[Problem] = list(read.problems)
+        self._n_hints = 0
+
+    def column(self, name: str, default: str = "") -> Texts:
+        """Return the cells of a column, with `default` where they are empty or have no column."""
+        if name not in self.read.frame.columns:
+            return np.full(len(self.read.frame), default, dtype=object)
+        cells = np.array(self.read.frame[name].tolist(), dtype=object)
+        cells[cells == ""] = default
+        return cells
+
+    def refuse(
+        self,
+        code: str,
+        wrong: NDArray[np.bool_],
+        column: str,
+        what: str | Callable[[int], str],
+        values: Texts,
+        remedy: str | Mapping[str, str],
+        limit: int = MAX_LISTED,
+    ) -> None:
+        """List the rows of a mask; what is said may depend on the row, the remedy on the value."""
+        rows = np.flatnonzero(wrong).tolist()
+        self.good[rows] = False
+        self._problems += listed(
+            (
+                Problem(
+                    code,
+                    self.read.place(row, column),
+                    what if isinstance(what, str) else what(row),
+                    values[row],
+                    remedy if isinstance(remedy, str) else remedy[values[row]],
+                    row=self.read.row[row],
+                )
+                for row in rows
+            ),
+            limit,
+        )
+
+    def note(self, code: str, what: str) -> None:
+        """Tell something about the whole table."""
+        self._notes.append(Problem(code, self.read.name, what, severity="note"))
+
+    def close(self) -> None:
+        """Hand over what was collected."""
+        self._into += self._notes
+        self._into += sorted(self._problems, key=lambda problem: problem.row or 0)
+
+    def find(self, names: Texts, texts: Texts, end: str) -> NDArray[np.int64]:
+        """Return the row in its dataset that each id names, -1 where there is none.
+
+        Parameters
+        ----------
+        names, texts : array of str, shape (m,)
+            Dataset and id.
+        end : str
+            Of whose columns these are the cells: ``end_dataset`` and ``end_id``, or nothing.
+        """
+        prefix = f"{end}_" if end else ""
+        found = np.full(len(texts), -1, dtype=np.int64)
+        for name in dict.fromkeys(names):
+            if name not in self.datasets:
+                what = "there is no such dataset" if name else "no dataset is named"
+                hint = self._near_name(name)
+                # One message for each name: a dataset that was refused may have many links.
+                wrong = names == name
+                self.refuse("unknown-dataset", wrong, f"{prefix}dataset", what, names, hint, 1)
+        for name, dataset in self.datasets.items():
+            rows = np.flatnonzero(names == name)
+            at = dataset.find(texts[rows])
+            lost = np.flatnonzero(at < 0)
+            at[lost] = self._in_other_form(dataset, texts[rows[lost]])
+            found[rows] = at
+            lost = rows[at < 0]
+            if len(lost):
+                wrong = np.zeros(len(texts), dtype=bool)
+                wrong[lost] = True
+                hints = self._near_ids(dataset, list(dict.fromkeys(texts[lost])))
+                what = f"dataset {name!r} has no such id"
+                self.refuse("unknown-id", wrong, f"{prefix}id", what, texts, hints)
+        return found
+
+    def numbers(self, name: str, blank: Collection[str] = ("",)) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN where it is blank; list what is no number."""
+        texts = np.array([cell.strip() for cell in self.column(name)], dtype=object)
+        given = np.array([text.lower() not in blank for text in texts], dtype=bool)
+        values = np.full(len(texts), np.nan)
+        values[given] = numbers(texts[given].tolist(), self.read.decimal)
+        remedy = "Write a number such as 0.5, or leave the cell empty."
+        wrong = given & np.isnan(values)
+        self.refuse("not-a-number", wrong, name, "this is no number", texts, remedy)
+        return values
+
+    def _in_other_form(self, dataset: Dataset, texts: Texts) -> NDArray[np.int64]:
+        """Find ids whose accented letters are written in another Unicode form."""
+        at = np.full(len(texts), -1, dtype=np.int64)
+        for form in ("NFC", "NFD"):
+            found = dataset.find([unicodedata.normalize(form, text) for text in texts])
+            at = np.where(at < 0, found, at)
+        if (at >= 0).any() and not any(note.code == "unicode-form" for note in self._notes):
+            what = "some ids write accented letters in another way; they were matched all the same"
+            self.note("unicode-form", what)
+        return at
+
+    def _near_name(self, name: str) -> str:
+        if not name:
+            there = ", ".join(self.datasets)
+            return f"No dataset has most of these ids: correct them, or name one of {there} here."
+        near = difflib.get_close_matches(name, self.datasets, n=1)
+        return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
+
+    def _near_ids(self, dataset: Dataset, texts: list[str]) -> dict[str, str]:
+        """Suggest the nearest id; only for the first few, as each costs a pass over all ids."""
+        hints = dict.fromkeys(texts, _NO_HINT)
+        for name, other in self.datasets.items():
+            known = np.array(texts, dtype=object)[other.find(texts) >= 0]
+            hints |= dict.fromkeys(known, f"Dataset {name!r} has it: are two columns exchanged?")
+        if len(dataset) > _HINT_POOL:
+            return hints
+        ids: list[Any] = dataset.ids.tolist()
+        folded = {text.strip().casefold(): text for text in reversed(ids)}
+        for text in [text for text in texts if hints[text] is _NO_HINT][
+            : _MAX_HINTS - self._n_hints
+        ]:
+            self._n_hints += 1
+            near = folded.get(text.strip().casefold())
+            alike = [near] if near is not None else difflib.get_close_matches(text, ids, n=1)
+            if alike:
+                hints[text] = f"Did you mean {alike[0]!r}?"
+        return hints

@@ -1,0 +1,256 @@
+"""hetviz.toml: what a bundle says about its files, checked as a whole before any is read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hetviz.errors import DataError, Problem
+from hetviz.features.columns.options import TEXT_MODELS, option_problems
+from hetviz.io.files import MANIFEST
+from hetviz.io.formats import toml
+
+FORMAT = 1
+_NAMES = {"text", "exclude", "log", "feature_names", "sparse"}
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """One [[dataset]]; see `hetviz.io.bundle.reading` for what the keys mean."""
+
+    name: str
+    table: str
+    entity: str | None = None
+    id: str | None = None
+    title: str | None = None
+    text: tuple[str, ...] = ()
+    media: str | None = None
+    media_column: str | None = None
+    features: str | tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+    sparse: tuple[str, ...] | None = None
+    n_features: int | None = None
+    exclude: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    kernel: str | None = None
+    distance: str | None = None
+    recipe: str | None = None
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    text_model: str = "words"
+    missing: str = ""
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+
+
+@dataclass(frozen=True)
+class LinksEntry:
+    """One [[links]]."""
+
+    file: str
+    complete: bool = False
+    held_out: bool = False
+    source: str | None = None
+    target: str | None = None
+    kind: str = "link"
+    role: str = "guidance"
+    repeated: bool = False
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class ComparisonsEntry:
+    """One [[comparisons]]."""
+
+    file: str
+    columns: tuple[Mapping[str, Any], ...] | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class LabelsEntry:
+    """One [[labels]]: a column of the table, or a file with one JSON value a row."""
+
+    dataset: str
+    column: str | None = None
+    name: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class MapEntry:
+    """The [map] that is shown first.
+
+    Samples also name a small picture of it, and how many items there are, for their card.
+    """
+
+    coordinates: str
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    note: str = ""
+    still: str | None = None
+    items: int | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A whole hetviz.toml."""
+
+    name: str
+    title: str
+    description: str
+    datasets: tuple[DatasetEntry, ...]
+    links: tuple[LinksEntry, ...]
+    comparisons: tuple[ComparisonsEntry, ...]
+    labels: tuple[LabelsEntry, ...]
+    map: MapEntry | None
+
+
+_SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, ...]]] = {
+    "dataset": (
+        DatasetEntry,
+        {
+            **dict.fromkeys(set(DatasetEntry.__dataclass_fields__) - {"options"}, str),
+            "features": (str, list),
+            "n_features": int,
+            "columns": (list, dict),
+            **dict.fromkeys(_NAMES, list),
+            "text": (str, list),
+        },
+        ("name", "table"),
+    ),
+    "links": (
+        LinksEntry,
+        {
+            **dict.fromkeys(LinksEntry.__dataclass_fields__, str),
+            "complete": bool,
+            "held_out": bool,
+            "repeated": bool,
+            "columns": list,
+        },
+        ("file",),
+    ),
+    "comparisons": (
+        ComparisonsEntry,
+        {"file": str, "columns": list, "missing": str},
+        ("file",),
+    ),
+    "labels": (LabelsEntry, dict.fromkeys(LabelsEntry.__dataclass_fields__, str), ("dataset",)),
+    "map": (
+        MapEntry,
+        {
+            **dict.fromkeys(("coordinates", "method", "note", "still"), str),
+            "params": dict,
+            **dict.fromkeys(("seed", "items"), int),
+        },
+        ("coordinates",),
+    ),
+}
+
+
+def parse(content: bytes) -> Manifest:
+    """Read and check a hetviz.toml.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing everything that is missing, unknown or of the wrong kind.
+    """
+    document = toml.loads(MANIFEST, content)
+    problems: list[Problem] = []
+    found: dict[str, list[Any]] = {}
+
+    def refuse(where: str, what: str, value: Any = "", remedy: str = "") -> None:
+        problems.append(Problem("bad-manifest", where, what, str(value), remedy))
+
+    if document.get("format") != FORMAT:
+        refuse(
+            MANIFEST, f"format = {FORMAT} is needed at the top", document.get("format", "nothing")
+        )
+    for key, value in document.items():
+        if key in ("name", "title", "description"):
+            if not isinstance(value, str):
+                refuse(f"{MANIFEST}, {key}", "text is needed", value)
+        elif key in _SECTIONS:
+            entries = [value] if key == "map" else value
+            if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+                brackets = f"[{key}]" if key == "map" else f"[[{key}]]"
+                refuse(f"{MANIFEST}, {key}", "this must be a section", remedy=f"Write {brackets}.")
+                continue
+            found[key] = [
+                entry
+                for at, raw in enumerate(entries)
+                if (entry := _entry(key, at, raw, refuse)) is not None
+            ]
+        elif key != "format":
+            near = difflib.get_close_matches(key, [*_SECTIONS, "name", "title"], n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else ""
+            refuse(MANIFEST, "unknown key", key, hint)
+    if not document.get("dataset"):
+        refuse(MANIFEST, "there is no [[dataset]]", remedy="Name at least one.")
+    if problems:
+        raise DataError(problems)
+    name = str(document.get("name", "data"))
+    return Manifest(
+        name,
+        str(document.get("title", name)),
+        str(document.get("description", "")),
+        tuple(found.get("dataset", ())),
+        tuple(found.get("links", ())),
+        tuple(found.get("comparisons", ())),
+        tuple(found.get("labels", ())),
+        next(iter(found.get("map", ())), None),
+    )
+
+
+def _entry(section: str, at: int, raw: dict[str, Any], refuse: Any) -> Any:
+    kind, types, needed = _SECTIONS[section]
+    where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
+    good = True
+    values: dict[str, Any] = {}
+    for key in needed:
+        if key not in raw:
+            refuse(where, f"{key} is needed")
+            good = False
+    for key, value in raw.items():
+        wanted = types.get(key)
+        if wanted is None:
+            near = difflib.get_close_matches(key, types, n=1)
+            refuse(where, "unknown key", key, f"Did you mean {near[0]!r}?" if near else "")
+            good = False
+            continue
+        if section == "dataset" and key == "columns" and isinstance(value, dict):
+            # [dataset.columns.NAME] says how features are made; a list is what a saved table holds.
+            problems = option_problems(where, value)
+            for problem in problems:
+                refuse(problem.where, problem.what, problem.value, problem.remedy)
+            good = good and not problems
+            values["options"] = value
+            continue
+        if section == "dataset" and key == "text_model" and value not in TEXT_MODELS:
+            refuse(
+                where,
+                "text_model has no such value",
+                value,
+                f"Use one of: {', '.join(TEXT_MODELS)}.",
+            )
+            good = False
+            continue
+        inner = dict if key == "columns" else str
+        if (
+            not isinstance(value, wanted)
+            or (wanted is int and isinstance(value, bool))
+            or (isinstance(value, list) and not all(isinstance(item, inner) for item in value))
+        ):
+            refuse(where, f"{key} has the wrong kind of value", value)
+            good = False
+            continue
+        if key in _NAMES and isinstance(value, str):
+            value = [value]
+        values[key] = tuple(value) if isinstance(value, list) else value
+    return kind(**values) if good else None

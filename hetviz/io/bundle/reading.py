@@ -1,0 +1,290 @@
+"""Bundles: a folder or a zip with a hetviz.toml that says what its files are.
+
+Besides the keys of the format (see the README), a dataset may have ``log = [..]`` (numbers whose
+logarithm is the feature), ``media = "thumbs.zip"`` (a zip or folder of thumbnails; `media_column`
+names its members, or else they are named by row number) and ``encoding``, ``separator``,
+``decimal``; a section ``[dataset.columns.NAME]`` says how a column becomes features, with the
+fields of `hetviz.make_features`, and ``text_model`` what free text goes through; links may have
+``held_out = true`` (kept aside to judge a map by) and
+``source``, ``target``, ``kind``, ``role`` for what has no column; the bundle may have ``title`` and
+``description``. `hetviz.save` further writes ``columns``, ``missing``, ``recipe``, ``sparse``,
+``feature_names`` and ``repeated``, so that reading gives back exactly what was saved.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.bundle.coordinates import read_coordinates
+from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
+from hetviz.io.bundle.samples import sample_path, samples
+from hetviz.io.bundle.statements import read_comparisons, read_links
+from hetviz.io.files import MANIFEST, PROJECT, Archive, Files, Folder
+from hetviz.io.formats.delimited import SAVED, Choices, ReadTable, TableRead
+from hetviz.io.infer.dataset import read_tables
+from hetviz.io.intake.drop import Parse, read_drop, read_folder, table_reader
+from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
+
+
+def load(source: str | Path) -> HeteroData:
+    """Load a bundle, a sample, or plain tables.
+
+    Parameters
+    ----------
+    source : str or path
+        The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single file of a
+        format that is read (a table, matrix, graph, AnnData or MuData), or a folder or zip of such
+        files, of pictures and of texts.
+
+    Returns
+    -------
+    HeteroData
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing everything that is wrong with any file, at once. `read_bundle` leaves out what is
+        wrong instead.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> hetviz.load("digits")
+    HeteroData(pixels 700, fourier 700, shape 700; 453 links, 300 comparisons)
+    """
+    return read_bundle(source).strict().data
+
+
+def read_bundle(
+    source: str | Path | bytes, name: str = "bundle.zip", parse: Parse = read_drop
+) -> Loaded:
+    """Read a bundle, a sample, or plain files, leaving out what is wrong.
+
+    Parameters
+    ----------
+    source : str, path or bytes
+        As for `load`, or the bytes of a zip.
+    name : str
+        What to call the bytes in messages.
+    parse : callable
+        Reads the tables of a bundle, and a zip that is given as bytes and is none; see
+        `hetviz.io.infer.dataset.read_tables`.
+
+    Returns
+    -------
+    Loaded
+        Its `problems` list each row that was left out.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used.
+    """
+    files = Archive(name, source) if isinstance(source, bytes) else _open(source)
+    if isinstance(files, Loaded):
+        return files
+    if MANIFEST in files.names():
+        return _read(files, table_reader(parse))
+    inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
+    if inside:
+        what = f"its {MANIFEST} is not at the top"
+        remedy = "Give the folder of one bundle."
+        raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
+    if PROJECT in files.names():
+        what = "this project file holds no data as a bundle, only the steps that led to them"
+        raise gate.refusal("no-data", files.name, what, remedy="Open it on the Start page.")
+    if isinstance(source, bytes):
+        return read_tables([(name, source)], parse=parse)
+    names = [(name, b"") for name in files.names()]
+    return read_tables(names, parse=lambda *_: read_folder(files))
+
+
+def _open(source: str | Path) -> Files | Loaded:
+    path = Path(source)
+    try:
+        if path.name == MANIFEST and path.is_file():
+            path = path.parent
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except (OSError, ValueError):
+        is_folder = is_file = False
+    sample = sample_path(str(source))
+    if sample is not None and not is_folder:
+        return Folder(sample)
+    if is_folder:
+        return Folder(path)
+    if is_file:
+        content = gate.read_file(path)
+        if gate.kind_of(path.name, content) == "zip":
+            return Archive(path.name, content)
+        return read_tables([(path.name, content)])
+    if sample is not None:
+        return Folder(sample)
+    near = difflib.get_close_matches(str(source), samples(), n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    there = f"Samples: {', '.join(samples())}."
+    raise gate.refusal(
+        "no-file", "load", "there is no such file, folder or sample", source, hint + there
+    )
+
+
+def _read(files: Files, tables: ReadTable) -> Loaded:
+    manifest = parse(files.read(MANIFEST))
+    problems: list[Problem] = []
+    datasets: dict[str, Dataset] = {}
+    infos: list[DatasetInfo] = []
+    for entry in manifest.datasets:
+        labels = [x.column for x in manifest.labels if x.dataset == entry.name and x.column]
+        try:
+            dataset, info = read_dataset(files, entry, labels, problems, tables=tables)
+        except DataError as error:
+            problems += error.problems
+            continue
+        if dataset.name in datasets:
+            problems += gate.refusal(
+                "duplicate-name", MANIFEST, "two datasets have this name", dataset.name
+            ).problems
+            continue
+        datasets[dataset.name] = dataset
+        infos.append(info)
+    if not datasets:
+        raise DataError(dict.fromkeys(problems))
+    links, held_out = _all_links(files, tables, manifest, datasets, problems)
+    labels_ = [
+        x for entry in manifest.labels for x in _labels(files, tables, entry, datasets, problems)
+    ]
+    data = HeteroData(datasets, links, None, labels_)
+    data = _with_comparisons(files, tables, manifest, data, problems)
+    told = list(dict.fromkeys(problems))
+    loaded = Loaded(
+        data,
+        manifest.name,
+        manifest.title,
+        manifest.description,
+        understood=tuple(infos),
+        files=(FileInfo(files.name, "bundle", f"A bundle: {manifest.title}."),),
+        held_out=HeteroData(datasets, held_out, None, labels_) if held_out else None,
+    )
+    loaded = _with_map(files, tables, manifest, loaded, told)
+    return replace(loaded, problems=tuple(told))
+
+
+def _all_links(
+    files: Files,
+    tables: ReadTable,
+    manifest: Manifest,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
+) -> tuple[list[Links], list[Links]]:
+    links: list[Links] = []
+    held_out: list[Links] = []
+    for entry in manifest.links:
+        try:
+            found = read_links(
+                tables(entry.file, files.read(entry.file), _choices(entry)),
+                entry,
+                datasets,
+                problems,
+            )
+        except DataError as error:
+            problems += error.problems
+            continue
+        (held_out if entry.held_out else links).extend(found)
+    return links, held_out
+
+
+def _choices(entry: LinksEntry) -> Choices | None:
+    return SAVED if entry.source is not None else None
+
+
+def _with_comparisons(
+    files: Files,
+    tables: ReadTable,
+    manifest: Manifest,
+    data: HeteroData,
+    problems: list[Problem],
+) -> HeteroData:
+    for entry in manifest.comparisons:
+        try:
+            saved = SAVED if entry.columns is not None else None
+            read = tables(entry.file, files.read(entry.file), saved)
+            found = read_comparisons(read, data.datasets, problems, entry)
+        except DataError as error:
+            problems += error.problems
+            continue
+        if found is not None:
+            data = data.edit().add(found)
+    return data
+
+
+def _labels(
+    files: Files,
+    tables: ReadTable,
+    entry: LabelsEntry,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
+) -> list[Labels]:
+    where = f"{MANIFEST}, labels {entry.name or entry.column or ''!r}"
+    try:
+        if entry.dataset not in datasets:
+            there = f"There are: {', '.join(datasets)}."
+            raise gate.refusal(
+                "unknown-dataset", where, "there is no such dataset", entry.dataset, there
+            )
+        dataset = datasets[entry.dataset]
+        if entry.file is not None:
+            read = tables(entry.file, files.read(entry.file), SAVED)
+            values = _json_values(entry.file, read, dataset)
+        elif dataset.table is None or entry.column not in dataset.table.columns:
+            columns = [] if dataset.table is None else list(map(str, dataset.table.columns[:20]))
+            there = f"There are: {', '.join(columns)}." if columns else ""
+            raise gate.refusal(
+                "unknown-column", where, "there is no such column", entry.column or "nothing", there
+            )
+        else:
+            values = list(dataset.table[entry.column])
+    except DataError as error:
+        problems += error.problems
+        return []
+    name = entry.name or entry.column or "label"
+    return [Labels(entry.dataset, name, values)]
+
+
+def _json_values(name: str, read: TableRead, dataset: Dataset) -> list[object]:
+    if len(read.frame) != len(dataset) or "value" not in read.frame.columns:
+        raise gate.refusal(
+            "row-count", name, "one value for each row of the dataset is needed", len(read.frame)
+        )
+    try:
+        return [json.loads(cell) for cell in read.frame["value"]]
+    except (ValueError, RecursionError):
+        raise gate.refusal("bad-json", name, "a value is not valid JSON") from None
+
+
+def _with_map(
+    files: Files, tables: ReadTable, manifest: Manifest, loaded: Loaded, told: list[Problem]
+) -> Loaded:
+    entry = manifest.map
+    if entry is None:
+        return loaded
+    try:
+        content = files.read(entry.coordinates)
+        found: Embedding = read_coordinates(entry.coordinates, content, loaded.data, tables)
+    except DataError as error:
+        told += error.problems
+        return loaded
+    note = entry.note or (f"{entry.method}, shipped with the data" if entry.method else "")
+    return replace(
+        loaded,
+        map=replace(found, note=note or found.note),
+        map_method=entry.method,
+        map_params=dict(entry.params),
+        map_seed=entry.seed,
+    )

@@ -1,0 +1,262 @@
+"""Tables of links and comparisons to the data model; every row that is wrong is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Comparisons, Dataset, Links
+from hetviz.data.model.links import ROLES
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.bundle.lookup import Lookup
+from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
+from hetviz.io.formats.delimited import TableRead
+from hetviz.io.infer import cells
+
+_LINK_COLUMNS = (
+    "source_dataset", "source_id", "target_dataset", "target_id", "weight", "score", "kind", "role",
+)  # fmt: skip
+_FORMS = (("anchor", "near", "far"), ("a", "b", "c", "d"), ("a", "b", "c"))
+_GROUP = ["source", "target", "kind", "role"]
+
+
+def is_links(read: TableRead) -> bool:
+    """Say whether a table has the columns of links."""
+    return {"source_id", "target_id"} <= set(read.frame.columns)
+
+
+def comparison_form(read: TableRead) -> tuple[str, ...] | None:
+    """Return the names of the items of a comparison, if the table has such columns."""
+    there = set(read.frame.columns)
+    return next((f for f in _FORMS if {f"{item}_id" for item in f} <= there), None)
+
+
+def read_links(
+    read: TableRead, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
+) -> list[Links]:
+    """Turn the rows of a table into Links, one for each source, target, kind and role.
+
+    Parameters
+    ----------
+    read : TableRead
+        Columns source_dataset, source_id, target_dataset, target_id, weight; score, kind and role
+        are optional, and any other column is kept as `meta`.
+    entry : LinksEntry
+        Gives what has no column.
+    datasets : mapping of str to Dataset
+        Whose ids the table names.
+    problems : list of Problem
+        Is added to.
+
+    Returns
+    -------
+    list of Links
+        Of the rows that are good.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the columns themselves are missing.
+    """
+    if not is_links(read):
+        raise _lacks_columns(read, "links need the columns source_id and target_id")
+    lookup = Lookup(read, datasets, problems)
+    rows = _checked(lookup, entry)
+    if not entry.repeated:
+        _refuse_repeats(lookup, rows)
+    groups = rows[lookup.good].groupby(_GROUP, sort=False)
+    links = [_built(lookup, entry, key, group) for key, group in groups]
+    if entry.source is not None and entry.target is not None and read.frame.empty:
+        ends = (entry.source, entry.target, entry.kind, entry.role)
+        links = [_built(lookup, entry, ends, rows)]
+    lookup.close()
+    return links
+
+
+def _lacks_columns(read: TableRead, what: str) -> DataError:
+    there = ", ".join(read.frame.columns[:10])
+    return gate.refusal("columns", read.name, what, there, "Name them so in the first row.")
+
+
+def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
+    """Return source, target, kind, role, i, j, weight and score of each row, good or bad."""
+    source = lookup.column("source_dataset", entry.source or "")
+    target = lookup.column("target_dataset", entry.target or "")
+    i = lookup.find(source, lookup.column("source_id"), "source")
+    j = lookup.find(target, lookup.column("target_id"), "target")
+    role = lookup.column("role", entry.role)
+    wrong = ~np.isin(role.astype(str), ROLES)
+    what = "the role is not known"
+    lookup.refuse("bad-role", wrong, "role", what, role, "Write guidance or relation.")
+    weight, score = lookup.numbers("weight"), lookup.numbers("score")
+    lookup.refuse(
+        "zero-weight",
+        weight == 0,
+        "weight",
+        "a weight of 0 says nothing",
+        lookup.column("weight"),
+        "Leave the row out, or write above 0 for together and below 0 for apart.",
+    )
+    lookup.refuse(
+        "weight-range",
+        np.abs(weight) > 1,
+        "weight",
+        "weights go from -1 (apart) to 1 (together)",
+        lookup.column("weight"),
+        "Divide by the largest, or name the column score.",
+    )
+    lookup.refuse(
+        "self-link",
+        (source == target) & (i == j) & (i >= 0),
+        "target_id",
+        "the link joins an item to itself",
+        lookup.column("target_id"),
+        "Leave it out.",
+    )
+    kind = lookup.column("kind", entry.kind)
+    columns = (source, target, kind, role, i, j, weight, score)
+    names = (*_GROUP, "i", "j", "weight", "score")
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
+def _refuse_repeats(lookup: Lookup, rows: pd.DataFrame) -> None:
+    """List each row that says of two items what an earlier row said, or the opposite."""
+    pairs = rows[lookup.good]
+    within = pairs["source"] == pairs["target"]
+    i, j = pairs["i"], pairs["j"]
+    pairs = pairs.assign(
+        i=np.where(within, np.minimum(i, j), i),
+        j=np.where(within, np.maximum(i, j), j),
+        row=pairs.index,
+    )
+    keys = [*_GROUP, "i", "j"]
+    if not pairs.duplicated(keys).any():
+        return
+    first = np.arange(len(rows))
+    first[pairs.index] = pairs.groupby(keys, sort=False)["row"].transform("first")
+    weight = rows["weight"].fillna(1.0).to_numpy()
+    is_repeat = first < np.arange(len(rows))
+    is_opposite = is_repeat & (weight * weight[first] < 0)
+    ends = lookup.column("source_id") + " - " + lookup.column("target_id")
+    for code, wrong, says in (
+        ("duplicate-link", is_repeat & ~is_opposite, "joins the same two items"),
+        ("contradiction", is_opposite, "says the opposite"),
+    ):
+
+        def what(row: int, says: str = says) -> str:
+            return f"row {lookup.read.row[first[row]] + 1} {says}"
+
+        lookup.refuse(code, wrong, "target_id", what, ends, "Keep one of the two rows.")
+
+
+def _built(
+    lookup: Lookup, entry: LinksEntry, key: tuple[Hashable, ...], group: pd.DataFrame
+) -> Links:
+    source, target, kind, role = map(str, key)
+    return Links(
+        source,
+        target,
+        group["i"].to_numpy(),
+        group["j"].to_numpy(),
+        _all_or_none(lookup, "weight", group, 1.0),
+        score=_all_or_none(lookup, "score", group, 0.0),
+        complete=entry.complete,
+        kind=kind,
+        role=role,
+        meta=_meta(lookup, entry, _LINK_COLUMNS, group.index.to_numpy()),
+    )
+
+
+def _meta(
+    lookup: Lookup,
+    entry: LinksEntry | ComparisonsEntry,
+    known: Collection[str],
+    rows: NDArray[np.int64],
+) -> pd.DataFrame | None:
+    """Return the columns that say nothing known, of the given rows; None where there is none."""
+    frame = lookup.read.frame
+    others = [name for name in frame.columns if name not in known]
+    if not others and entry.columns is None:
+        return None
+    meta = frame[others].iloc[rows].reset_index(drop=True)
+    if entry.columns is None:
+        return meta
+    return cells.exact(lookup.read.name, meta, entry.columns, entry.missing)
+
+
+def _all_or_none(
+    lookup: Lookup, column: str, group: pd.DataFrame, default: float
+) -> NDArray[np.float64] | None:
+    """Return the numbers of a column, or None where no row has one."""
+    values = group[column].to_numpy()
+    lacking = np.isnan(values)
+    if lacking.all():
+        return None
+    if lacking.any():
+        one = lacking.sum() == 1
+        said = "1 row has" if one else f"{lacking.sum():,} rows have"
+        what = f"{said} no {column}; {'it counts' if one else 'they count'} as {default:g}"
+        lookup.note(f"no-{column}", what)
+    return np.where(lacking, default, values)
+
+
+def read_comparisons(
+    read: TableRead,
+    datasets: Mapping[str, Dataset],
+    problems: list[Problem],
+    entry: ComparisonsEntry | None = None,
+) -> Comparisons | None:
+    """Turn the rows of a table into Comparisons.
+
+    Parameters
+    ----------
+    read : TableRead
+        Columns anchor_dataset, anchor_id, near_.., far_.., or a_.. b_.. c_.. and d_..; weight is
+        optional, and any other column is kept as `meta`. The dataset columns may be left out where
+        there is one dataset.
+    datasets : mapping of str to Dataset
+        Whose ids the table names.
+    problems : list of Problem
+        Is added to.
+    entry : ComparisonsEntry, optional
+        Gives the types of the other columns.
+
+    Returns
+    -------
+    Comparisons or None
+        Of the rows that are good; None where there is none.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the columns themselves are missing.
+    """
+    form = comparison_form(read)
+    if form is None:
+        raise _lacks_columns(
+            read,
+            "comparisons need the columns anchor_id, near_id, far_id (or a_id, b_id, c_id, d_id)",
+        )
+    lookup = Lookup(read, datasets, problems)
+    starts = dict(zip(datasets, np.cumsum([0, *map(len, datasets.values())]), strict=False))
+    only = next(iter(datasets)) if len(datasets) == 1 else ""
+    objects = np.zeros((len(read.frame), len(form)), dtype=np.int64)
+    for at, item in enumerate(form):
+        names = lookup.column(f"{item}_dataset", only)
+        found = lookup.find(names, lookup.column(f"{item}_id"), item)
+        objects[:, at] = found + np.array([starts.get(name, 0) for name in names], dtype=np.int64)
+    weight = lookup.numbers("weight")
+    remedy = "To say the opposite, exchange the two pairs."
+    what = "the weight is not above 0"
+    lookup.refuse("weight-range", weight <= 0, "weight", what, lookup.column("weight"), remedy)
+    lookup.close()
+    good = lookup.good
+    if not good.any():
+        return None
+    known = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
+    meta = _meta(lookup, entry or ComparisonsEntry(read.name), known, np.flatnonzero(good))
+    return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

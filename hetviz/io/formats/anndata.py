@@ -1,0 +1,326 @@
+"""AnnData (.h5ad) and MuData (.h5mu): observations with features, columns and neighbours.
+
+Read by their published layout with h5py; see the AnnData documentation, "On-disk format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
+from hetviz.io.formats.delimited import Choices
+from hetviz.io.formats.edges import links_piece
+from hetviz.io.formats.hdf5 import Box, opened
+from hetviz.io.formats.readers import stem
+from hetviz.io.sandbox.piece import Piece
+
+MAX_LINKS = 300_000
+_LIKE_COUNTS = 50
+_MOST_GROUPS = 100
+
+OTHERS = "could be the features"
+"""What is told of the matrices of a file that could be read as its features, and are not."""
+_SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
+_INSTEAD = "X_pca"
+
+
+def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read an AnnData file as a dataset, or a MuData file as one dataset for each modality.
+
+    Parameters
+    ----------
+    name : str
+    content : bytes
+    choices : Choices
+        ``part`` names what the features are: ``"X"`` (the default), or a matrix of obsm.
+
+    Returns
+    -------
+    list of Piece
+        The modalities of a MuData file are views of one entity, called after the file. What obsp
+        lists as neighbours are links.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is another HDF5 file, damaged, or larger than the budget.
+    hetviz.errors.MissingExtraError
+        If h5py is not installed.
+    """
+    with opened(name, content) as root:
+        modalities = root.box("mod")
+        if modalities is None:
+            return _annotated(root, choices.name or stem(name), choices)
+        pieces: list[Piece] = []
+        problems: list[Problem] = []
+        for modality in modalities.words("mod-order") or modalities.names():
+            box = modalities.box(modality)
+            if box is None:
+                continue
+            try:
+                pieces += _annotated(box, modality, choices, choices.name or stem(name))
+            except DataError as error:
+                problems += error.problems
+        if not pieces:
+            raise DataError(problems or [Problem("no-rows", name, "there are no modalities in it")])
+    first = pieces[0]
+    return [replace(first, problems=(*first.problems, *problems)), *pieces[1:]]
+
+
+def _annotated(box: Box, called: str, choices: Choices, entity: str | None = None) -> list[Piece]:
+    if "obs" not in box:
+        raise gate.refusal(
+            "unknown-format",
+            box.where,
+            "this is no AnnData (.h5ad) or MuData (.h5mu) file: it has no obs",
+            remedy="Save the table as CSV or Parquet, or the matrix as NPY.",
+        )
+    problems: list[Problem] = []
+    ids, columns = _table(box, "obs", problems)
+    if not ids:
+        raise gate.refusal("no-rows", box.where, "there are no observations in it")
+    part, there = _part(box, choices.part, len(ids))
+    facts = {"observations": f"{len(ids):,}"}
+    X: Any = None
+    names: tuple[str, ...] = ()
+    row = np.arange(len(ids))
+    if part is not None:
+        X = _matrix(box, part, len(ids))
+        if part == "X":
+            names = _feature_names(box, X.shape[1], problems)
+            problems += _counts(box, X)
+        X, row, found = finite_rows(box.where, X)
+        problems += found
+        facts["features"] = f"{part}, {X.shape[1]:,} columns"
+    others = [word for word in there if word.partition(" ")[0] != part]
+    if others:
+        facts[OTHERS] = ", ".join(others)
+    links = _neighbours(box, called, ids, problems)
+    frame = pd.DataFrame({"id": ids, **columns}, dtype=str)
+    observations = Piece(
+        called,
+        box.where,
+        "dataset",
+        frame.iloc[row].reset_index(drop=True),
+        tuple(row.tolist()),
+        X=X,
+        feature_names=names,
+        id_column="id",
+        label_columns=_groups(box, columns),
+        entity=entity,
+        facts=facts,
+        problems=tuple(problems),
+    )
+    return [observations, *links]
+
+
+def _groups(box: Box, columns: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Return the columns of obs that are stored as categories, as clusters named 0, 1, ... are."""
+    obs = box.box("obs")
+    if obs is None:
+        return ()
+    old = obs.box("__categories")
+    found = []
+    for column, cells in columns.items():
+        inner = obs.box(column) if column in obs else None
+        stored = inner is not None and {"codes", "categories"} <= set(inner.names())
+        if not stored and (old is None or column not in old):
+            continue
+        if 2 <= len(set(cells) - {""}) <= min(_MOST_GROUPS, len(cells) / 2):
+            found.append(column)
+    return tuple(found)
+
+
+def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the index and the columns of obs or var as text."""
+    group = box.box(name)
+    if group is None:
+        raise gate.refusal(
+            "old-format",
+            box.place(name),
+            "this was written by AnnData before version 0.7",
+            remedy="Open it with a new version of anndata and save it again.",
+        )
+    index = group.word("_index") or ("_index" if "_index" in group else "index")
+    ids = _column(group, index)
+    columns: dict[str, list[str]] = {}
+    wanted = group.words("column-order") or group.names()
+    for column in wanted:
+        if column in (index, "__categories"):
+            continue
+        try:
+            cells = _column(group, column)
+        except DataError as error:
+            what = f"the column cannot be read and is left out: {error.problems[0].what}"
+            problems.append(Problem("bad-column", group.place(column), what, severity="note"))
+            continue
+        if len(cells) != len(ids):
+            what = f"{len(cells):,} values for {len(ids):,} rows, so the column is left out"
+            problems.append(Problem("bad-column", group.place(column), what, severity="note"))
+            continue
+        columns[f"{column} (column)" if column == "id" else column] = cells
+    return ids, columns
+
+
+def _column(group: Box, name: str) -> list[str]:
+    inner = group.box(name)
+    if inner is None:
+        values = group.array(name)
+        old = group.box("__categories")
+        if old is not None and name in old and values.dtype.kind in "iu":
+            return _chosen(values, _texts(old.array(name)))
+        return _texts(values)
+    if {"codes", "categories"} <= set(inner.names()):
+        return _chosen(inner.array("codes"), _texts(inner.array("categories")))
+    if {"values", "mask"} <= set(inner.names()):
+        cells, mask = _texts(inner.array("values")), inner.array("mask")
+        if mask.shape != (len(cells),):
+            raise gate.refusal("bad-column", group.place(name), "it does not fit together")
+        return ["" if lacks else cell for cell, lacks in zip(cells, mask.tolist(), strict=True)]
+    raise gate.refusal("bad-column", group.place(name), "it is of a kind that is not known")
+
+
+def _chosen(codes: NDArray[Any], categories: list[str]) -> list[str]:
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        raise gate.refusal("bad-column", "codes", "codes of categories must be a list of numbers")
+    if (codes >= len(categories)).any():
+        raise gate.refusal("bad-column", "codes", "a code stands for no category")
+    return [categories[code] if code >= 0 else "" for code in codes.tolist()]
+
+
+def _texts(values: NDArray[Any]) -> list[str]:
+    if values.ndim != 1:
+        raise gate.refusal("bad-column", "column", "a column must be a list", values.shape)
+    if values.dtype.kind == "f":
+        return ["" if np.isnan(value) else repr(value) for value in values.tolist()]
+    return [str(value) for value in values.tolist()]
+
+
+def _part(box: Box, said: str | None, n: int) -> tuple[str | None, list[str]]:
+    """Return what the features are, and all that they could be."""
+    there = {"X": _shape(box, "X")}
+    obsm = box.box("obsm")
+    for name in [] if obsm is None else obsm.names():
+        there[name] = _shape(obsm, name)
+    usable = {name: shape for name, shape in there.items() if len(shape) == 2 and shape[0] == n}
+    words = [f"{name} ({shape[1]:,} columns)" for name, shape in usable.items()]
+    if said is not None and said not in usable:
+        there_are = f"There are: {', '.join(words)}." if words else "There are none."
+        raise gate.refusal("unknown-part", box.where, "there are no such features", said, there_are)
+    best = next((name for name in ("X", _INSTEAD) if name in usable), None)
+    return said or best or next(iter(usable), None), words
+
+
+def _shape(box: Box | None, name: str) -> tuple[int, ...]:
+    if box is None:
+        return ()
+    group = box.box(name)
+    if group is None:
+        return box.shape(name) or ()
+    return tuple(group.integers("shape") or group.integers("h5sparse_shape"))
+
+
+def _matrix(box: Box, part: str, n: int) -> Any:
+    """Return X, or a matrix of obsm, as features of all rows."""
+    holder = box if part == "X" else box.box("obsm")
+    assert holder is not None  # noqa: S101
+    where = holder.place(part)
+    group = holder.box(part)
+    if group is None:
+        shape = holder.shape(part) or ()
+        check_shape(where, shape)
+        X = holder.array(part)
+        if X.dtype.kind not in "fiub":
+            raise gate.refusal("not-numbers", where, "the matrix does not hold numbers", X.dtype)
+        return X.astype(np.float32 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else np.float64)
+    return _sparse(group)
+
+
+def _sparse(group: Box) -> Any:
+    word = group.word("encoding-type") or f"{group.word('h5sparse_format')}_matrix"
+    if word not in _SPARSE:
+        raise gate.refusal(
+            "bad-sparse", group.where, "the matrix is of a kind that cannot be read", word[:40]
+        )
+    shape = group.integers("shape") or group.integers("h5sparse_shape")
+    parts = {name: group.array(name) for name in ("data", "indices", "indptr")}
+    return sparse_of(group.where, _SPARSE[word], shape, parts)
+
+
+def _feature_names(box: Box, p: int, problems: list[Problem]) -> tuple[str, ...]:
+    try:
+        names, _ = _table(box, "var", []) if "var" in box else ([], {})
+    except DataError as error:
+        problems.append(
+            Problem("bad-column", box.place("var"), error.problems[0].what, severity="note")
+        )
+        return ()
+    return tuple(names) if len(names) == p else ()
+
+
+def _counts(box: Box, X: Any) -> list[Problem]:
+    values = X.data if hasattr(X, "indptr") else X[:200]
+    values = values[:100_000]
+    if not values.size or values.max() < _LIKE_COUNTS or (values != np.floor(values)).any():
+        return []
+    what = "the features look like raw counts; maps are clearer of normalised logarithms"
+    remedy = "Normalise first, or take X_pca where the file has it."
+    return [Problem("raw-counts", box.place("X"), what, "", remedy, severity="note")]
+
+
+def _neighbours(box: Box, called: str, ids: list[str], problems: list[Problem]) -> list[Piece]:
+    """Return the neighbours that obsp lists as links, one piece for each list."""
+    obsp = box.box("obsp")
+    if obsp is None:
+        return []
+    names = [name for name in obsp.names() if name.endswith(("connectivities", "distances"))]
+    # Distances are of the same neighbours as connectivities, which say how near as a weight.
+    names = [name for name in names if not name.endswith("distances")] or names
+    found = [_links(obsp, name, called, ids, problems) for name in names]
+    return [piece for piece in found if piece is not None]
+
+
+def _links(
+    obsp: Box, name: str, called: str, ids: list[str], problems: list[Problem]
+) -> Piece | None:
+    where = obsp.place(name)
+
+    def without(code: str, what: str) -> None:
+        what = f"{what}, so they are not read as links"
+        problems.append(Problem(code, where, what, severity="note"))
+
+    group = obsp.box(name)
+    shape = _shape(obsp, name)
+    if group is None or shape != (len(ids), len(ids)):
+        without("bad-sparse", "the neighbours are not a sparse matrix of all rows")
+        return None
+    count = group.shape("data")
+    if count is None or count[0] > 2 * MAX_LINKS:
+        n = 0 if count is None else count[0]
+        without("too-many", f"{n:,} neighbours; {2 * MAX_LINKS:,} are allowed")
+        return None
+    try:
+        K = _sparse(group)
+    except DataError as error:
+        without("bad-sparse", error.problems[0].what)
+        return None
+    # A list of neighbours goes one way or both; two are linked where either lists the other.
+    K = sp.triu(abs(K).maximum(abs(K).T), 1).tocoo()
+    used = (K.data != 0) & np.isfinite(K.data)
+    if not used.any():
+        return None
+    text = np.array(ids, dtype=object)
+    ends = pd.DataFrame({"source": text[K.row[used]], "target": text[K.col[used]]})
+    others = {"kind": [name] * len(ends)}
+    if not name.endswith("distances"):
+        others["weight"] = [repr(float(value)) for value in K.data[used]]
+    return links_piece(called, where, ends, others, range(len(ends)))

@@ -1,0 +1,324 @@
+"""NumPy and SciPy files: embeddings, precomputed kernels and distances, sparse matrices.
+
+No pickle is ever opened; what a header promises is held against the bytes before memory is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.errors import DataError, Problem, listed
+from hetviz.io import gate, limits
+from hetviz.io.files import Archive
+from hetviz.io.formats import npy
+from hetviz.io.formats.delimited import Choices
+from hetviz.io.formats.readers import stem
+from hetviz.io.matrices.square import as_said, sentence
+from hetviz.io.sandbox.piece import Piece
+
+ROW = "row"
+_IDS = ("ids", "id", "names", "name", "index", "obs_names")
+_FEATURE_NAMES = ("feature_names", "features", "columns", "var_names")
+_SPARSE = {"csr", "csc", "coo"}
+_NUMBERS = "fiub"
+_TEXT = "US"
+_LEFT_OUT = "The row is left out."
+_SAVE_AGAIN = "Save it again with numpy.save, as an array of numbers."
+
+
+def read_npy(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read one matrix from an NPY file; its rows are called by their numbers, from 1.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no matrix of finite real numbers, or larger than its bytes or the budget.
+    """
+    X = _matrix(name, array(name, content))
+    return [_piece(stem(name), name, X, _Siblings.none(len(X)), choices)]
+
+
+def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read the matrices of an NPZ archive, or the one sparse matrix that SciPy saved.
+
+    An array named ``ids``, ``names`` or ``index`` calls the rows, one named ``feature_names`` the
+    columns, and any other list of as many values as there are rows becomes a column.
+
+    Returns
+    -------
+    list of Piece
+        One for each matrix; the one matrix of an archive is called after the file.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
+    archive = Archive(name, content)
+    members = {
+        member.removesuffix(".npy"): member for member in archive.names() if member.endswith(".npy")
+    }
+    if not members:
+        raise gate.refusal(
+            "no-matrix", name, "there is no matrix in it", remedy="Save it with numpy.savez."
+        )
+    problems: list[Problem] = []
+    arrays: dict[str, NDArray[Any]] = {}
+    for key, member in members.items():
+        try:
+            arrays[key] = array(f"{name}, {key}", archive.read(member))
+        except DataError as error:
+            problems += error.problems
+    if {"format", "shape", "data"} <= set(members):
+        if problems:
+            raise DataError(problems)
+        X: Any = _sparse(name, arrays)
+        return [_piece(stem(name), name, X, _Siblings.none(X.shape[0]), choices)]
+    matrices = {key: values for key, values in arrays.items() if values.ndim == 2}
+    if not matrices:
+        what = "there is no matrix (an array with rows and columns) in it"
+        shapes = ", ".join(f"{key} {values.shape}" for key, values in arrays.items())
+        problems += gate.refusal("no-matrix", name, what, shapes[:200]).problems
+        raise DataError(problems)
+    pieces: list[Piece] = []
+    for key, values in matrices.items():
+        called = stem(name) if len(matrices) == 1 else key
+        where = name if len(matrices) == 1 else f"{name}, {key}"
+        try:
+            X = _matrix(where, values)
+            pieces.append(_piece(called, where, X, _Siblings.among(where, X, arrays), choices))
+        except DataError as error:
+            problems += error.problems
+    if not pieces:
+        raise DataError(problems)
+    return [replace(pieces[0], problems=(*problems, *pieces[0].problems)), *pieces[1:]]
+
+
+def array(where: str, content: bytes) -> NDArray[Any]:
+    """Return an array of numbers or text from the bytes of an NPY file.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the header is damaged, promises more than there are bytes, or names a kind that needs a
+        pickle.
+    """
+    try:
+        shape, kind, by_column, start = npy.header(content)
+    except ValueError:
+        what = "the array is damaged, or holds Python objects, which can run code when opened"
+        raise gate.refusal("bad-npy", where, what, remedy=_SAVE_AGAIN) from None
+    cells = 1
+    for side in shape:
+        cells *= side
+    room = max(len(content) - start, 0)
+    if cells > limits.MAX_CELLS or cells * kind.itemsize > room:
+        raise gate.refusal(
+            "bad-npy",
+            where,
+            f"the header promises {cells:,} values, and the file has room for "
+            f"{room // max(kind.itemsize, 1):,}",
+            shape,
+            _SAVE_AGAIN,
+        )
+    if kind.itemsize == 0:
+        return np.full(shape, "", dtype=str)
+    flat = np.frombuffer(content, dtype=kind, count=cells, offset=start)
+    return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def _matrix(where: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim != 2 or values.dtype.kind not in _NUMBERS:
+        what = "a matrix of numbers with rows and columns is needed"
+        raise gate.refusal(
+            "bad-shape",
+            where,
+            what,
+            f"shape {values.shape} of {values.dtype}",
+            "Save one row for each item, such as X.reshape(len(X), -1).",
+        )
+    check_shape(where, values.shape)
+    small = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    return values.astype(np.float32 if small else np.float64)
+
+
+def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) -> None:
+    """Refuse a matrix without rows or columns, or beyond the budget.
+
+    A sparse one may have more columns, as its zeros take no memory.
+    """
+    n, p = shape
+    if not n or not p:
+        raise gate.refusal("no-rows", where, "the matrix is empty", f"{n} x {p}")
+    most = 10 * limits.MAX_COLUMNS if is_sparse else limits.MAX_COLUMNS
+    if n > limits.MAX_ROWS or p > most or (not is_sparse and n * p > limits.MAX_CELLS):
+        raise gate.refusal(
+            "too-large",
+            where,
+            f"{n:,} rows and {p:,} columns; {limits.MAX_ROWS:,} rows, {most:,} columns and "
+            f"{limits.MAX_CELLS:,} cells are allowed",
+            remedy="Give fewer rows or columns.",
+        )
+
+
+def _sparse(where: str, arrays: Mapping[str, NDArray[Any]]) -> sp.csr_array:
+    kind = arrays["format"]
+    word = str(kind.astype(str)) if kind.ndim == 0 and kind.dtype.kind in _TEXT else ""
+    if word not in _SPARSE:
+        raise gate.refusal(
+            "bad-sparse",
+            where,
+            "the sparse matrix is of a kind that cannot be read",
+            word[:20],
+            "Save X.tocsr() with scipy.sparse.save_npz.",
+        )
+    return sparse_of(where, word, arrays["shape"].tolist(), arrays)
+
+
+def sparse_of(where: str, word: str, shape: Any, parts: Mapping[str, Any]) -> sp.csr_array:
+    """Return a CSR matrix of shape (rows, columns) from the parts of a sparse one.
+
+    Parameters
+    ----------
+    where : str
+    word : {"csr", "csc", "coo"}
+    shape : sequence of two int
+    parts : mapping of str to array
+        ``data``, and ``indices`` and ``indptr``, or ``row`` and ``col``.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they do not fit together; no index is followed unchecked.
+    """
+    try:
+        n, p = (int(side) for side in shape)
+        names = ("row", "col") if word == "coo" else ("indices", "indptr")
+        data, first, second = (np.asarray(parts[key]) for key in ("data", *names))
+        if data.dtype.kind not in _NUMBERS or first.dtype.kind not in "iu":
+            raise ValueError
+        if second.dtype.kind not in "iu" or {data.ndim, first.ndim, second.ndim} != {1}:
+            raise ValueError
+        check_shape(where, (n, p), is_sparse=True)
+        if word == "coo":
+            made: Any = sp.coo_array((data, (first, second)), shape=(n, p))
+        else:
+            made = (sp.csr_array if word == "csr" else sp.csc_array)(
+                (data, first, second), shape=(n, p)
+            )
+            made.check_format(full_check=True)
+        X = sp.csr_array(made).astype(np.float32 if data.dtype == np.float32 else np.float64)
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError):
+        raise gate.refusal(
+            "bad-sparse",
+            where,
+            "the parts of the sparse matrix do not fit together",
+            remedy="Save X.tocsr() with scipy.sparse.save_npz.",
+        ) from None
+    X.sum_duplicates()
+    return X
+
+
+@dataclass(frozen=True)
+class _Siblings:
+    """What the other arrays of an archive say of the rows and columns of a matrix."""
+
+    frame: pd.DataFrame
+    id_column: str
+    ids_from: str
+    feature_names: tuple[str, ...]
+    notes: tuple[Problem, ...] = ()
+
+    @classmethod
+    def none(cls, n: int) -> _Siblings:
+        return cls(pd.DataFrame({ROW: _counted(n)}, dtype=str), ROW, "", ())
+
+    @classmethod
+    def among(cls, where: str, X: NDArray[Any], arrays: Mapping[str, NDArray[Any]]) -> _Siblings:
+        n, p = X.shape
+        lists = {key: values for key, values in arrays.items() if values.ndim == 1}
+        ids = next((key for key in _IDS if key in lists and len(lists[key]) == n), None)
+        names = next((key for key in _FEATURE_NAMES if key in lists and len(lists[key]) == p), None)
+        if names == ids:
+            names = None
+        columns = {ROW if ids is None else ids: _counted(n) if ids is None else _cells(lists[ids])}
+        used = {ids, names}
+        for key, values in lists.items():
+            if key not in used and len(values) == n:
+                columns[key] = _cells(values)
+                used.add(key)
+        lost = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
+        what = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
+        notes = [Problem("not-used", where, what, severity="note")] if lost else []
+        return cls(
+            pd.DataFrame(columns, dtype=str),
+            ids or ROW,
+            ids or "",
+            () if names is None else tuple(_cells(lists[names])),
+            tuple(notes),
+        )
+
+
+def _counted(n: int) -> list[str]:
+    return [str(row) for row in range(1, n + 1)]
+
+
+def _cells(values: NDArray[Any]) -> list[str]:
+    if values.dtype.kind == "S":
+        return [value.decode("utf-8", "replace") for value in values.tolist()]
+    if values.dtype.kind == "f":
+        return ["" if np.isnan(value) else repr(value) for value in values.tolist()]
+    return [str(value) for value in values.tolist()]
+
+
+def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choices) -> Piece:
+    """Return the piece of a matrix, taken for what it is or for what the user says it is."""
+    given = siblings.feature_names
+    kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
+    if not given or choices.matrix is not None:
+        kind = as_said(where, X, choices.matrix)
+        facts = {"matrix": sentence(kind, X.shape)}
+    facts["ids"] = siblings.ids_from or "numbers of the rows, as the file gives no ids"
+    frame, row, problems = siblings.frame, np.arange(X.shape[0]), list(siblings.notes)
+    if kind == "features":
+        X, row, found = finite_rows(where, X)
+        frame = frame.iloc[row].reset_index(drop=True)
+        problems += found
+    squares = {} if kind == "features" else {kind: np.asarray(X, dtype=np.float64)}
+    return Piece(
+        called,
+        where,
+        "dataset",
+        frame,
+        tuple(row.tolist()),
+        X=X if kind == "features" else None,
+        feature_names=given if kind == "features" else (),
+        **squares,  # type: ignore[arg-type]
+        id_column=siblings.id_column,
+        facts=facts,
+        problems=tuple(problems),
+    )
+
+
+def finite_rows(where: str, X: Any) -> tuple[Any, NDArray[np.int64], list[Problem]]:
+    """Return the rows whose numbers are all finite, where they stood, and who is left out."""
+    if sp.issparse(X):
+        lines = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        bad = np.unique(lines[~np.isfinite(X.data)])
+    else:
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    good = np.setdiff1d(np.arange(X.shape[0]), bad)
+    if not len(good):
+        raise gate.refusal("not-finite", where, "no row has only finite numbers")
+    what = "a number is missing or infinite"
+    problems = [
+        Problem("not-finite", f"{where}, row {row + 1}", what, "", _LEFT_OUT, row=row)
+        for row in bad.tolist()
+    ]
+    return (X[good] if len(bad) else X), good, list(listed(problems))

@@ -1,0 +1,327 @@
+"""The edges of a graph as links: what is said twice, in both directions, or of one node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from hetviz.errors import Problem, listed
+from hetviz.features.columns.types import numbers
+from hetviz.io.formats.delimited import guess_id_column
+from hetviz.io.sandbox.piece import Piece
+
+_ENDS = (
+    ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),
+    ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"),
+)  # fmt: skip
+_STRENGTH = ("weight", "score", "value", "strength", "sign")
+_KIND = ("kind", "type", "relation", "interaction")
+_MAX_KINDS = 20
+_HUB = 10.0
+_FEWEST_AT_HUB = 20
+_SHOWN = 5
+_SHARE_KNOWN = 0.5
+_NODES_TO_EDGES = 1.5
+_LONGEST = 80
+
+
+def links_piece(
+    called: str,
+    where: str,
+    ends: pd.DataFrame,
+    others: Mapping[str, Sequence[str]],
+    row: Sequence[int],
+    decimal: str = ".",
+) -> Piece:
+    """Return the edges of a graph among the rows of one dataset.
+
+    Parameters
+    ----------
+    called : str
+        The dataset.
+    where : str
+    ends : DataFrame of m rows
+        Columns source and target: ids, as text.
+    others : mapping of str to m cells
+        What else is said of each edge. A weight (or score, value, strength, sign) is a weight where
+        all are within -1 and 1 and none is 0, else a score; a kind (or type, relation,
+        interaction) of few words is the kind of link; the rest are notes.
+    row : sequence of m int
+        Where each edge stood.
+    decimal : str
+
+    Notes
+    -----
+    An edge of a node to itself says nothing of two items and is left out. Edges that join the same
+    two nodes, in either direction, are one link with their mean strength, unless one says together
+    and another apart: such rows are kept, to be refused as contradictions. All this is told.
+    """
+    given = {name.lower(): name for name in reversed(list(others))}
+    strength_name = next((given[name] for name in _STRENGTH if name in given), None)
+    kind_name = next((given[name] for name in _KIND if name in given), None)
+    if kind_name is not None and len(set(others[kind_name])) > _MAX_KINDS:
+        kind_name = None
+    frame = pd.DataFrame(
+        {
+            "source_id": ends["source"].to_numpy(dtype=object),
+            "target_id": ends["target"].to_numpy(dtype=object),
+        }
+    )
+    frame["at"] = np.asarray(row, dtype=np.int64)
+    frame["kind"] = "" if kind_name is None else list(others[kind_name])
+    notes: list[Problem] = []
+    frame["strength"] = np.nan
+    if strength_name is not None:
+        cells = list(others[strength_name])
+        frame["strength"] = numbers(cells, decimal)
+        notes += _no_numbers(where, strength_name, frame, cells)
+    taken = {strength_name, kind_name, "role", "source_id", "target_id", "at", "strength"}
+    kept = [name for name in others if name not in taken]
+    for name in kept:
+        frame[f"note {name}"] = list(others[name])
+    frame = _without_loops(where, frame, notes)
+    frame = _merged(where, frame, notes)
+    return _written(called, where, frame, kept, strength_name, notes)
+
+
+def _no_numbers(where: str, name: str, frame: pd.DataFrame, cells: Sequence[str]) -> list[Problem]:
+    bad = np.flatnonzero(
+        frame["strength"].isna().to_numpy() & np.array([bool(cell.strip()) for cell in cells])
+    )
+    return list(
+        listed(
+            Problem(
+                "not-a-number",
+                f"{where}, edge {frame['at'][at] + 1}, {name}",
+                "this is no number, so the edge counts as one without",
+                cells[at][:80],
+                severity="note",
+                row=int(frame["at"][at]),
+            )
+            for at in bad.tolist()
+        )
+    )
+
+
+def _without_loops(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFrame:
+    loops = frame["source_id"] == frame["target_id"]
+    n = int(loops.sum())
+    if n:
+        many = "1 edge joins a node to itself and is" if n == 1 else f"{n:,} edges join a node " \
+            "to itself and are"  # fmt: skip
+        notes.append(Problem("self-link", where, f"{many} left out", severity="note"))
+    return frame[~loops].reset_index(drop=True)
+
+
+def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFrame:
+    """Return one row for each two nodes and kind, and all rows of those that contradict."""
+    swap = (frame["source_id"] > frame["target_id"]).to_numpy()
+    first = np.where(swap, frame["target_id"], frame["source_id"])
+    second = np.where(swap, frame["source_id"], frame["target_id"])
+    pair = pd.DataFrame({"first": first, "second": second, "kind": frame["kind"]})
+    if not pair.duplicated().any():
+        return frame
+    group = pair.groupby(["first", "second", "kind"], sort=False).ngroup().to_numpy()
+    strength = frame["strength"].fillna(1.0).to_numpy()
+    signs = pd.DataFrame({"low": strength, "high": strength}).groupby(group)
+    low, high = signs["low"].transform("min"), signs["high"].transform("max")
+    opposed = ((low < 0) & (high > 0)).to_numpy()
+    mean = frame.groupby(group)["strength"].transform("mean")
+    again = pd.Series(group).duplicated().to_numpy()
+    frame = frame.assign(strength=np.where(opposed, frame["strength"], mean))
+    n = int((again & ~opposed).sum())
+    if n:
+        many = "1 edge repeats" if n == 1 else f"{n:,} edges repeat"
+        what = f"{many} two nodes that are joined already, in this or the other direction; "
+        what += "they count as one, with the mean strength"
+        notes.append(Problem("repeated-edges", where, what, severity="note"))
+    return frame[~again | opposed].reset_index(drop=True)
+
+
+def _written(
+    called: str,
+    where: str,
+    frame: pd.DataFrame,
+    kept: Sequence[str],
+    strength_name: str | None,
+    notes: list[Problem],
+) -> Piece:
+    out: dict[str, object] = {
+        "source_dataset": called,
+        "source_id": frame["source_id"],
+        "target_dataset": called,
+        "target_id": frame["target_id"],
+    }
+    facts = {"edges": f"{len(frame):,}"}
+    strength = frame["strength"].to_numpy()
+    given = strength[np.isfinite(strength)]
+    if strength_name is not None and len(given):
+        is_weight = bool((np.abs(given) <= 1).all() and (given != 0).all())
+        word = "weight" if is_weight else "score"
+        out[word] = ["" if np.isnan(value) else repr(float(value)) for value in strength]
+        says = "a weight from -1 to 1" if is_weight else "a score, as it is not within -1 and 1"
+        if not is_weight and (np.abs(given) <= 1).all():
+            says = "a score, as some are 0"
+        facts["strength"] = f"{strength_name}: {says}"
+    if frame["kind"].ne("").any():
+        out["kind"] = frame["kind"]
+    out["role"] = "relation"
+    for name in kept:
+        out[name if name not in out else f"{name} (note)"] = frame[f"note {name}"]
+    notes += _hubs(where, frame, facts)
+    written = pd.DataFrame(out, index=frame.index).astype(str)
+    return Piece(
+        f"{called} links",
+        where,
+        "links",
+        written,
+        tuple(frame["at"].tolist()),
+        facts=facts,
+        problems=tuple(notes),
+    )
+
+
+def _hubs(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Problem]:
+    """Tell of nodes with far more links than others, which draw much of a map to themselves."""
+    if frame.empty:
+        return []
+    degree = pd.concat([frame["source_id"], frame["target_id"]]).value_counts()
+    facts["most links of one node"] = f"{degree.iloc[0]:,} ({degree.index[0]})"
+    hubs = degree[degree >= max(_HUB * degree.median(), _FEWEST_AT_HUB)]
+    if hubs.empty:
+        return []
+    shown = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_SHOWN).items())
+    shown += " ..." if len(hubs) > _SHOWN else ""
+    many = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
+    what = f"{many} more than {_HUB:g} times the links of a usual node, and draw much to themselves"
+    return [Problem("hubs", where, what, shown, severity="note")]
+
+
+def graphs_joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Take tables of edges for what they are: links among the rows of a table, or a graph.
+
+    A table of edges has columns named source and target (or from and to, and the like), or is one
+    column of two or three words, as graph archives write them. Where another table has the ids of
+    its ends, it is links; where there is no other table, its nodes become a dataset.
+    """
+    lists = {at: found for at, piece in enumerate(pieces) if (found := _edges(piece)) is not None}
+    if not lists:
+        return list(pieces)
+    nodes = [p for at, p in enumerate(pieces) if at not in lists and p.role in (None, "dataset")]
+    known = {piece.name: _ids(piece) for piece in nodes}
+    out: list[Piece] = []
+    for at, piece in enumerate(pieces):
+        edges = lists.get(at)
+        if edges is None:
+            out.append(piece)
+        elif nodes:
+            owner = next(
+                (n for n, ids in known.items() if edges.share_in(ids) > _SHARE_KNOWN), None
+            )
+            out.append(piece if owner is None else edges.links(owner))
+        elif edges.repeats:
+            out += [edges.nodes(), edges.links(piece.name)]
+        else:
+            out.append(piece)
+    return out
+
+
+def _ids(piece: Piece) -> set[str]:
+    column = piece.id_column
+    if column is None and piece.frame is not None:
+        column = guess_id_column(piece.frame)
+    return set() if column is None or piece.frame is None else set(piece.frame[column])
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """A table of edges: its ends, what else it says of each, and where each stood."""
+
+    piece: Piece
+    ends: pd.DataFrame
+    others: dict[str, list[str]]
+    row: list[int]
+
+    @property
+    def ids(self) -> list[str]:
+        """All ends in the order in which they are first named."""
+        return list(dict.fromkeys(self.ends[["source", "target"]].to_numpy(dtype=object).ravel()))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether nodes have several edges; texts and their translations have one each."""
+        ids = self.ids
+        return len(ids) <= _NODES_TO_EDGES * len(self.ends) and max(map(len, ids)) <= _LONGEST
+
+    def share_in(self, ids: set[str]) -> float:
+        """Return which share of the nodes are among the ids."""
+        mine = self.ids
+        return sum(text in ids for text in mine) / len(mine)
+
+    def links(self, dataset: str) -> Piece:
+        piece = self.piece
+        made = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
+        return replace(made, facts={**piece.facts, **made.facts})
+
+    def nodes(self) -> Piece:
+        piece, ids = self.piece, self.ids
+        return Piece(
+            piece.name,
+            piece.where,
+            "dataset",
+            pd.DataFrame({"id": ids}, dtype=str),
+            tuple(range(len(ids))),
+            id_column="id",
+            facts={**piece.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
+            problems=piece.problems,
+        )
+
+
+def _edges(piece: Piece) -> _Edges | None:
+    if piece.frame is None or piece.role not in (None, "links") or not len(piece.frame):
+        return None
+    if "source_dataset" in piece.frame.columns:
+        return None
+    frame, row = _split(piece.frame, piece.row)
+    lower = {str(name).strip().lstrip("# ").lower(): str(name) for name in frame.columns}
+    named = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
+    if named is None:
+        return None
+    source, target = (lower[end] for end in named)
+    ends = pd.DataFrame({"source": frame[source].str.strip(), "target": frame[target].str.strip()})
+    good = (ends["source"].ne("") & ends["target"].ne("")).to_numpy()
+    if not good.any():
+        return None
+    others = {
+        str(name): frame.loc[good, name].tolist()
+        for name in frame.columns
+        if name not in (source, target)
+    }
+    kept = [place for place, keep in zip(row, good, strict=True) if keep]
+    return _Edges(piece, ends[good].reset_index(drop=True), others, kept)
+
+
+def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:
+    """Return one column of words as several, with the first line if that was no header."""
+    if frame.shape[1] != 1:
+        return frame, list(row)
+    title = str(frame.columns[0])
+    lines = [cell.split() for cell in frame.iloc[:, 0].tolist()]
+    width = len(lines[0])
+    if width not in (2, 3) or any(len(line) != width for line in lines):
+        return frame, list(row)
+    names = title.lstrip("# ").split()
+    places = list(row)
+    if len(names) == width and {names[0].lower(), names[1].lower()} in map(set, _ENDS):
+        return pd.DataFrame(lines, columns=names, dtype=str), places
+    # Names of people are two words as well; nodes without a header are numbered, or weighed.
+    is_numbered = all(line[0].isdigit() and line[1].isdigit() for line in lines)
+    if not is_numbered and (width == 2 or np.isnan(numbers([line[2] for line in lines])).any()):
+        return frame, list(row)
+    if len(names) == width and not title.startswith("#"):
+        lines, places = [names, *lines], [0, *(place + 1 for place in places)]
+    names = ["source", "target", "weight"][:width]
+    return pd.DataFrame(lines, columns=names, dtype=str), places

@@ -1,0 +1,226 @@
+"""Pictures to rows: each is one row, unless a table names the files, which then has them."""
+
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+import numpy as np
+import pandas as pd
+from PIL import Image, ImageOps
+
+from hetviz.errors import DataError, Problem, listed
+from hetviz.io import gate
+from hetviz.io.bundle.thumbnails import checked_picture
+from hetviz.io.formats.delimited import guess_id_column
+from hetviz.io.sandbox.piece import Piece
+
+SIDE = 96
+FILE = "file"
+FOLDER = "folder"
+_SHARE_NAMED = 0.5
+_SHOWN = 5
+_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError,
+           ZeroDivisionError, OverflowError, MemoryError, RuntimeError, struct.error,
+           Image.DecompressionBombError)  # fmt: skip
+
+
+def small(where: str, content: bytes) -> bytes:
+    """Return a picture as a WEBP of 96 pixels at most, upright, with nothing but its pixels.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no still PNG, JPEG or WEBP picture, is damaged, or has too many pixels; these are
+        read from its header first.
+    """
+    content = checked_picture(where, content)
+    kind = gate.kind_of(where, content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
+                # A phone's JPEG may hold a second picture for depth, which is no animation.
+                if kind != "jpeg" and (frames := getattr(opened, "n_frames", 1)) > 1:
+                    raise gate.refusal(
+                        "animated",
+                        where,
+                        f"the picture moves: it has {frames} frames",
+                        remedy="Save one frame as PNG.",
+                    )
+                opened.draft("RGB", (2 * SIDE, 2 * SIDE))
+                upright = _plain(ImageOps.exif_transpose(opened))
+            upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+            # A new picture takes over pixels only: no place, camera, comment or colour profile.
+            out = Image.new(upright.mode, upright.size)
+            out.paste(upright)
+            buffer = io.BytesIO()
+            out.save(buffer, "WEBP", quality=85, method=4)
+    except DataError:
+        raise
+    except _DAMAGE:
+        raise gate.refusal(
+            "bad-picture", where, "the picture is damaged", remedy="Save it again."
+        ) from None
+    return buffer.getvalue()
+
+
+def _plain(picture: Image.Image) -> Image.Image:
+    """Return a picture in red, green, blue, and see-through where it has that."""
+    if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
+        values = np.asarray(picture, dtype=np.float64)
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        grey = np.nan_to_num((values - low) / ((high - low) or 1.0) * 255)
+        return Image.fromarray(grey.astype(np.uint8)).convert("RGB")
+    return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+
+
+def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]]) -> Piece:
+    """Return a dataset of one row for each (file, small picture).
+
+    The id is the name without ending where all of these differ, else the whole path; where files
+    lie in several folders, the folder is a column.
+    """
+    names = [name for name, _ in pictures]
+    frame = pd.DataFrame({"id": ids_of_files(names), FILE: names}, dtype=str)
+    folders = [PurePosixPath(name).parent.as_posix() for name in names]
+    if len(set(folders)) > 1:
+        frame[FOLDER] = ["" if folder == "." else folder for folder in folders]
+    return Piece(
+        called,
+        where,
+        "dataset",
+        frame,
+        tuple(range(len(names))),
+        media=tuple(content for _, content in pictures),
+        id_column="id",
+        media_column=FILE,
+        facts={"pictures": f"{len(names):,}, one row each"},
+    )
+
+
+def ids_of_files(names: Sequence[str]) -> list[str]:
+    """Return what to call files: the shortest of stem, name and path by which all differ."""
+    paths = [PurePosixPath(name) for name in names]
+    for ids in ([path.stem for path in paths], [path.name for path in paths]):
+        if len(set(ids)) == len(ids):
+            return ids
+    return list(names)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """A column of a table that names pictures: which picture each row has, -1 for none."""
+
+    column: str
+    picture: tuple[int, ...]
+
+    @property
+    def n_pictures(self) -> int:
+        """How many of the pictures are named."""
+        return len(set(self.picture) - {-1})
+
+
+def naming(table: Piece, names: Sequence[str]) -> Naming | None:
+    """Return the column of a table that names most of the files, if it names enough of them.
+
+    A cell names a file by its path, by its name, or by its name without ending, where only one
+    file is called so. Enough is half of the files, or files in half of the rows.
+    """
+    frame = table.frame
+    if frame is None or not len(frame) or table.role not in (None, "dataset"):
+        return None
+    at = _by_name(names)
+    best: Naming | None = None
+    for column in frame.columns:
+        cells = frame[column].tolist()
+        found = Naming(str(column), tuple(_find(at, cell) for cell in cells))
+        rows = sum(row >= 0 for row in found.picture)
+        # Numbers that are in truth an age or a count name the same few files again and again.
+        if not rows or found.n_pictures < 0.5 * rows:
+            continue
+        if best is None or found.n_pictures > best.n_pictures:
+            best = found
+    if best is None or best.n_pictures < _SHARE_NAMED * min(len(names), len(frame)):
+        return None
+    return best
+
+
+def _by_name(names: Sequence[str]) -> dict[str, int]:
+    """Return file by each way of naming it that fits one file only."""
+    keys: list[tuple[str, int]] = []
+    for at, name in enumerate(names):
+        path = PurePosixPath(name.casefold())
+        ways = {path.as_posix(), path.with_suffix("").as_posix(), path.name, path.stem}
+        keys += [(way, at) for way in ways]
+    uses = Counter(key for key, _ in keys)
+    whole = {name.casefold(): at for at, name in enumerate(names)}
+    return {key: at for key, at in keys if uses[key] == 1} | whole
+
+
+def _find(at: Mapping[str, int], cell: str) -> int:
+    text = cell.strip().replace("\\", "/").removeprefix("./").casefold()
+    if not text:
+        return -1
+    return at.get(text, at.get(text.rpartition("/")[2], -1))
+
+
+def joined(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
+    """Give pictures to the table that names their files; else they are a dataset beside the others.
+
+    Rows without a picture and pictures without a row are told of.
+    """
+    assert pictures.frame is not None  # noqa: S101
+    assert pictures.media is not None  # noqa: S101
+    names = pictures.frame[FILE].tolist()
+    found = [(way, place) for place, t in enumerate(tables) if (way := naming(t, names))]
+    if not found:
+        return [*tables, pictures]
+    way, place = max(found, key=lambda pair: pair[0].n_pictures)
+    table = tables[place]
+    media = tuple(None if row < 0 else pictures.media[row] for row in way.picture)
+    n = way.n_pictures
+    with_media = replace(
+        table,
+        role="dataset",
+        media=media,
+        media_column=None if way.column == _id_column(table) else way.column,
+        facts={**table.facts, "pictures": f"{n:,}, named in column {way.column}"},
+        problems=(*table.problems, *pictures.problems, *_unmatched(table, way, names)),
+    )
+    return [*tables[:place], with_media, *tables[place + 1 :]]
+
+
+def _id_column(table: Piece) -> str | None:
+    return table.id_column or (None if table.frame is None else guess_id_column(table.frame))
+
+
+def _unmatched(table: Piece, way: Naming, names: Sequence[str]) -> list[Problem]:
+    assert table.frame is not None  # noqa: S101
+    cells = table.frame[way.column].tolist()
+    lacking = [row for row, picture in enumerate(way.picture) if picture < 0]
+    problems = [
+        Problem(
+            "no-picture",
+            f"{table.where}, row {table.row[row] + 1}, column {way.column}",
+            "there is no picture of this name, so the row has none",
+            cells[row][:80],
+            severity="note",
+            row=table.row[row],
+        )
+        for row in lacking
+    ]
+    used = set(way.picture)
+    spare = [name for at, name in enumerate(names) if at not in used]
+    if spare:
+        shown = ", ".join(spare[:_SHOWN]) + (" ..." if len(spare) > _SHOWN else "")
+        many = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
+        what = f"{many} named in no row, and not used"
+        spared = Problem("spare-pictures", table.where, what, shown, severity="note")
+        return [*listed(problems), spared]
+    return list(listed(problems))

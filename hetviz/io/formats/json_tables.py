@@ -1,0 +1,236 @@
+"""JSON and lines of JSON: records, columns, or several tables under their names."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hetviz.errors import DataError, Problem, listed
+from hetviz.io import gate, limits
+from hetviz.io.formats.delimited import DECIMALS, Choices
+from hetviz.io.formats.readers import stem
+from hetviz.io.formats.typed_values import check_cells, columns_as_text
+from hetviz.io.sandbox.piece import Piece
+
+_MOST_DEPTH = 100
+_MOST_DIGITS = 300
+_SHAPES = "Give a list of records, such as [{\"id\": \"a\", \"size\": 1}, ...]."  # fmt: skip
+Record = Mapping[str, Any]
+
+
+def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read a list of records, an object of columns, or an object of several of these.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is not valid, too deep or large, or nothing in it is a table.
+    """
+    value = _parsed(name, content)
+    found = _tables(value)
+    if not found:
+        raise gate.refusal("no-tables", name, "there is no table in this JSON", remedy=_SHAPES)
+    pieces: list[Piece] = []
+    problems: list[Problem] = []
+    for key, records in found.items():
+        where, called = (f"{name}, {key}", key) if key else (name, stem(name))
+        try:
+            rows = range(len(records))
+            pieces.append(_piece(called, where, records, list(rows), choices, []))
+        except DataError as error:
+            problems += error.problems
+    if not pieces:
+        raise DataError(problems)
+    return pieces
+
+
+def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read lines that are one record each; lines that are not are left out and listed.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If no line is a record, or there are too many.
+    """
+    records: list[Record] = []
+    rows: list[int] = []
+    bad: list[Problem] = []
+    for row, line in enumerate(_text(name, content).split("\n")):
+        if not line.strip():
+            continue
+        if len(records) >= limits.MAX_ROWS:
+            check_cells(name, len(records) + 1, 1)
+        try:
+            value = _loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            records.append(value)
+            rows.append(row)
+            continue
+        what, remedy = "the line is not one JSON record", "The line is left out."
+        bad.append(Problem("bad-json", f"{name}, line {row + 1}", what, line[:60], remedy, row=row))
+    told = list(listed(bad))
+    if not records:
+        raise DataError(told)
+    return [_piece(stem(name), name, records, rows, choices, told)]
+
+
+def _text(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeError:
+        raise gate.refusal(
+            "bad-encoding", name, "JSON must be UTF-8", remedy="Save it as UTF-8."
+        ) from None
+
+
+def _parsed(name: str, content: bytes) -> Any:
+    text = _text(name, content)
+    try:
+        value = _loads(text)
+    except RecursionError:
+        raise _too_deep(name) from None
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        raise gate.refusal(
+            "bad-json",
+            name if line is None else f"{name}, line {line}",
+            "this is not valid JSON from here on",
+            remedy="Check for a missing comma, quotation mark or bracket.",
+        ) from None
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > _MOST_DEPTH:
+            raise _too_deep(name)
+        inner = (part for part in level if isinstance(part, (dict, list)))
+        level = [
+            part
+            for outer in inner
+            for part in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(part, (dict, list))
+        ]
+    return value
+
+
+def _loads(text: str) -> Any:
+    """Parse JSON; a number too large for the machine stays as it is written."""
+    return json.loads(
+        text,
+        parse_float=lambda cell: value if math.isfinite(value := float(cell)) else cell,
+        parse_int=lambda cell: int(cell) if len(cell) <= _MOST_DIGITS else cell,
+    )
+
+
+def _too_deep(name: str) -> DataError:
+    what = f"it is nested more than {_MOST_DEPTH} levels deep"
+    return gate.refusal("too-deep", name, what, remedy=_SHAPES)
+
+
+def _tables(value: Any) -> dict[str, list[Record]]:
+    """Return the tables in a value by their names, "" for the only one."""
+    if (records := _records(value)) is not None:
+        return {"": records}
+    if not isinstance(value, dict):
+        return {}
+    inside = {str(key): found for key, part in value.items() if _is_table(part)
+              and (found := _records(part)) is not None}  # fmt: skip
+    if len(inside) > 1:
+        return inside
+    if inside:
+        return {"": next(iter(inside.values()))}
+    flat = not any(isinstance(part, (dict, list)) for part in value.values())
+    return {"": [value]} if value and flat else {}
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _records(value: Any) -> list[Record] | None:
+    """Return the rows of a table however it is written, or None if it is none."""
+    if isinstance(value, list):
+        if not value:
+            return None
+        if all(isinstance(row, dict) for row in value):
+            return list(value)
+        return _of_lists(value[0], value[1:])
+    if not isinstance(value, dict) or not value:
+        return None
+    if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
+        return _of_lists(value["columns"], value["data"], value.get("index"))
+    parts = list(value.values())
+    if all(isinstance(part, list) for part in parts):
+        lengths = {len(part) for part in parts}
+        if len(lengths) != 1 or any(isinstance(cell, dict) for part in parts for cell in part):
+            return None
+        return [dict(zip(value, row, strict=True)) for row in zip(*parts, strict=True)]
+    if all(isinstance(part, dict) for part in parts):
+        return _of_objects(value)
+    return None
+
+
+def _of_objects(value: Mapping[str, Record]) -> list[Record]:
+    """Return rows from columns by number of row, as pandas writes them, or from rows by id."""
+    first = next(iter(value.values()))
+    if first and list(first) == [str(row) for row in range(len(first))]:
+        return [{name: cells.get(row) for name, cells in value.items()} for row in first]
+    return [{"id": key, **row} for key, row in value.items()]
+
+
+def _of_lists(names: Any, rows: Any, index: Any = None) -> list[Record] | None:
+    if not isinstance(names, list) or not names or not all(isinstance(row, list) for row in rows):
+        return None
+    if any(isinstance(name, (dict, list)) for name in names):
+        return None
+    titles = [str(name) for name in names]
+    if len(set(titles)) < len(titles) or any(len(row) != len(titles) for row in rows):
+        return None
+    records: list[Record] = [dict(zip(titles, row, strict=True)) for row in rows]
+    is_counted = index is None or index == list(range(len(records)))
+    if is_counted or not isinstance(index, list) or len(index) != len(records):
+        return records
+    return [{"index": key, **row} for key, row in zip(index, records, strict=True)]
+
+
+def _piece(
+    called: str,
+    where: str,
+    records: Sequence[Record],
+    rows: Sequence[int],
+    choices: Choices,
+    problems: list[Problem],
+) -> Piece:
+    flat = [_flat(record) for record in records]
+    names: dict[str, None] = {}
+    for record in flat:
+        names.update(dict.fromkeys(record))
+        check_cells(where, len(flat), len(names))
+    if not names:
+        raise gate.refusal("empty-file", where, "the records are empty")
+    columns = [(name, [record.get(name) for record in flat]) for name in names]
+    frame, decimal, notes = columns_as_text(where, columns, choices)
+    return Piece(
+        called,
+        where,
+        None,
+        frame,
+        tuple(rows),
+        decimal,
+        facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
+        problems=(*problems, *notes),
+    )
+
+
+def _flat(record: Record) -> dict[str, Any]:
+    """Return a record with the fields of the records in it as ``outer.inner``, one level deep."""
+    out: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            out.update({f"{name}.{inner}": part for inner, part in value.items()})
+        else:
+            out[name] = value
+    return out

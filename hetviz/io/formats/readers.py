@@ -1,0 +1,73 @@
+"""Which reader takes which kind of file; see `hetviz.io.gate.kind_of` for the kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import PurePosixPath
+from typing import cast
+
+from hetviz.io import gate
+from hetviz.io.files import Files
+from hetviz.io.formats.delimited import Choices, read_table
+from hetviz.io.sandbox.piece import Piece, Reader, piece_of
+
+
+def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
+    """Read what is in a file that stands by itself: not a picture, not a zip.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is of no kind that is read, or damaged, or too large.
+    """
+    kind = gate.kind_of(name, content)
+    reader = READERS.get(kind)
+    if reader is None:
+        raise gate.refusal(
+            "not-a-table",
+            name,
+            f"a table is needed, and this is {gate.KINDS[kind]}",
+            remedy="Give a table, or a zip of tables and pictures.",
+        )
+    return reader(name, content, choices or Choices())
+
+
+def read_collection(
+    name: str, files: Files, choices: Mapping[str, Choices] | None = None
+) -> list[Piece]:
+    """Read files that belong together: pictures with a table that names them, texts, tables."""
+    read = import_module("hetviz.io.intake.collection").read_collection
+    return cast("list[Piece]", read(name, files, choices or {}))
+
+
+def stem(name: str) -> str:
+    """Return what a dataset is called after its file."""
+    return PurePosixPath(name.replace("\\", "/")).stem.strip() or "data"
+
+
+def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    return [piece_of(stem(name), read_table(name, content, choices))]
+
+
+def _later(module: str, function: str) -> Reader:
+    """Return a reader whose module is imported when it is first needed."""
+
+    def read(name: str, content: bytes, choices: Choices) -> list[Piece]:
+        reader = cast("Reader", getattr(import_module(f"hetviz.io.formats.{module}"), function))
+        return reader(name, content, choices)
+
+    return read
+
+
+READERS: Mapping[str, Reader] = {
+    "text": _text,
+    "json": _later("json_tables", "read_json"),
+    "jsonl": _later("json_tables", "read_lines"),
+    "parquet": _later("parquet", "read_parquet"),
+    "xlsx": _later("workbooks", "read_workbook"),
+    "npy": _later("arrays", "read_npy"),
+    "npz": _later("arrays", "read_npz"),
+    "graphml": _later("graphml", "read_graphml"),
+    "hdf5": _later("anndata", "read_hdf5"),
+}

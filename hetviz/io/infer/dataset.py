@@ -1,0 +1,287 @@
+"""Files without a manifest: tables are recognised by their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from hetviz.data import Dataset, HeteroData, Labels
+from hetviz.errors import DataError, Problem
+from hetviz.features.columns.types import infer
+from hetviz.io import gate
+from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
+from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
+from hetviz.io.formats.delimited import Choices, TableRead, guess_id_column
+from hetviz.io.formats.edges import graphs_joined
+from hetviz.io.intake.drop import Drop, Parse, read_drop
+from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
+from hetviz.io.sandbox.piece import Piece, has_matrix, table_of
+
+_SHARE_OF_IDS = 0.5
+
+
+class NoFiles:
+    """Plain tables have no other files."""
+
+    name = "files"
+
+    def names(self) -> list[str]:
+        return []
+
+    def read(self, name: str) -> bytes:
+        raise gate.refusal("no-file", name, "there is no such file")
+
+
+def read_tables(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    base: HeteroData | None = None,
+    parse: Parse = read_drop,
+) -> Loaded:
+    """Read files without a manifest, each taken for datasets, links or comparisons.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+        A dataset is called after its file, or the part of it that it stands in.
+    choices : mapping of file name to Choices, optional
+        What the user says about a file.
+    base : HeteroData, optional
+        Data that these files add to.
+    parse : callable
+        Reads the bytes: `hetviz.io.intake.drop.read_drop`, or `hetviz.io.sandbox.child.read_drop`
+        where they come from people who are not to be trusted with the memory of this process.
+
+    Returns
+    -------
+    Loaded
+        ``files`` says in words what each file was taken for; ``problems`` lists each row and file
+        that was left out.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If no dataset can be read and there is no `base`.
+
+    Notes
+    -----
+    A table with columns source_id and target_id holds links, and so does one of two or three
+    columns of which two hold ids of the datasets; one with anchor_id, near_id and far_id (or a_id,
+    b_id, c_id) holds comparisons. Any other is a dataset: its ids are the column named id, else the
+    first whose values all differ.
+    """
+    reading = _Reading([name for name, _ in files], choices or {}, base)
+    return reading.result(parse(files, choices or {}))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A piece, the file that it came in, and its table."""
+
+    file: str
+    piece: Piece
+    read: TableRead
+
+
+class _Reading:
+    def __init__(
+        self, names: Sequence[str], choices: Mapping[str, Choices], base: HeteroData | None
+    ) -> None:
+        self.names, self.choices, self.base = names, choices, base
+        self.problems: list[Problem] = []
+        self.parts: list[_Part] = []
+        self.told: list[FileInfo] = []
+        self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
+        self.labels: list[Labels] = []
+        self.infos: list[DatasetInfo] = []
+
+    def result(self, drop: Drop) -> Loaded:
+        for name, error in drop.refused:
+            self._refused(name, error)
+        pieces = drop.pieces if self.base is not None else graphs_joined(drop.pieces)
+        self.parts = [_Part(self._file(p.where), p, table_of(p)) for p in pieces]
+        statements, datasets, unsure = self._sorted()
+        for part in datasets:
+            self._dataset(part)
+        joined = [(part, self._ends(part.read, unsure)) for part in unsure]
+        for part, ends in joined:
+            if ends is None:
+                self._dataset(part)
+            else:
+                statements.append(replace(part, read=ends))
+        if not self.datasets:
+            raise DataError(dict.fromkeys(self.problems) or [_nothing()])
+        base = self.base
+        data = HeteroData(
+            self.datasets,
+            base.links if base is not None else (),
+            None,
+            [*(base.labels if base is not None else ()), *self.labels],
+        )
+        if base is not None and base.comparisons is not None:
+            data = data.edit().add(base.comparisons)
+        for part in statements:
+            data = self._statement(part, data)
+        name = self.infos[0].dataset if self.infos else "data"
+        return Loaded(
+            data,
+            name,
+            ", ".join(data.datasets),
+            problems=tuple(dict.fromkeys(self.problems)),
+            understood=tuple(self.infos),
+            files=tuple(self.told),
+        )
+
+    def _file(self, where: str) -> str:
+        """Return the file that a place such as ``"book.xlsx, sheet Drugs"`` is in."""
+        inside = [name for name in self.names if where == name or where.startswith(f"{name}, ")]
+        return max(inside, key=len, default=where)
+
+    def _sorted(self) -> tuple[list[_Part], list[_Part], list[_Part]]:
+        statements: list[_Part] = []
+        datasets: list[_Part] = []
+        unsure: list[_Part] = []
+        for part in self.parts:
+            read, role = part.read, self._role(part)
+            if role in ("links", "comparisons") or (
+                role is None and (is_links(read) or comparison_form(read) is not None)
+            ):
+                statements.append(part)
+            elif role is None and read.frame.shape[1] in (2, 3) and not has_matrix(part.piece):
+                unsure.append(part)
+            else:
+                datasets.append(part)
+        return statements, datasets, unsure
+
+    def _choice(self, part: _Part) -> Choices:
+        return self.choices.get(part.file, Choices())
+
+    def _role(self, part: _Part) -> str | None:
+        return self._choice(part).role or part.piece.role
+
+    def _refused(self, name: str, error: DataError) -> None:
+        self.problems += error.problems
+        self.told.append(FileInfo(name, "refused", f"Left out: {error.problems[0].what}."))
+
+    def _tell(self, part: _Part, role: str, words: str) -> None:
+        facts = {what: value for what, value in part.read.facts.items() if value}
+        self.told.append(FileInfo(part.read.name, role, words, facts, part.file))
+
+    def _dataset(self, part: _Part) -> None:
+        choice, piece, read = self._choice(part), part.piece, part.read
+        several = sum(other.file == part.file for other in self.parts) > 1
+        name = (None if several else choice.name) or piece.name
+        try:
+            if name in self.datasets:
+                raise gate.refusal(
+                    "duplicate-name",
+                    read.name,
+                    "a dataset of this name is there already",
+                    name,
+                    "Rename the file.",
+                )
+            entry = DatasetEntry(
+                name,
+                read.name,
+                id=choice.id or piece.id_column,
+                title=choice.title or piece.title_column,
+                text=piece.text_columns,
+                exclude=choice.exclude,
+                entity=piece.entity,
+                media_column=piece.media_column,
+            )
+            labels = piece.label_columns or None if choice.labels is None else choice.labels
+            dataset, info = read_dataset(NoFiles(), entry, labels, self.problems, read, piece)
+        except DataError as error:
+            self._refused(read.name, error)
+            return
+        self.datasets[name] = dataset
+        self.infos.append(info)
+        coloured = [column.name for column in info.columns if column.role == "label"]
+        if dataset.table is not None:
+            self.labels += [Labels(name, column, dataset.table[column]) for column in coloured]
+        words = (
+            f"Dataset {name!r}: {_counted(len(dataset), 'row')}, ids from column "
+            f"{info.id_column!r}, {_counted(info.n_features, 'feature')}"
+        )
+        words += f", named by {info.title_column}" if info.title_column else ""
+        words += f", coloured by {', '.join(coloured)}." if coloured else "."
+        self._tell(part, "dataset", words)
+
+    def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
+        """Return the table with its columns named as links, if two of them hold known ids."""
+        columns = list(read.frame.columns)
+        if "id" in map(str.lower, columns):
+            return None
+        known = [set(dataset.ids) for dataset in self.datasets.values()]
+        for other in unsure:
+            id_column = None if other.read is read else guess_id_column(other.read.frame)
+            if id_column is not None:
+                known.append(set(other.read.frame[id_column]))
+        for first, second in ((0, 1), (0, 2), (1, 2)):
+            if second >= len(columns):
+                continue
+            ends = [set(read.frame[columns[at]]) for at in (first, second)]
+            if not all(any(_mostly(end, ids) for ids in known) for end in ends):
+                continue
+            rest = [at for at in range(len(columns)) if at not in (first, second)]
+            names = {columns[first]: "source_id", columns[second]: "target_id"}
+            if rest and infer("", read.frame[columns[rest[0]]], read.decimal).kind in (
+                "number",
+                "constant",
+            ):
+                names[columns[rest[0]]] = "weight"
+            return replace(read, frame=read.frame.rename(columns=names))
+        return None
+
+    def _owner(self, cells: pd.Series) -> str | None:
+        """Return the dataset that knows most of the ids in a column, if it knows half of them."""
+        distinct = set(cells)
+        known = {name: distinct & set(dataset.ids) for name, dataset in self.datasets.items()}
+        best = max(known, key=lambda name: len(known[name]), default=None)
+        return best if best is not None and _mostly(distinct, known[best]) else None
+
+    def _statement(self, part: _Part, data: HeteroData) -> HeteroData:
+        choice, role, read = self._choice(part), self._role(part), part.read
+        try:
+            if role == "comparisons" or (role is None and comparison_form(read) is not None):
+                compared = read_comparisons(read, data.datasets, self.problems)
+                n = 0 if compared is None else len(compared)
+                self._tell(part, "comparisons", f"{n:,} comparisons.")
+                return data if compared is None else data.edit().add(compared)
+            entry = LinksEntry(read.name, source=choice.source, target=choice.target)
+            if is_links(read):
+                entry = replace(
+                    entry,
+                    source=choice.source or self._owner(read.frame["source_id"]),
+                    target=choice.target or self._owner(read.frame["target_id"]),
+                )
+            links = read_links(read, entry, data.datasets, self.problems)
+        except DataError as error:
+            self._refused(read.name, error)
+            return data
+        blocks = dict.fromkeys(f"{group.source} - {group.target}" for group in links)
+        count = sum(map(len, links))
+        words = f"{count:,} links" + (f": {', '.join(blocks)}." if blocks else ".")
+        self._tell(part, "links", words)
+        return data.edit().add(*links) if links else data
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def _mostly(cells: set[str], ids: set[str]) -> bool:
+    return bool(cells) and len(cells & ids) >= _SHARE_OF_IDS * len(cells)
+
+
+def _nothing() -> Problem:
+    return Problem(
+        "no-datasets",
+        "files",
+        "there is no dataset for links or comparisons to join",
+        remedy="Give the tables of the items too, or add this file to open data on the Data page.",
+    )

@@ -1,0 +1,232 @@
+"""What kind of text a table is: encoding, separator, decimal sign, header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from hetviz.errors import Problem
+from hetviz.features.columns.types import number
+from hetviz.io import gate, limits
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SAMPLE_ROWS = 200
+_MAX_CELL = 1_000_000
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a mark at the start"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
+)
+_MOST_ABOVE = 30
+_AROUND = " \u00a0\u202f$€£%"
+# With several thousands signs, or one and a fraction, there is no doubt which sign is which.
+_COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
+_POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
+_POINT_FOR_SURE = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
+_HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
+
+
+def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
+    """Decode bytes and say as what; `notes` tells of a guess."""
+    if chosen is not None:
+        try:
+            return _without_nul(name, content.decode(chosen).lstrip("\ufeff")), chosen
+        except LookupError:
+            raise gate.refusal("bad-encoding", name, "there is no such encoding", chosen) from None
+        except UnicodeError:
+            raise gate.refusal(
+                "bad-encoding", name, "the text is not in this encoding", chosen
+            ) from None
+    for mark, codec, words in _BOMS:
+        if content.startswith(mark):
+            try:
+                return _without_nul(name, content.decode(codec)), words
+            except UnicodeError:
+                raise gate.refusal("bad-encoding", name, f"this is damaged {words}") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeError:
+        text = None
+    if text is not None and "\0" not in text:
+        return text, "UTF-8"
+    if b"\0" in content:
+        return _without_mark(name, content), "UTF-16"
+    try:
+        text, words = content.decode("cp1252"), "Windows-1252"
+    except UnicodeError:
+        text, words = content.decode("latin-1"), "Latin-1"
+    notes.append(
+        Problem(
+            "encoding",
+            name,
+            f"the text is not UTF-8; it was read as {words}",
+            remedy="Look at accented letters; save as UTF-8 if they are wrong.",
+            severity="note",
+        )
+    )
+    return text, words
+
+
+def _without_mark(name: str, content: bytes) -> str:
+    """Decode UTF-16 that does not say so: every other byte of its first letters is zero."""
+    head = content[:200]
+    for codec, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
+        if len(content) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
+            try:
+                return _without_nul(name, content.decode(codec))
+            except UnicodeError:
+                continue
+    return _without_nul(name, "\0")
+
+
+def _without_nul(name: str, text: str) -> str:
+    if "\0" in text:
+        raise gate.refusal(
+            "binary", name, "the file holds NUL bytes, so it is not text", remedy="Save it as CSV."
+        )
+    return text
+
+
+def rows_of(
+    name: str, text: str, separator: str, limit: int | None = None
+) -> list[tuple[int, Any]]:
+    """Return (row, cells) of every row that is not empty, counted from 0."""
+    csv.field_size_limit(_MAX_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[tuple[int, Any]] = []
+    cells_so_far = 0
+    count = 0
+    try:
+        for cells in reader:
+            if not cells:
+                continue
+            cells_so_far += len(cells)
+            if len(cells) > limits.MAX_COLUMNS:
+                _too_large(name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed")
+            if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
+                _too_large(
+                    name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells"
+                )
+            if any(cells):
+                rows.append((count, cells))
+            count += 1
+            if limit is not None and len(rows) >= limit:
+                break
+    except csv.Error as error:
+        if limit is not None:
+            return rows
+        raise gate.refusal(
+            "bad-quotes",
+            f"{name}, near line {reader.line_num}",
+            f"the table cannot be read from here ({error})",
+            remedy="Look for a quotation mark that is never closed; double it inside a text.",
+        ) from None
+    return rows
+
+
+def _too_large(name: str, what: str) -> None:
+    raise gate.refusal("too-large", name, what, remedy="Give a smaller table.")
+
+
+def separator_of(text: str) -> str:
+    """Pick the separator that splits most rows into as many cells as is usual."""
+    head = text[: 50 * _MAX_CELL]
+
+    def merit(separator: str) -> tuple[bool, float, int]:
+        rows = rows_of("", head, separator, _SAMPLE_ROWS)
+        if not rows:
+            return False, 0.0, 0
+        widths = Counter(len(cells) for _, cells in rows)
+        # The first row counts twice where it names the columns; a title above them is narrower.
+        first = len(rows[0][1])
+        usual = max(widths, key=lambda width: (widths[width], width))
+        width = first if first > 1 and widths[first] >= 0.5 * len(rows) else usual
+        return width > 1, widths[width] / len(rows), width
+
+    best = max(SEPARATORS, key=merit)
+    return best if merit(best)[0] else ","
+
+
+def decimal_of(rows: Sequence[tuple[int, Any]], separator: str) -> str:
+    """Say whether numbers are written with a point or a comma."""
+    if separator == ",":
+        return "."
+    cells = [cell.strip(_AROUND) for _, row in rows[:_SAMPLE_ROWS] for cell in row]
+    if any(_POINT_FOR_SURE.fullmatch(cell) for cell in cells):
+        return "."
+    with_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in cells)
+    with_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in cells)
+    return "," if with_comma > with_point else "."
+
+
+def rows_above(rows: Sequence[tuple[int, Any]]) -> int:
+    """Return how many rows stand above the names of the columns: a title, a date, a remark.
+
+    Such a row fills few cells of a table of several columns. In a table of two columns, one filled
+    cell is a title only if the next row has two names and there are numbers below.
+    """
+    sample = rows[:_SAMPLE_ROWS]
+    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
+    if len(filled) < 3:
+        return 0
+    widths = Counter(filled[1:])
+    width = max(widths, key=lambda cells: (widths[cells], cells))
+    above = 0
+    while above < min(_MOST_ABOVE, len(filled) - 1) and filled[above] <= width / 3:
+        above += 1
+    if width == 2:
+        while above < min(_MOST_ABOVE, len(filled) - 2) and filled[above] == 1:
+            above += 1
+        below = [cell for _, cells in sample[above + 1 :] for cell in cells]
+        names = [cell for cell in sample[above][1] if cell.strip()]
+        is_table = len(names) == 2 and not any(map(_is_number, names))
+        return above if is_table and any(map(_is_number, below)) else 0
+    return above if filled[above] > 1 else 0
+
+
+def is_prose(text: str) -> bool:
+    """Whether text reads as sentences, not as the rows of a table."""
+    lines = [line for line in text[:100_000].splitlines() if line.strip()]
+    if not lines:
+        return False
+    words = sum(len(line.split()) for line in lines) / len(lines)
+    separator = separator_of("\n".join(lines))
+    rows = rows_of("", "\n".join(lines), separator, _SAMPLE_ROWS)
+    widths = Counter(len(cells) for _, cells in rows)
+    width, count = widths.most_common(1)[0] if widths else (1, 0)
+    even = width > 1 and count >= 0.9 * max(len(rows), 2)
+    return not even and words >= 4
+
+
+def has_header(rows: list[tuple[int, Any]]) -> bool:
+    """Say whether the first row names columns: it does unless it looks like the rows below."""
+    first = [cell.strip() for cell in rows[0][1]]
+    if {cell.lower() for cell in first} & _HEADER_WORDS:
+        return True
+    below = [row for _, row in rows[1:_SAMPLE_ROWS] if len(row) == len(first)]
+    numeric = [_is_number(cell) for cell in first]
+    if not any(numeric):
+        return True
+    if not below:
+        return not all(numeric)
+    years = all(
+        cell.isdigit() and 1000 <= int(cell) < 3000
+        for cell, is_number in zip(first, numeric, strict=True)
+        if is_number
+    )
+    if years and len(set(first)) == len(first) and not all(numeric):
+        return True
+    return not any(
+        is_number and all(_is_number(row[at]) or not row[at] for row in below)
+        for at, is_number in enumerate(numeric)
+    )
+
+
+def _is_number(cell: str) -> bool:
+    return number(cell) is not None or number(cell, ",") is not None

@@ -1,0 +1,300 @@
+"""A newer version of a dataset's file: rows matched by id, guidance kept, and what is different."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Dataset, HeteroData, Labels
+from hetviz.data.model.statements import statement_keys, statement_rows
+from hetviz.errors import DataError, Problem
+from hetviz.features.recipe import columns_used, make_features, recipe_of
+from hetviz.io import gate
+from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.manifest import DatasetEntry
+from hetviz.io.formats.delimited import TableRead
+from hetviz.io.infer.dataset import NoFiles
+from hetviz.io.intake.drop import Parse, read_drop, read_one_table
+from hetviz.io.intake.loaded import DatasetInfo
+
+Ints = NDArray[np.int64]
+
+_MOST_TOLD = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Newer:
+    """Data with a newer version of one dataset, and what is different.
+
+    Attributes
+    ----------
+    data : HeteroData
+    dataset : str
+    added, gone : tuple of str
+        Ids that are new, and those that are no longer there.
+    changed : DataFrame
+        One row per cell that differs: id, column, before, after (as text).
+    columns_added, columns_gone : tuple of str
+    statements_gone : tuple of str
+        Keys of links and comparisons that named items that are gone.
+    problems : tuple of Problem
+        Rows that were left out, and notes.
+    info : DatasetInfo
+        How the file was read.
+    """
+
+    data: HeteroData
+    dataset: str
+    added: tuple[str, ...]
+    gone: tuple[str, ...]
+    changed: pd.DataFrame
+    columns_added: tuple[str, ...]
+    columns_gone: tuple[str, ...]
+    statements_gone: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    info: DatasetInfo
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What was refused."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def sentence(self) -> str:
+        """The account in words."""
+        rows = self.changed["id"].nunique()
+        parts = [
+            f"{len(self.added):,} new",
+            f"{len(self.gone):,} gone",
+            f"{rows:,} changed",
+        ]
+        lost = len(self.statements_gone)
+        told = f" {lost:,} statement{'s' if lost != 1 else ''} about them would go." if lost else ""
+        return f"Items of {self.dataset}: {', '.join(parts)}.{told}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the account, JSON-ready; of long lists the first 1,000 entries."""
+        return {
+            "dataset": self.dataset,
+            "sentence": self.sentence,
+            "added": list(self.added[:_MOST_TOLD]),
+            "gone": list(self.gone[:_MOST_TOLD]),
+            "changed": self.changed.head(_MOST_TOLD).to_dict("records"),
+            "columns_added": list(self.columns_added),
+            "columns_gone": list(self.columns_gone),
+            "statements_gone": list(self.statements_gone[:_MOST_TOLD]),
+            "problems": [problem.to_dict() for problem in self.problems],
+        }
+
+
+def newer_version(
+    data: HeteroData,
+    name: str,
+    content: bytes,
+    filename: str,
+    info: DatasetInfo | None = None,
+    parse: Parse = read_drop,
+) -> Newer:
+    """Read a newer version of a dataset's file; nothing is changed but in what is returned.
+
+    Parameters
+    ----------
+    data : HeteroData
+    name : str
+        The dataset.
+    content : bytes
+        The new table.
+    filename : str
+        For messages.
+    info : DatasetInfo, optional
+        How the earlier file was read; its column of ids is used again.
+    parse : callable
+        Reads the file, as for `hetviz.io.read_tables`. Of several sheets the one is taken
+        that is called as the dataset.
+
+    Returns
+    -------
+    Newer
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the bytes are no table with ids, no id is known, a column that features are made of is
+        missing, or items are new whose features, kernel or distances came from another file.
+
+    Notes
+    -----
+    Features are made again from the same columns. Labels that somebody changed by hand stay; all
+    others are those of the new file.
+    """
+    old = data[name]
+    read = read_one_table(filename, content, parse, name)
+    problems: list[Problem] = []
+    labels = {column.name: column for column in data.labels if column.dataset == name}
+    entry = _entry(old, read, info, labels)
+    there = [column for column in labels if column in read.frame.columns]
+    found, understood = read_dataset(NoFiles(), entry, there, problems, read)
+    rows = old.find(found.ids)
+    if (rows < 0).all():
+        what = f"no item of the file is one of {name!r}"
+        remedy = f"Is column {understood.id_column!r} the one with the ids?"
+        raise gate.refusal("no-match", filename, what, str(found.ids[0]), remedy)
+    dataset = _with_what_came_elsewhere(old, found, rows, filename)
+    after = _relabelled(data, data.edit().replace(dataset), labels, there)
+    gone = old.ids[np.setdiff1d(np.arange(len(old)), rows)]
+    before_columns = [] if old.table is None else list(map(str, old.table.columns))
+    after_columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
+    return Newer(
+        after,
+        name,
+        tuple(map(str, found.ids[rows < 0])),
+        tuple(map(str, gone)),
+        _changes(old, dataset, rows),
+        tuple(column for column in after_columns if column not in before_columns),
+        tuple(column for column in before_columns if column not in after_columns),
+        _lost(data, name, gone),
+        tuple(dict.fromkeys(problems)),
+        understood,
+    )
+
+
+def _entry(
+    old: Dataset, read: TableRead, info: DatasetInfo | None, labels: Collection[str]
+) -> DatasetEntry:
+    columns = list(read.frame.columns)
+    recipe = recipe_of(old)
+    used = columns_used(recipe)
+    missing = [column for column in used if column not in columns]
+    if missing:
+        remedy = f"There are: {', '.join(columns[:20])}."
+        raise DataError(
+            Problem("unknown-column", read.name, "features are made of this column", name, remedy)
+            for name in missing
+        )
+    text = (old.recipe or {}).get("text", ())
+    title = old.title_column
+    left_out = [one["column"] for one in recipe["left_out"] if one["why"] == "left out"]
+    id_column = info.id_column if info is not None and info.id_column in columns else None
+    known = [] if old.table is None else list(old.table.columns)
+    return DatasetEntry(
+        old.name,
+        read.name,
+        entity=old.entity,
+        id=id_column,
+        title=title if title in columns else None,
+        text=tuple(column for column in text if column in columns),
+        features=_features_wanted(old, recipe),
+        # What is new in the file is no feature until somebody says so.
+        exclude=tuple(column for column in columns if column in left_out or column not in known),
+        options={name: said for name, said in recipe["options"].items() if name in columns},
+        text_model=recipe["text_model"],
+    )
+
+
+def _features_wanted(old: Dataset, recipe: Mapping[str, Any]) -> str | tuple[str, ...] | None:
+    if "features" not in (old.recipe or {}) or recipe["chosen"] == []:
+        return "none"
+    return None if recipe["chosen"] is None else tuple(recipe["chosen"])
+
+
+def _with_what_came_elsewhere(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
+    """Return the dataset with the features, matrices and pictures that are not in its table."""
+    old_recipe = recipe_of(old)
+    kinds = {step["kind"] for step in old_recipe["columns"]}
+    made = "features" in (old.recipe or {}) and "vectors" not in kinds
+    parts: dict[str, Any] = {}
+    if old.X is not None and not made:
+        parts["X"] = old.X
+    for word in ("kernel", "distance"):
+        if getattr(old, word) is not None:
+            parts[word] = getattr(old, word)
+    new = np.flatnonzero(rows < 0)
+    if parts and len(new):
+        words = " and ".join("features" if word == "X" else word for word in parts)
+        what = f"{len(new):,} items are new, and {words} came from another file"
+        ids = ", ".join(map(str, found.ids[new[:5]]))
+        remedy = "Leave them out, or open the new data as a project of their own."
+        raise gate.refusal("no-features", filename, what, ids, remedy)
+    fields: dict[str, Any] = {
+        word: matrix[rows] if word == "X" else matrix[np.ix_(rows, rows)]
+        for word, matrix in parts.items()
+    }
+    if "X" in fields:
+        fields["feature_names"] = old.feature_names
+    if old.media is not None:
+        fields["media"] = tuple(None if row < 0 else old.media[row] for row in rows)
+    recipe = {**(old.recipe or {}), **(found.recipe or {})}
+    if not kinds & {"vectors", "picture"}:
+        return replace(found, **fields, recipe=recipe or None)
+    # What is not in the table was not there when its features were made.
+    recipe["features"] = old_recipe
+    return make_features(replace(found, **fields, recipe=recipe))
+
+
+def _relabelled(
+    before: HeteroData, after: HeteroData, labels: dict[str, Labels], there: Collection[str]
+) -> HeteroData:
+    """Return the data with labels of the new file, but for those that were changed by hand."""
+    out = []
+    for column in after.labels:
+        old = before[column.dataset]
+        new = after[column.dataset]
+        known = labels.get(column.name)
+        if column.dataset != (known.dataset if known else None) or column.name not in there:
+            out.append(column)
+            continue
+        given = None if old.table is None else old.table.get(column.name)
+        rows = old.find(new.ids)
+        fresh = Labels(new.name, column.name, [] if new.table is None else new.table[column.name])
+        values = fresh.values.copy()
+        if given is not None:
+            filed = Labels(old.name, column.name, given).values
+            by_hand = [row >= 0 and filed[row] != column.values[at] for at, row in enumerate(rows)]
+            values[by_hand] = column.values[by_hand]
+        out.append(Labels(new.name, column.name, values))
+    return HeteroData(after.datasets, after.links, after.comparisons, out)
+
+
+def _changes(old: Dataset, new: Dataset, rows: Ints) -> pd.DataFrame:
+    kept = np.flatnonzero(rows >= 0)
+    found = [pd.DataFrame({"id": [], "column": [], "before": [], "after": []}, dtype="str")]
+    if old.table is not None and new.table is not None:
+        for name in old.table.columns.intersection(new.table.columns):
+            before = _cells(old.table[name].iloc[rows[kept]])
+            after = _cells(new.table[name].iloc[kept])
+            at = np.flatnonzero(before != after)
+            found.append(
+                pd.DataFrame(
+                    {
+                        "id": new.ids[kept[at]],
+                        "column": str(name),
+                        "before": before[at],
+                        "after": after[at],
+                    }
+                )
+            )
+    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)
+
+
+def _cells(column: pd.Series) -> NDArray[np.object_]:
+    """Return cells as text, alike for equal numbers of any type; empty where missing."""
+    plain = [
+        "" if pd.isna(value) else f"{value:.15g}" if _is_number(value) else str(value)
+        for value in column.tolist()
+    ]
+    return np.array(plain, dtype=object)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _lost(data: HeteroData, name: str, gone: NDArray[np.object_]) -> tuple[str, ...]:
+    rows = data.offsets[name].start + data[name].find(gone)
+    named = np.isin(statement_rows(data), rows).any(axis=1)
+    return tuple(map(str, statement_keys(data)[named]))

@@ -1,0 +1,1 @@
+"""Matrices that come beside a table: joined to its rows by id."""

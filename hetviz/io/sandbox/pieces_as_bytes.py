@@ -1,0 +1,165 @@
+"""Pieces as bytes and back: JSON, Arrow and NPY parts one after another; never a pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from hetviz.errors import DataError, Problem
+from hetviz.io.intake.drop import Drop
+from hetviz.io.sandbox.piece import Piece
+
+_LENGTH = struct.Struct("<Q")
+_PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",
+          "media_column", "text_columns", "label_columns", "entity")  # fmt: skip
+
+
+def packed(drop: Drop) -> bytes:
+    """Return what was read as bytes."""
+    parts: list[bytes] = []
+
+    def keep(content: bytes) -> int:
+        parts.append(content)
+        return len(parts) - 1
+
+    about = {
+        "pieces": [_described(piece, keep) for piece in drop.pieces],
+        "refused": [[name, [asdict(p) for p in error.problems]] for name, error in drop.refused],
+    }
+    return b"".join(_LENGTH.pack(len(part)) + part for part in (json.dumps(about).encode(), *parts))
+
+
+def unpacked(content: bytes) -> Drop:
+    """Return what `packed` made bytes of.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are damaged.
+    """
+    try:
+        head, *parts = _split(content)
+        about = json.loads(head)
+        return Drop(
+            tuple(_restored(each, parts) for each in about["pieces"]),
+            tuple((name, DataError(map(_problem, found))) for name, found in about["refused"]),
+        )
+    except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
+        raise ValueError("damaged") from error
+
+
+def _split(content: bytes) -> list[bytes]:
+    view, at, parts = memoryview(content), 0, []
+    while at < len(view):
+        (length,) = _LENGTH.unpack_from(view, at)
+        at += _LENGTH.size + length
+        if at > len(view):
+            raise ValueError
+        parts.append(bytes(view[at - length : at]))
+    return parts
+
+
+def _described(piece: Piece, keep: Any) -> dict[str, Any]:
+    about: dict[str, Any] = {field: getattr(piece, field) for field in _PLAIN}
+    about["facts"] = dict(piece.facts)
+    about["problems"] = [asdict(problem) for problem in piece.problems]
+    about["row"] = keep(_npy(np.array(piece.row, dtype=np.int64)))
+    about["frame"] = None if piece.frame is None else keep(_arrow(piece.frame))
+    for word in ("X", "kernel", "distance"):
+        about[word] = _matrix(getattr(piece, word), keep)
+    if piece.media is not None:
+        lengths = [-1 if picture is None else len(picture) for picture in piece.media]
+        about["media"] = [lengths, keep(b"".join(filter(None, piece.media)))]
+    return about
+
+
+def _matrix(X: Any, keep: Any) -> Any:
+    if X is None:
+        return None
+    if sp.issparse(X):
+        return [list(X.shape), *(keep(_npy(part)) for part in (X.data, X.indices, X.indptr))]
+    return keep(_npy(np.asarray(X)))
+
+
+def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
+    fields: dict[str, Any] = {field: about[field] for field in _PLAIN}
+    for field in ("feature_names", "text_columns", "label_columns"):
+        fields[field] = tuple(fields[field])
+    for word in ("X", "kernel", "distance"):
+        fields[word] = _matrix_of(about[word], parts)
+    if about.get("media") is not None:
+        lengths, place = about["media"]
+        fields["media"] = _pictures(lengths, parts[place])
+    return Piece(
+        **fields,
+        row=tuple(_array(parts[about["row"]]).tolist()),
+        frame=None if about["frame"] is None else _frame(parts[about["frame"]]),
+        facts=about["facts"],
+        problems=tuple(map(_problem, about["problems"])),
+    )
+
+
+def _matrix_of(about: Any, parts: list[bytes]) -> Any:
+    if about is None:
+        return None
+    if isinstance(about, int):
+        return _array(parts[about])
+    shape, *places = about
+    X = sp.csr_array(tuple(_array(parts[place]) for place in places), shape=tuple(shape))
+    X.check_format(full_check=True)
+    return X
+
+
+def _pictures(lengths: list[int], content: bytes) -> tuple[bytes | None, ...]:
+    at, found = 0, []
+    for length in lengths:
+        found.append(None if length < 0 else content[at : at + length])
+        at += max(length, 0)
+    return tuple(found)
+
+
+def _problem(fields: Mapping[str, Any]) -> Problem:
+    return Problem(**fields)
+
+
+def _npy(array: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(content: bytes) -> Any:
+    return np.load(io.BytesIO(content), allow_pickle=False)
+
+
+def _arrow(frame: pd.DataFrame) -> bytes:
+    import pyarrow as pa
+
+    columns = [
+        pa.array(frame.iloc[:, at].tolist(), pa.large_string()) for at in range(frame.shape[1])
+    ]
+    table = pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _frame(content: bytes) -> pd.DataFrame:
+    import pyarrow as pa
+
+    table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
+    columns = {
+        name: pd.Series(column.to_pylist(), dtype=str)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+    return pd.DataFrame(columns)

@@ -1,0 +1,251 @@
+"""The worker process: runs one task at a time for the server that started it.
+
+``python -m hetviz.jobs.process.worker FD PARENT``: the number of the inherited socket, and of the
+process that has to be our parent. The only process of the app that imports the heavy libraries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from hetviz.errors import Cancelled, HetvizError
+from hetviz.jobs.frames import packed
+from hetviz.jobs.process.array_cache import Shelf
+from hetviz.jobs.process.failures import is_fault, plain
+from hetviz.jobs.process.wire import Buffer, Message, Reader, message, pickled
+from hetviz.jobs.runner import PartOfJob, Task, as_parts
+
+log = logging.getLogger(__name__)
+
+_NICE = 5
+_OOM_SCORE = 900
+_SET_PDEATHSIG = 1
+_FRAME_S = 1 / 8
+# Reports: as many at once as here, and then as many a second.
+_BURST = 10.0
+
+
+class Worker:
+    """Two threads: the main one works, the other one hears the server meanwhile."""
+
+    def __init__(self, server: socket.socket) -> None:
+        self._server = server
+        self._sending = threading.Lock()
+        # Held for what both threads look at: the next task, and the one that runs.
+        self._news = threading.Condition()
+        self._next: Message | None = None
+        self._running: str | None = None
+        self._stop = threading.Event()
+        self._shelf = Shelf()
+
+    def work(self) -> None:
+        """Say that we are ready, and work until the server is gone."""
+        threading.Thread(target=self._listen, name="hetviz-listen", daemon=True).start()
+        self._send(message("ready"))
+        for chore in _warming():
+            while self._do_next(0.0):
+                pass
+            try:
+                chore()
+            except Exception:
+                log.exception("Getting ready failed; tasks may run all the same")
+        while True:
+            self._do_next(None)
+
+    def _do_next(self, timeout: float | None) -> bool:
+        """Wait for a task and do it; return whether one came in time."""
+        task = self._wait(timeout)
+        if task is not None:
+            self._do(task)
+        return task is not None
+
+    def _listen(self) -> None:
+        reader = Reader()
+        while True:
+            try:
+                heard = reader.read(self._server)
+            except (EOFError, OSError):
+                # However the server ended, nobody wants our results any more.
+                os._exit(0)
+            with self._news:
+                if heard.kind == "task":
+                    self._next = heard
+                    self._news.notify()
+                elif self._next is not None and self._next.fields["id"] == heard.fields["id"]:
+                    self._next = None
+                    self._send(self._reply("cancelled", heard.fields["id"]))
+                elif self._running == heard.fields["id"]:
+                    self._stop.set()
+
+    def _wait(self, timeout: float | None) -> Message | None:
+        with self._news:
+            if self._next is None:
+                self._news.wait(timeout)
+            task, self._next = self._next, None
+            if task is not None:
+                self._running = task.fields["id"]
+                self._stop.clear()
+            return task
+
+    def _do(self, task: Message) -> None:
+        id, function = task.fields["id"], task.fields["function"]
+        self._send(message("begun", id=id))
+        try:
+            arguments = self._shelf.unwrap(task.value())
+            report = Report(id, self._stop, self._send)
+            try:
+                kind, result = "done", Task(function, arguments).run(report)
+            except Cancelled as stopped:
+                kind, result = "cancelled", stopped.partial
+            reply = self._reply(kind, id, pickled(result))
+        except BaseException as error:
+            if isinstance(error, MemoryError):
+                self._shelf.clear()
+            reply = self._failed(id, error)
+        with self._news:
+            self._running = None
+        self._send(reply)
+
+    def _failed(self, id: str, error: BaseException) -> list[Buffer]:
+        trace = "".join(traceback.format_exception(error)) if is_fault(error) else ""
+        told = plain(error)
+        try:
+            parts = pickled(told)
+        except Exception:
+            # A field of it that cannot travel; what it says can.
+            parts = pickled(HetvizError(str(told)))
+        return self._reply("failed", id, parts, trace=trace)
+
+    def _reply(
+        self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: Any
+    ) -> list[Buffer]:
+        return message(kind, parts, id=id, held=self._shelf.held, **fields)
+
+    def _send(self, buffers: Sequence[Buffer]) -> None:
+        with self._sending:
+            for buffer in buffers:
+                self._server.sendall(buffer)
+
+
+class Report:
+    """The progress callback of one task: tells the server, but not too often.
+
+    Parameters
+    ----------
+    id : str
+        Of the job.
+    stop : threading.Event
+        Set when the job is to stop.
+    send : callable
+        Sends a message.
+    """
+
+    def __init__(
+        self, id: str, stop: threading.Event, send: Callable[[Sequence[Buffer]], None]
+    ) -> None:
+        self._id, self._stop, self._send = id, stop, send
+        self._allowance = _BURST
+        self._last_look = time.monotonic()
+        self._last_frame = -_FRAME_S
+        self._last_message: str | None = None
+        self._last_report = 0.0
+        # A step that is told of without its parts leaves them as they were.
+        self._of_job: tuple[PartOfJob, ...] = ()
+
+    def __call__(self, fraction: float, message: str = "", **figures: Any) -> None:
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
+        now = time.monotonic()
+        if (parts := figures.get("parts")) is not None:
+            self._of_job = as_parts(parts)
+        layout = figures.get("layout")
+        if layout is not None and now - self._last_frame >= _FRAME_S:
+            self._last_frame = now
+            self._tell(fraction, message, [packed(layout)])
+        elif self._may_tell(now, message):
+            self._tell(fraction, message, [])
+            self._last_report, self._last_message = now, message
+
+    def _may_tell(self, now: float, message: str) -> bool:
+        # What a step is called is told at once, since the next report may be a minute away; but a
+        # method that renames its step at each of a thousand iterations a second is not.
+        self._allowance = min(_BURST, self._allowance + _BURST * (now - self._last_look))
+        self._last_look = now
+        due = message != self._last_message or now - self._last_report >= 1 / _BURST
+        if not due or self._allowance < 1.0:
+            return False
+        self._allowance -= 1.0
+        return True
+
+    def _tell(self, fraction: float, text: str, parts: Sequence[Buffer]) -> None:
+        share = min(max(float(fraction), 0.0), 1.0)
+        told = {"fraction": share, "text": text, "of_job": self._of_job}
+        self._send(message("progress", parts, id=self._id, **told))
+
+
+def _warming() -> Iterator[Callable[[], Any]]:
+    """Yield the steps of getting ready: load what tasks need, then let each method warm up.
+
+    A method may have a classmethod ``warm_up()``, which compiles or loads what its first run would
+    otherwise wait for. A task that comes meanwhile waits for one step at most.
+    """
+    for name in ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps"):
+        yield partial(importlib.import_module, name)
+    registry = sys.modules.get("hetviz.algorithms.registry")
+    if registry is None:
+        return
+    cards: list[Any] = []
+    yield lambda: cards.extend(registry.methods())
+    for card in cards:
+        warm_up = getattr(registry.get_method(card.key), "warm_up", None)
+        if warm_up is not None:
+            yield warm_up
+
+
+def _end_with(parent: int) -> None:
+    """See to it that this process ends with the one that started it, however that ends."""
+    if sys.platform == "linux":
+        # A library's call may keep the listening thread from seeing the end; the kernel does not.
+        ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        # It ended before we could ask.
+        os._exit(0)
+
+
+def _give_way() -> None:
+    """Let the server come first: for the processors, and when memory runs out."""
+    # Ctrl-C in the terminal is for the server, which ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+            score.write(str(_OOM_SCORE))
+    with contextlib.suppress(OSError):
+        os.nice(_NICE)
+
+
+def main(descriptor: int, parent: int) -> None:
+    """Work for the process `parent` over the socket `descriptor`."""
+    _end_with(parent)
+    _give_way()
+    server = socket.socket(fileno=descriptor)
+    server.set_inheritable(False)
+    for name in ("numpy", "scipy.linalg"):
+        importlib.import_module(name)
+    Worker(server).work()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,86 @@
+"""Finding clusters of several numbers, so that a user may go through them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.jobs.results import Findings
+from hetviz.progress import Part, Progress
+from hetviz.runs.cluster.cards import cluster_cards
+from hetviz.runs.cluster.codes import codes_as_text
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.search import FULL, search
+from hetviz.runs.embed.run import Run
+
+CLUSTERS = "clusters"
+
+
+def find_clusters(
+    data: HeteroData,
+    by: str,
+    space: str,
+    method: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold_out: float,
+    progress: Progress,
+    start: Embedding,
+    weights: Mapping[str, float] | None = None,
+    only: Any = None,
+) -> Findings:
+    """Look for clusters of each number on a map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    by : str
+        "k-means", "hdbscan" or "agglomerative".
+    space : {"map", "full"}
+    method, params, seed, hold_out, weights, only
+        What the map was made with: for "full", and for the links that it did not see.
+    progress : callable
+    start : Embedding
+        The map.
+
+    Returns
+    -------
+    Findings
+        Of kind "clusters": ``how`` (method, space in words, and as asked), ``chosen``, ``choice``
+        (a record for each number), ``codes`` (packed, as text) and ``stability`` of each number,
+        and ``names`` of the chosen clusters.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        When `progress` raises it.
+    """
+    run = None
+    if space == FULL and method:
+        run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)
+    found = search(data, start, method=by, space=space, run=run, progress=Part(progress, 0.0, 0.9))
+    progress(0.9, "Naming the clusters")
+    taken = found.tried[found.chosen]
+    cards = cluster_cards(Contrasts(data), found.Y, taken.code, taken.k)
+    progress(1.0, "Done")
+    content = {
+        "how": {"method": by, "space": found.space, "asked": space},
+        "chosen": found.chosen,
+        "choice": [_plain(record) for record in found.choice.to_dict("records")],
+        "codes": [codes_as_text(one.code) for one in found.tried],
+        "stability": [_numbers(one.of_groups) for one in found.tried],
+        "names": [card.name for card in cards],
+    }
+    return Findings(CLUSTERS, content)
+
+
+def _plain(record: Mapping[Any, Any]) -> dict[str, float | None]:
+    return {str(key): None if value != value else float(value) for key, value in record.items()}
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]

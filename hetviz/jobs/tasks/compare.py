@@ -1,0 +1,188 @@
+"""Tasks of the Compare page: methods side by side, a parameter swept, times measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hetviz.algorithms.cost import keep_times, measure_seconds
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Cancelled
+from hetviz.jobs.results import Findings, MadeMap
+from hetviz.progress import Part, Progress
+from hetviz.runs.compare.compare import compare
+from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.compare.sweep import sweep
+
+_STILL_DOTS = 1200
+
+
+def compare_methods(
+    data: HeteroData,
+    methods: Sequence[str],
+    seeds: int,
+    hold_out: float,
+    progress: Progress,
+    new_items: float = 0.0,
+) -> Findings:
+    """Compare methods; the findings hold `Comparison.to_dict` and one map per method.
+
+    Parameters
+    ----------
+    data : HeteroData
+    methods : sequence of str
+    seeds : int
+    hold_out, new_items : float
+        As in `hetviz.compare`.
+    progress : callable
+
+    Returns
+    -------
+    Findings
+        Of kind "compare". ``content["maps"]`` lists the candidates of the maps, in order.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        Its ``partial`` is the Findings of what was complete, if anything was.
+    """
+
+    def run() -> Comparison:
+        return compare(
+            data,
+            methods,
+            seeds=seeds,
+            hold_out=hold_out,
+            new_items=new_items,
+            progress=progress,
+        )
+
+    return _found(data, run, _compared)
+
+
+def sweep_parameter(
+    data: HeteroData,
+    method: str,
+    parameter: str,
+    values: Sequence[Any],
+    hold_out: float,
+    progress: Progress,
+) -> Findings:
+    """Fit a method at several values of a parameter.
+
+    Returns
+    -------
+    Findings
+        Of kind "sweep": `Comparison.to_dict`, ``method``, ``parameter``, and ``stills``: for each
+        candidate the places of the rows ``still_rows``, x and y.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        As `compare_methods`.
+    """
+
+    def told(found: Comparison) -> Findings:
+        content = found.to_dict() | _stills(data, found.embeddings)
+        return Findings("sweep", content | {"method": method, "parameter": parameter})
+
+    def run() -> Comparison:
+        return sweep(data, method, parameter, values, hold_out=hold_out, progress=progress)
+
+    return _found(data, run, told)
+
+
+def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) -> Findings:
+    """Estimate how long methods take on these data, from small fits; the times are kept.
+
+    Returns
+    -------
+    Findings
+        Of kind "costs": ``seconds`` by method, None where a method suits no small part.
+
+    Raises
+    ------
+    hetviz.errors.Cancelled
+    """
+    seconds: dict[str, float | None] = {}
+    titles = {key: get_method(key).card.title for key in methods}
+    for place, key in enumerate(methods):
+        parts = [
+            (title, float(other in seconds), "done" if other in seconds else "waiting")
+            for other, title in titles.items()
+        ]
+        parts[place] = (titles[key], 0.0, "running")
+        low, high = place / len(methods), (place + 1) / len(methods)
+        progress(low, titles[key], parts=parts)
+        seconds[key] = measure_seconds(get_method(key), data, _without_layout(progress, low, high))
+    progress(1.0, "Done")
+    return Findings("costs", {"seconds": seconds})
+
+
+def _found(
+    data: HeteroData, run: Callable[[], Comparison], told: Callable[[Comparison], Findings]
+) -> Findings:
+    try:
+        found = run()
+    except Cancelled as stopped:
+        partial = stopped.partial
+        some = isinstance(partial, Comparison) and bool(partial.fits)
+        stopped.partial = told(partial) if isinstance(partial, Comparison) and some else None
+        raise
+    for key in {candidate.method for candidate in found.candidates}:
+        taken = [fit.seconds for fit in found.fits if found.candidate(fit.key).method == key]
+        if taken:
+            keep_times(key, data, {data.n_rows: float(np.median(taken))})
+    return told(found)
+
+
+def _compared(found: Comparison) -> Findings:
+    maps = tuple(_map(found, key) for key in found.embeddings)
+    return Findings("compare", found.to_dict() | {"maps": list(found.embeddings)}, maps)
+
+
+def _map(found: Comparison, key: str) -> MadeMap:
+    candidate = found.candidate(key)
+    fit = next(fit for fit in found.fits if fit.key == key)
+    figures = {
+        "scores": dict(fit.scores),
+        "curves": {kind: [list(x), list(y)] for kind, (x, y) in fit.curves.items()},
+        "notes": list(found.notes.get(key, ())),
+    }
+    return MadeMap(
+        candidate.method,
+        candidate.title,
+        dict(candidate.params),
+        found.embeddings[key],
+        figures,
+        seed=fit.seed,
+        hold_out=found.hold_out if "held_out" in fit.curves else 0.0,
+    )
+
+
+def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, Any]:
+    """Return the places of some rows on each map, the same rows on all, for small pictures."""
+    step = max(1, -(-data.n_rows // _STILL_DOTS))
+    rows = np.arange(0, data.n_rows, step)
+    stills = {}
+    for key, embedding in embeddings.items():
+        Y = embedding.planar().stacked()[rows]
+        size = float(np.nanmax(np.abs(Y))) if np.isfinite(Y).any() else 1.0
+        at = np.round(Y / (size or 1.0), 4)
+        stills[key] = [[None if np.isnan(v) else float(v) for v in axis] for axis in at.T]
+    return {"still_rows": rows.tolist(), "stills": stills}
+
+
+def _without_layout(progress: Progress, low: float, high: float) -> Progress:
+    part = Part(progress, low, high)
+
+    def report(fraction: float, message: str = "", **figures: Any) -> None:
+        # A layout of a small part is no layout of the data.
+        part(fraction, message)
+
+    return report

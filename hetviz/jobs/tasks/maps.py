@@ -1,0 +1,130 @@
+"""Tasks a runner can run: each is a function of plain arguments and a progress callback."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
+from hetviz.jobs.results import MadeMap
+from hetviz.metrics.fit.curves import measured_curves
+from hetviz.metrics.fit.measured import Measured
+from hetviz.metrics.fit.summary import scores_of
+from hetviz.progress import Part, Progress
+from hetviz.runs.embed.first_map import first_map
+from hetviz.runs.embed.run import fit_run
+
+
+def make_map(
+    data: HeteroData,
+    method: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold_out: float,
+    progress: Progress,
+    weights: Mapping[str, float] | None = None,
+    only: NDArray[np.int64] | None = None,
+    start: Embedding | None = None,
+) -> MadeMap:
+    """Fit a method and measure the map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    method : str
+        Its key.
+    params : mapping
+    seed : int
+    hold_out : float
+        Share of the links, and of the comparisons, to keep from the method and judge the map by.
+    progress : callable
+    weights : mapping of str to float, optional
+        Key of a kind of links (see `hetviz.data.model.links.kind_key`) to what its weights are
+        multiplied by for the method; the map is judged by all links as they are.
+    only : array of int, optional
+        Global rows to map; the others get no place.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can.
+
+    Returns
+    -------
+    MadeMap
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the map as far as it got, not measured, where
+        the method has partial layouts.
+    """
+    title = get_method(method).card.title
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            fitted = fit_run(
+                data,
+                method,
+                params,
+                seed,
+                Part(progress, 0.0, 0.8),
+                weights=weights,
+                only=only,
+                hold_out=hold_out,
+                start=start,
+            )
+        except Cancelled as stopped:
+            if stopped.partial is not None:
+                early = f"{title}, stopped early"
+                stopped.partial = MadeMap(method, early, dict(params), stopped.partial, None)
+            raise
+    progress(0.8, "Measuring the map")
+    figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
+    ours = (DataWarning, ConvergenceWarning)
+    figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
+    views = getattr(fitted.model, "view_weights_", None)
+    if views:
+        figures["views"] = {str(name): float(weight) for name, weight in views.items()}
+    progress(1.0, "Done")
+    return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
+
+
+def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
+    """Make and measure the first map of data that came without one.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    """
+    first = first_map(data, Part(progress, 0.0, 0.8))
+    progress(0.8, "Measuring the map")
+    figures = figures_of(data, first.embedding)
+    progress(1.0, "Done")
+    return MadeMap(first.method, first.title, first.params, first.embedding, figures)
+
+
+def figures_of(
+    data: HeteroData, embedding: Embedding, held_out: HeteroData | None = None
+) -> dict[str, Any]:
+    """Return measures and satisfaction curves of a map, JSON-ready.
+
+    Returns
+    -------
+    dict
+        ``scores`` as from `hetviz.evaluate`, ``errors`` the standard errors of those that
+        were sampled; ``kinds`` as from `hetviz.metrics.fit.curves`, and ``curves`` the one of all
+        links that say together: "given" and, where there are held-out links, "held_out".
+    """
+    measured = Measured(data, embedding, held_out)
+    scores, kinds = scores_of(measured), measured_curves(measured)
+    return {
+        "scores": scores.to_dict(),
+        "errors": dict(scores.standard_errors),
+        "curves": kinds.get("links", {}),
+        "kinds": kinds,
+    }

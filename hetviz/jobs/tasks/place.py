@@ -1,0 +1,172 @@
+"""Placing new items of a file on a map that is shown."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import HetvizError
+from hetviz.io import Choices
+from hetviz.io.intake.new_items import NewItems, read_new_items
+from hetviz.io.sandbox import child
+from hetviz.jobs.results import Findings
+from hetviz.progress import Part, Progress
+from hetviz.runs.embed.run import fit_run
+from hetviz.runs.place.place_rows import Placed, cannot_place, new_rows_of, place_rows
+
+PLACED = "placed"
+_SETTLED = {"n_iter": 20, "n_epochs": 20}
+
+
+def place_items(
+    data: HeteroData,
+    dataset: str,
+    files: Mapping[str, bytes],
+    choices: Mapping[str, Mapping[str, Any]],
+    id_column: str | None,
+    method: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold_out: float,
+    weights: Mapping[str, float],
+    progress: Progress,
+    start: Embedding,
+    only: Any = None,
+    asked: Mapping[str, Any] | None = None,
+) -> Findings:
+    """Place the items of files on a map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset : str
+        Which the items belong to.
+    files : mapping of file name to bytes
+    choices : mapping of file name to mapping
+        How to read each file, where the user said so.
+    id_column : str or None
+        See `hetviz.io.intake.new_items.read_new_items`.
+    method, params, seed, hold_out, weights, only
+        What the map was made with.
+    progress : callable
+    start : Embedding
+        The map.
+    asked : mapping, optional
+        JSON-ready; comes back as it is, to know the findings by.
+
+    Returns
+    -------
+    Findings
+        Of kind "placed": ``dataset``, ``ids``, ``titles``, ``places`` (None without), ``doubt``,
+        ``why``, ``near`` (for each item, dataset to ids, the nearest first), ``problems``, and
+        ``asked``.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        Also if the method cannot place new items, or does not give this map when it is fitted
+        once more.
+    hetviz.errors.Cancelled
+        When `progress` raises it.
+    """
+    card = get_method(method).card
+    if Capability.OUT_OF_SAMPLE not in card.capabilities:
+        raise HetvizError(cannot_place(card.title, data))
+    progress(0.0, "Reading the file")
+    said = {name: Choices(**fields) for name, fields in choices.items()}
+    items = read_new_items(
+        list(files.items()), data[dataset], said, id_column, parse=child.read_drop
+    )
+    # What does not fit is told before the method is fitted.
+    new_rows_of(data, data[dataset], items.table, items.media, [])
+    with warnings.catch_warnings():
+        # What is to be said of the fit was said when the map was made.
+        warnings.simplefilter("ignore")
+        model = _model(
+            data, method, params, seed, hold_out, weights, Part(progress, 0.05, 0.85), start, only
+        )
+    progress(0.85, "Placing the new items")
+    placed = place_rows(data, model, items.table, dataset, media=items.media)
+    progress(1.0, "Done")
+    return Findings(PLACED, _content(placed, items, dataset) | {"asked": dict(asked or {})})
+
+
+def _model(
+    data: HeteroData,
+    method: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold_out: float,
+    weights: Mapping[str, float],
+    progress: Progress,
+    start: Embedding,
+    only: Any,
+) -> BaseEmbedder:
+    """Return the fitted method with the places that the map shows."""
+    declared = get_method(method).params
+    settings = dict(params)
+    # These place new items between those that are there: where, the map says, not the fit.
+    by_map = Capability.WARM_START in get_method(method).card.capabilities
+    if by_map:
+        settings |= {name: value for name, value in _SETTLED.items() if name in declared}
+    fitted = fit_run(
+        data,
+        method,
+        settings,
+        seed,
+        progress,
+        weights=weights,
+        only=only,
+        hold_out=hold_out,
+        start=start if by_map else None,
+    )
+    model, own = fitted.model, fitted.model.embedding_
+    shown = _rows_of(start, own)
+    if by_map:
+        model.embedding_ = shown
+        return model
+    a, b = own.stacked(), shown.stacked()
+    same = a.shape == b.shape and np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
+    if not same:
+        raise HetvizError(
+            "Fitted once more, the method gives another map than the one shown, so new items "
+            "cannot be placed on it. Make the map again, then add them."
+        )
+    return model
+
+
+def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
+    """Return the shown places of the rows that the method saw."""
+    coordinates = {}
+    for name, ids in own.ids.items():
+        row_of = {text: row for row, text in enumerate(shown.ids[name])}
+        coordinates[name] = shown.coordinates[name][[row_of[text] for text in ids]]
+    return Embedding(coordinates, own.ids, own.entity, components=own.components, note=own.note)
+
+
+def _content(placed: Placed, items: NewItems, dataset: str) -> dict[str, Any]:
+    near: dict[str, dict[str, list[str]]] = {str(text): {} for text in placed.rows.ids}
+    for id, name, other in zip(
+        placed.neighbours["id"],
+        placed.neighbours["dataset"],
+        placed.neighbours["neighbour"],
+        strict=True,
+    ):
+        near[str(id)].setdefault(str(name), []).append(str(other))
+    places = placed.embedding.coordinates[dataset]
+    return {
+        "dataset": dataset,
+        "ids": [str(text) for text in placed.rows.ids],
+        "titles": [str(text) for text in placed.rows.titles],
+        "places": [Y.tolist() if np.isfinite(Y).all() else None for Y in places],
+        "doubt": [None if np.isnan(one) else float(one) for one in placed.doubt["doubt"]],
+        "why": list(placed.doubt["why"]),
+        "near": [near[str(text)] for text in placed.rows.ids],
+        "problems": [problem.to_dict() for problem in (*items.problems, *placed.problems)],
+    }

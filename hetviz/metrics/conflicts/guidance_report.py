@@ -1,0 +1,185 @@
+"""What is wrong or idle in what was said: what contradicts, repeats or follows, what it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_order
+from hetviz.data import Comparisons, HeteroData
+from hetviz.features.relations.comparisons import comparison_table
+from hetviz.metrics.conflicts.conflicts import Conflict, Said, conflicts_of_order, link_conflicts
+from hetviz.metrics.conflicts.coverage import coverage
+
+
+@dataclass(frozen=True, eq=False)
+class GuidanceReport:
+    """A look at the guidance before anything is fitted to it.
+
+    Attributes
+    ----------
+    comparisons : PartialOrder or None
+        The order graph over objects (rows of views that show one object are one); rows are
+        positions in ``data.comparisons``. None where there are no comparisons.
+    rows : DataFrame
+        One row per comparison: row, near_a, near_b, far_a, far_b (as ``dataset: id``), weight,
+        stage and what that means in words.
+    conflicts : tuple of Conflict
+        Of links and of comparisons, the smallest first; at most as many of each as asked for.
+    n_conflicts : int
+        How many there are.
+    repeated : tuple of tuple of str
+        Keys of links of one kind that say the same of the same two rows, the first said first.
+    n_together, n_apart : int
+        Links of either sign.
+    coverage : DataFrame
+        See `hetviz.metrics.conflicts.coverage.coverage`.
+    missing : tuple of str
+        What the report does not look at, in sentences; nothing.
+    """
+
+    comparisons: PartialOrder | None
+    rows: pd.DataFrame
+    conflicts: tuple[Conflict, ...]
+    n_conflicts: int
+    repeated: tuple[tuple[str, ...], ...]
+    n_together: int
+    n_apart: int
+    coverage: pd.DataFrame
+    missing: tuple[str, ...] = ()
+
+    def conflict_rows(self) -> list[pd.DataFrame]:
+        """Return the rows of each conflict of comparisons, with the statement they make."""
+        if self.comparisons is None:
+            return []
+        tables = []
+        for conflict in self.comparisons.conflicts:
+            numbers = [(row, part) for part, rows in enumerate(conflict.rows) for row in rows]
+            at, statement = zip(*numbers, strict=True)
+            tables.append(self.rows.iloc[list(at)].assign(statement=list(statement)))
+        return tables
+
+    @property
+    def repeated_fix(self) -> dict[str, Any]:
+        """The command, JSON-ready, that keeps the first of all links that repeat each other."""
+        return {
+            "op": "drop-statements",
+            "keys": [key for keys in self.repeated for key in keys[1:]],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, conflicts with their fixes, and coverage, JSON-ready."""
+        order = self.comparisons
+        compared = None
+        if order is not None:
+            compared = {
+                "counts": order.counts,
+                "n_conflicts": order.n_conflicts,
+                "conflicts": [[list(rows) for rows in c.rows] for c in order.conflicts],
+            }
+        return {
+            "links": {"together": self.n_together, "apart": self.n_apart},
+            "comparisons": compared,
+            "n_conflicts": self.n_conflicts,
+            "conflicts": [conflict.to_dict() for conflict in self.conflicts],
+            "repeated": [list(keys) for keys in self.repeated],
+            "coverage": self.coverage.to_dict("records"),
+            "missing": list(self.missing),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterable[str]:
+        yield f"{self.n_together:,} links say together, {self.n_apart:,} apart."
+        order = self.comparisons
+        if order is None:
+            yield "There are no comparisons."
+        else:
+            counts = ", ".join(f"{count:,} {word}" for word, count in order.counts.items() if count)
+            yield f"{len(order.fate):,} comparisons: {counts or 'none'}."
+        if self.repeated:
+            again = sum(len(keys) - 1 for keys in self.repeated)
+            yield f"{again:,} link{'s' if again != 1 else ''} repeat what was said before."
+        if self.n_conflicts:
+            plural = "s" if self.n_conflicts != 1 else ""
+            yield f"{self.n_conflicts:,} contradiction{plural}:"
+            yield from (conflict.sentence for conflict in self.conflicts[:3])
+        else:
+            yield "Nothing contradicts."
+        yield from self.missing
+
+
+def guidance_report(
+    data: HeteroData, *, contradictions: str = "prune", max_conflicts: int = 100
+) -> GuidanceReport:
+    """Look for contradictions, repetitions and gaps in the guidance of `data`.
+
+    Parameters
+    ----------
+    data : HeteroData
+    contradictions : {"prune", "majority", "keep"}
+        What becomes of opposite comparisons, see `hetviz.core.ordinal.partial_order.partial_order`.
+    max_conflicts : int
+        How many conflicts of links, and of comparisons, to name.
+
+    Returns
+    -------
+    GuidanceReport
+
+    Notes
+    -----
+    Links contradict where two items that a chain of links puts together are said to be apart.
+    Linear in links and comparisons where nothing contradicts; each conflict that is named costs a
+    walk through its own part.
+    """
+    said = Said(data)
+    n_links, found = link_conflicts(said, max_conflicts)
+    order = None
+    if data.comparisons is not None and len(data.comparisons):
+        order = partial_order(
+            data.object_of[data.comparisons.pairs],
+            data.comparisons.weight,
+            contradictions=contradictions,
+            max_conflicts=max_conflicts,
+        )
+        found += conflicts_of_order(said, order)
+    weight = said.weight[: said.n_links]
+    return GuidanceReport(
+        order,
+        _table(data, order),
+        tuple(sorted(found, key=lambda conflict: len(conflict.keys))),
+        n_links + (0 if order is None else order.n_conflicts),
+        _repeated(said),
+        int((weight > 0).sum()),
+        int((weight < 0).sum()),
+        coverage(data),
+    )
+
+
+def _repeated(said: Said) -> tuple[tuple[str, ...], ...]:
+    """Return the keys of links of one kind that say the same of the same two rows."""
+    if not said.n_links:
+        return ()
+    kinds = [group.kind for group in said.data.links for _ in range(len(group))]
+    low, high = np.sort(said.rows[: said.n_links, :2], axis=1).T
+    sign = np.sign(said.weight[: said.n_links])
+    table = pd.DataFrame({"low": low, "high": high, "sign": sign, "kind": kinds})
+    again = table[table.duplicated(keep=False)]
+    groups = again.groupby(list(table.columns), sort=False).groups.values()
+    return tuple(tuple(str(said.keys[row]) for row in rows) for rows in groups)
+
+
+def _table(data: HeteroData, order: PartialOrder | None) -> pd.DataFrame:
+    table = comparison_table(data, data.comparisons or Comparisons([]))
+    if order is None:
+        return table.assign(stage=[], means=[])
+    words = list(order.counts)
+    return table.assign(
+        stage=[words[fate] for fate in order.fate],
+        means=[STAGES[fate] for fate in order.fate.tolist()],
+    )

@@ -1,0 +1,130 @@
+"""Guidance of two people brought together, with what they disagree about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetviz.data import HeteroData
+from hetviz.data.edits.adding import add_all
+from hetviz.data.model.statements import statements
+from hetviz.errors import ParameterError
+from hetviz.io import gate
+from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, read_guidance
+from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
+
+_COMPARED = ("weight", "score", "note", "set")
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The guidance of two files as one.
+
+    Attributes
+    ----------
+    data : HeteroData
+        The data with the guidance of both, and no other.
+    both, only_ours, only_theirs : int
+        Statements that both make, and those that one of them makes.
+    differ : tuple of dict
+        Statements that both make in other words: key, and fields, each as ``[ours, theirs]``;
+        JSON-ready.
+    conflicts : tuple of Conflict
+        What theirs contradicts in ours, directly or through chains; both sides are kept.
+    """
+
+    data: HeteroData
+    both: int
+    only_ours: int
+    only_theirs: int
+    differ: tuple[dict[str, Any], ...]
+    conflicts: tuple[Conflict, ...]
+
+    def csv(self) -> str:
+        """Return all of it as one file, see `hetviz.io.guidance_csv`."""
+        return guidance_csv(self.data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, differences and conflicts, JSON-ready."""
+        return {
+            "both": self.both,
+            "only_ours": self.only_ours,
+            "only_theirs": self.only_theirs,
+            "differ": list(self.differ),
+            "conflicts": [conflict.to_dict() for conflict in self.conflicts],
+        }
+
+
+def merge_guidance(
+    data: HeteroData,
+    ours: str | Path | bytes,
+    theirs: str | Path | bytes,
+    *,
+    keep: str = "ours",
+) -> Merged:
+    """Bring two files of guidance about the same data together.
+
+    Parameters
+    ----------
+    data : HeteroData
+        Whose items the files name; its own guidance plays no part.
+    ours, theirs : str, path or bytes
+        Files as `hetviz.io.guidance_csv` writes them, or their bytes.
+    keep : {"ours", "theirs"}
+        Whose weight and notes a statement has that both make.
+
+    Returns
+    -------
+    Merged
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every row of either file that cannot be read.
+    hetviz.errors.ParameterError
+        For another word.
+    """
+    if keep not in ("ours", "theirs"):
+        raise ParameterError(f"keep = {keep!r}; it must be 'ours' or 'theirs'.")
+    bare = HeteroData(data.datasets, labels=data.labels)
+    first, second = (_read(bare, *given) for given in (("ours", ours), ("theirs", theirs)))
+    mine = add_all(bare, first.parts).data
+    met = add_all(mine, second.parts)
+    alone = add_all(bare, second.parts).data
+    n_ours, n_theirs = (len(statements(side)) for side in (mine, alone))
+    before, after = (statements(side).set_index("key") for side in (mine, met.data))
+    differ = []
+    for key in met.updated:
+        fields: dict[str, Any] = {}
+        for field in _COMPARED:
+            sides = [_plain(table.loc[key, field]) for table in (before, after)]
+            if sides[0] != sides[1]:
+                fields[field] = sides
+        if fields:
+            differ.append({"key": key, "fields": fields})
+    merged = met.data if keep == "theirs" else add_all(met.data, first.parts).data
+    n_both = n_theirs - len(met.added)
+    return Merged(
+        merged,
+        n_both,
+        n_ours - n_both,
+        len(met.added),
+        tuple(differ),
+        tuple(would_contradict(mine, second.parts, most=100)),
+    )
+
+
+def _read(data: HeteroData, side: str, given: str | Path | bytes) -> GuidanceRead:
+    if isinstance(given, bytes):
+        return read_guidance(side, given, data).strict()
+    path = Path(given)
+    return read_guidance(path.name, gate.read_file(path), data).strict()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else float(value)
+    return str(value)

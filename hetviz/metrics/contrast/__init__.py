@@ -1,0 +1,1 @@
+"""What sets some items apart from others."""

@@ -1,0 +1,198 @@
+"""Groups of a map, by k-means: whether they agree with what was said and with the labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.metrics.fit.measured import Measured, Values
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DEFAULT_GROUPS = 10
+_MOST_FITTED = 20_000
+_STARTS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of the rows of a map.
+
+    Attributes
+    ----------
+    code : array of int, shape (n_rows,)
+        Group of each row; -1 where it has no place.
+    centres : array of shape (k, d)
+    """
+
+    code: Ints
+    centres: Floats
+
+    def of(self, Y: Floats) -> Ints:
+        """Return the group with the nearest centre, -1 where a row has no place."""
+        code = np.full(len(Y), -1)
+        there = np.isfinite(Y).all(axis=1)
+        D = ((Y[there][:, None, :] - self.centres) ** 2).sum(axis=2)
+        code[there] = D.argmin(axis=1)
+        return code
+
+
+def groups_of_map(measured: Measured) -> Groups | None:
+    """Group the rows of a map by k-means, k as many as the first label has classes, else 10.
+
+    Ten starts, fitted to 20,000 rows at most. None without places.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    placed = np.flatnonzero(measured.placed)
+    if not len(placed):
+        return None
+    known = label_codes(measured.data)
+    rng = np.random.default_rng(measured.random_state)
+    chosen = placed
+    if len(placed) > _MOST_FITTED:
+        chosen = np.sort(rng.choice(placed, _MOST_FITTED, replace=False))
+    Y = measured.stacked[chosen]
+    k = min(DEFAULT_GROUPS if known is None else len(known[1]), len(np.unique(Y, axis=0)))
+    # Its threads wait for each other in a loop: where the cores are shared, ten times slower.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Points that differ by rounding alone leave a group empty, which is as good.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)
+    groups = Groups(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
+    return Groups(groups.of(measured.stacked), groups.centres)
+
+
+def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
+    """Return the classes of the first label column, of all datasets that have it.
+
+    Returns
+    -------
+    codes : array of int, shape (n_rows,)
+        Class of each row, -1 without one.
+    classes : list of str
+        None where there is no label of at least two classes: numbers that are not whole, and
+        columns of which most values differ, name no classes.
+    """
+    first = data.label()
+    if first is None:
+        return None
+    values = np.full(data.n_rows, None, dtype=object)
+    for column in data.labels:
+        if column.name == first.name:
+            values[data.offsets[column.dataset]] = column.values
+    known = np.flatnonzero([value is not None for value in values])
+    present = values[known]
+    if any(isinstance(value, float) and not value.is_integer() for value in present):
+        return None
+    classes, code = np.unique([str(value) for value in present], return_inverse=True)
+    if not 2 <= len(classes) <= max(len(known) // 2, 2):
+        return None
+    codes = np.full(data.n_rows, -1)
+    codes[known] = code
+    return codes, classes.tolist()
+
+
+def group_measures(measured: Measured) -> Values:
+    """Return rand_index, rand_index_pairs and nmi: k-means groups against links and labels.
+
+    rand_index is the share of links kept: together in one group, apart in two; of held-out links
+    too, items that the map was not made from in the group with the nearest centre.
+    rand_index_pairs takes all pairs of two linked datasets, linked or not. nmi is the mutual
+    information of groups and classes over the mean of their entropies.
+    """
+    groups = groups_of_map(measured)
+    if groups is None:
+        return {}
+    found: Values = {}
+    shares = [("rand_index", rand_on_links(measured.data, groups.code))]
+    held = measured.held_out
+    if held is not None:
+        code = groups.of(np.vstack(list(measured.places_held.values())))
+        shares.append(("rand_index_held_out", rand_on_links(held, code)))
+    shares += [("rand_index_pairs", rand_on_pairs(measured, groups.code))]
+    found |= {name: (share, 0.0) for name, share in shares if share is not None}
+    known = label_codes(measured.data)
+    if known is not None:
+        from sklearn.metrics import normalized_mutual_info_score
+
+        both = (known[0] >= 0) & measured.placed
+        if both.any():
+            nmi = normalized_mutual_info_score(known[0][both], groups.code[both])
+            found["nmi"] = (float(nmi), 0.0)
+    return found
+
+
+def rand_on_links(data: HeteroData, code: Ints) -> float | None:
+    """Return the share of links that groups keep; None where no link has both ends in a group."""
+    table = data.link_table()
+    p, q = (table[end].to_numpy(np.int64) for end in ("p", "q"))
+    weight = table["weight"].to_numpy(np.float64)
+    counted = (code[p] >= 0) & (code[q] >= 0) & (weight != 0)
+    if not counted.any():
+        return None
+    same = code[p] == code[q]
+    return float((same == (weight > 0))[counted].mean())
+
+
+def rand_on_pairs(measured: Measured, code: Ints) -> float | None:
+    """Return the Rand index over all pairs of rows of two linked datasets, None without links.
+
+    A pair is right when it is linked and in one group, or not linked and in two. O(rows + links):
+    pairs in one group are counted from the sizes of the groups.
+    """
+    offsets = measured.data.offsets
+    right = total = 0.0
+    for (source, target), W in measured.cross.items():
+        if offsets[source].start > offsets[target].start:
+            continue
+        a, b = code[offsets[source]], code[offsets[target]]
+        k = int(code.max()) + 1
+        sizes = [np.bincount(part[part >= 0], minlength=k).astype(np.float64) for part in (a, b)]
+        n_pairs = float(sizes[0].sum() * sizes[1].sum())
+        same = float(sizes[0] @ sizes[1])
+        pairs = W.tocoo()
+        ends = a[pairs.row], b[pairs.col]
+        counted = (ends[0] >= 0) & (ends[1] >= 0)
+        n_linked = int(counted.sum())
+        together = int((ends[0] == ends[1])[counted].sum())
+        right += n_pairs - same - n_linked + 2 * together
+        total += n_pairs
+    return right / total if total else None
+
+
+def spread_ratio(measured: Measured) -> Values:
+    """Return variance_ratio: how much wider one dataset lies than another; 1 is alike.
+
+    The variance of the first over that of the second; of three and more datasets the one that
+    differs most, over the variance of all.
+    """
+    spreads = spread_of(measured.places)
+    if len(spreads) < 2:
+        return {}
+    if len(spreads) == 2:
+        first, second = spreads.values()
+        return {"variance_ratio": (first / second, 0.0)}
+    pooled = spread_of({"all": measured.stacked})["all"]
+    ratios = [spread / pooled for spread in spreads.values()]
+    return {"variance_ratio": (max(ratios, key=lambda ratio: abs(np.log(ratio))), 0.0)}
+
+
+def spread_of(Y: Mapping[str, Floats]) -> dict[str, float]:
+    """Return the variance of each dataset, summed over axes; without those at a single place."""
+    found = {}
+    for name, places in Y.items():
+        there = places[np.isfinite(places).all(axis=1)]
+        if len(there) > 1:
+            spread = float(there.var(axis=0, ddof=1).sum())
+            if spread > 0:
+                found[name] = spread
+    return found

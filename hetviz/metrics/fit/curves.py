@@ -1,0 +1,102 @@
+"""Satisfaction curves of a map, one for each sort of statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.measures.satisfaction import satisfaction_curve
+from hetviz.core.ordinal.comparisons import comparison_curve
+from hetviz.data import Embedding, HeteroData
+from hetviz.metrics.fit.guidance import BlockScore
+from hetviz.metrics.fit.measured import Measured
+
+Floats = NDArray[np.float64]
+Curves = dict[str, dict[str, list[list[float]]]]
+
+# Evenly spread on the logarithmic axis that shares of pairs are drawn on.
+_SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 121)])
+_LENGTHS = np.linspace(0.0, 1.0, 101)
+
+
+def curves(
+    data: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None = None,
+    random_state: int = 0,
+) -> Curves:
+    """Return the satisfaction curves of a map, one for each sort of statement.
+
+    Parameters
+    ----------
+    data : HeteroData
+        What the map was made from.
+    embedding : Embedding
+        Rows are matched by dataset and id.
+    held_out : HeteroData, optional
+    random_state : int
+        Seeds the candidate pairs, which are sampled above 20,000,000 a block.
+
+    Returns
+    -------
+    dict of str to dict of {"given", "held_out"} to [x, y]
+        Only what there is something of, JSON-ready:
+
+        links
+            Links that say together, all blocks: share y of them among the closest x of all pairs
+            of their block; by chance x.
+        apart
+            Links that say apart: share y of them that are not; by chance 1 - x.
+        ``<source>|<target>``
+            As links, of one pair of datasets.
+        comparisons
+            Share y whose near pair is at most x times as long as its far pair; at 1 the share that
+            the map agrees with, 0.5 by chance.
+
+    Notes
+    -----
+    Exact to 20,000,000 pairs a block, above that within 0.0014 in 95 of 100 cases (Dvoretzky,
+    Kiefer and Wolfowitz 1956; Massart 1990).
+    """
+    return measured_curves(Measured(data, embedding, held_out, random_state))
+
+
+def measured_curves(measured: Measured) -> Curves:
+    """Return `curves` of a map that other measures are taken of too."""
+    found: Curves = {}
+    parts = zip(("given", "held_out"), measured.blocks, strict=True)
+    for part, blocks in parts:
+        for kind, (sign, chosen) in _kinds(blocks).items():
+            F = np.concatenate([block.F for block in chosen])
+            if np.isfinite(F).any():
+                y = satisfaction_curve(F, sign, at=_SHARES)[1]
+                found.setdefault(kind, {})[part] = _listed(_SHARES, y)
+    said = (
+        ("given", measured.data, measured.places),
+        ("held_out", measured.held_out, measured.places_held),
+    )
+    for part, data, Y in said:
+        if data is None or data.comparisons is None:
+            continue
+        y = comparison_curve(np.vstack(list(Y.values())), data.comparisons.objects, _LENGTHS)
+        if np.isfinite(y).all():
+            found.setdefault("comparisons", {})[part] = _listed(_LENGTHS, y)
+    return found
+
+
+def _kinds(blocks: list[BlockScore]) -> Mapping[str, tuple[int, list[BlockScore]]]:
+    kinds: dict[str, tuple[int, list[BlockScore]]] = {}
+    for sign, name in ((1, "links"), (-1, "apart")):
+        chosen = [block for block in blocks if block.sign == sign]
+        if chosen:
+            kinds[name] = (sign, chosen)
+    for block in blocks:
+        if block.sign > 0:
+            kinds[f"{block.source}|{block.target}"] = (1, [block])
+    return kinds
+
+
+def _listed(x: Floats, y: Floats) -> list[list[float]]:
+    return [np.round(x, 6).tolist(), np.round(y, 6).tolist()]

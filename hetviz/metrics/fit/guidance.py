@@ -1,0 +1,199 @@
+"""Guidance satisfaction: how near to each other linked items lie, among all pairs they could be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.measures.satisfaction import (
+    distance_percentiles,
+    link_auc,
+    satisfaction_area,
+    satisfaction_curve,
+)
+from hetviz.data import Embedding, HeteroData, Links
+from hetviz.data.model.checks import Gate, positions_of
+from hetviz.errors import DataError, Problem
+from hetviz.metrics.fit.rows import coordinates_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockScore:
+    """The links of one pair of datasets and one sign.
+
+    Attributes
+    ----------
+    source, target : str
+    sign : int
+        1 for together, -1 for apart.
+    F : array of shape (m,)
+        Share of candidate pairs that lie closer than each link, ties half; NaN where an end has
+        no place.
+    candidates : int
+        Pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
+    standard_error : float
+        Of one value of F; 0 when all candidates were counted.
+    distinct : array
+        F of each linked pair once, for `auc`.
+    """
+
+    source: str
+    target: str
+    sign: int
+    F: Floats
+    candidates: int
+    standard_error: float
+    distinct: Floats
+
+    @property
+    def n_links(self) -> int:
+        """Links whose ends both have a place."""
+        return int(np.isfinite(self.F).sum())
+
+    @property
+    def n_unplaced(self) -> int:
+        """Links with an end that has no place."""
+        return len(self.F) - self.n_links
+
+    @property
+    def area(self) -> float:
+        """Area under the satisfaction curve, 0.5 by chance."""
+        return satisfaction_area(self.F, self.sign)
+
+    @property
+    def auc(self) -> float:
+        """Chance that a linked pair lies closer than a pair not linked, ties half."""
+        return link_auc(self.distinct, self.candidates)
+
+
+def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) -> list[BlockScore]:
+    """Rank the links of each pair of datasets among all pairs that could be linked.
+
+    Notes
+    -----
+    Links of all kinds and both directions between two datasets form one block. Exact to
+    20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
+    """
+    (found,) = scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
+    return found
+
+
+def scores_of_parts(
+    Y: Mapping[str, Floats], parts: Sequence[Iterable[Links]], seed: int
+) -> list[list[BlockScore]]:
+    """Return the blocks of several parts of what is known, as given and held out.
+
+    The pairs that could be linked are gone through once for all parts and signs.
+    """
+    order = {name: position for position, name in enumerate(Y)}
+    pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
+    for part, links in enumerate(parts):
+        for group in links:
+            forward = order[group.source] <= order[group.target]
+            source, target = sorted((group.source, group.target), key=order.__getitem__)
+            i, j = (group.i, group.j) if forward else (group.j, group.i)
+            for sign in (1, -1):
+                mask = group.weight * sign > 0
+                if mask.any():
+                    pairs.setdefault((source, target), []).append((part, sign, i[mask], j[mask]))
+    found: list[list[BlockScore]] = [[] for _ in parts]
+    for (source, target), said in pairs.items():
+        i, j = (np.concatenate([entry[end] for entry in said]) for end in (2, 3))
+        if source == target:
+            i, j = np.minimum(i, j), np.maximum(i, j)
+        other = None if source == target else Y[target]
+        ranked = distance_percentiles(Y[source], i, j, other, random_state=seed)
+        owner = np.concatenate(
+            [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in said]
+        )
+        for one in np.unique(owner):
+            mine = owner == one
+            F = ranked.values[mine]
+            _, first = np.unique(np.column_stack([i[mine], j[mine]]), axis=0, return_index=True)
+            part, sign = int(one) // 2, -1 if one % 2 else 1
+            found[part].append(
+                BlockScore(
+                    source, target, sign, F, ranked.candidates, ranked.standard_error, F[first]
+                )
+            )
+    return found
+
+
+def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
+    """Return the mean of a measure over blocks of one sign, weighted by links; None without any."""
+    rows = [
+        (getattr(block, measure), block.n_links)
+        for block in blocks
+        if block.sign == sign and block.n_links and np.isfinite(getattr(block, measure))
+    ]
+    if not rows:
+        return None
+    values, weights = zip(*rows, strict=True)
+    return float(np.average(values, weights=weights))
+
+
+def guidance_curve(
+    embedding: Embedding,
+    data_or_links: HeteroData | Links | Iterable[Links],
+    sign: int = 1,
+    n_points: int = 1001,
+) -> tuple[Floats, Floats]:
+    """Return the share of links kept against the share of pairs called close.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    data_or_links : HeteroData, Links or sequence of Links
+        What was said. Plain links refer to the rows of the embedding by position.
+    sign : {1, -1}
+        1: links that say together, kept when their pair is among the closest. -1: links that say
+        apart, kept when it is not.
+    n_points : int
+        Points from 0 to 1.
+
+    Returns
+    -------
+    fraction_of_pairs, fraction_satisfied : array of shape (n_points,)
+        At f, the share of links kept if the closest f of all pairs of each block are called
+        close, all blocks together. By chance it is f (1 - f for apart).
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are no such links, or they name a dataset or row that the embedding lacks.
+    """
+    if isinstance(data_or_links, HeteroData):
+        blocks = block_scores(data_or_links, embedding)
+    else:
+        links = [data_or_links] if isinstance(data_or_links, Links) else list(data_or_links)
+        gate = Gate()
+        for group in links:
+            for name in (group.source, group.target):
+                if name not in embedding.coordinates:
+                    raise DataError(
+                        Problem(
+                            "unknown-dataset", "links", "the embedding lacks this dataset", name
+                        )
+                    )
+            positions_of(gate, "links, source", group.i, len(embedding.ids[group.source]))
+            positions_of(gate, "links, target", group.j, len(embedding.ids[group.target]))
+        gate.close()
+        (blocks,) = scores_of_parts(embedding.coordinates, [links], 0)
+    chosen = [block.F for block in blocks if block.sign == sign and block.n_links]
+    if not chosen:
+        word = "together" if sign > 0 else "apart"
+        raise DataError(
+            Problem(
+                "no-links",
+                "guidance curve",
+                f"there is no link that says {word} between items with a place",
+                remedy="Add links, or place more items.",
+            )
+        )
+    return satisfaction_curve(np.concatenate(chosen), sign, n_points=n_points)

@@ -1,0 +1,105 @@
+"""The items that lie nearest to one item on a map, and whether its links are among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.core.graph.local_scale import n_near
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.queries.links_of_rows import Touching, touching
+from hetviz.metrics.fit.rows import coordinates_of
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """The rows of one dataset, seen from one item.
+
+    Attributes
+    ----------
+    rows : array of int, shape (m,)
+        Global rows, the nearest first.
+    linked : array of bool, shape (m,)
+        Whether a link says that the row belongs together with the item.
+    n_others : int
+        Rows of the dataset that have a place, without the item itself.
+    n_near : int
+        How many of them count as near.
+    n_links, n_links_near : int
+        Rows of the dataset that are linked to the item (together) and have a place, and how many
+        of these are near.
+    """
+
+    rows: NDArray[np.int64]
+    linked: NDArray[np.bool_]
+    n_others: int
+    n_near: int
+    n_links: int
+    n_links_near: int
+
+
+def nearest(
+    data: HeteroData,
+    embedding: Embedding,
+    row: int,
+    n: int = 10,
+    near: float = 0.05,
+    links: Touching | None = None,
+    *,
+    least: int = 1,
+) -> dict[str, Nearest]:
+    """Return the nearest items of each dataset on a map.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Of rows of `data`; its own axes measure the distance.
+    row : int
+        Global row of the item.
+    n : int
+        How many of each dataset.
+    near : float
+        Share of a dataset, rounded up, that counts as near; at most half.
+    links : Touching, optional
+        Links of the item, where others than those of `data` are asked for.
+    least : int
+        How many count as near at least.
+
+    Returns
+    -------
+    dict of str to Nearest
+        Datasets without another row that has a place are absent; all are where the item has none.
+
+    Notes
+    -----
+    Costs O(n_rows log n_rows). Rows at the same distance come in the order of the data.
+    """
+    found = touching(data, [row]) if links is None else links
+    linked = np.zeros(data.n_rows, dtype=bool)
+    linked[found.outer[found.weight > 0]] = True
+    places = coordinates_of(data, embedding)
+    here = np.vstack(list(places.values()))[row]
+    out: dict[str, Nearest] = {}
+    if not np.isfinite(here).all():
+        return out
+    for name, Y in places.items():
+        start = data.offsets[name].start
+        placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
+        placed = placed[placed + start != row]
+        if not len(placed):
+            continue
+        distance = ((Y[placed] - here) ** 2).sum(axis=1)
+        order = placed[np.argsort(distance, kind="stable")] + start
+        n_close = n_near(len(order), near, least)
+        out[name] = Nearest(
+            order[:n],
+            linked[order[:n]],
+            len(order),
+            n_close,
+            int(linked[order].sum()),
+            int(linked[order[:n_close]].sum()),
+        )
+    return out

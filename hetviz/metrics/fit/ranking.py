@@ -1,0 +1,247 @@
+"""What stands nearest: predicted tags, linked items of other datasets, labels of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.core.measures.ranking import (
+    Ranked,
+    label_agreement,
+    linked,
+    ndcg,
+    nearest_places,
+    rank_partners,
+)
+from hetviz.data import Embedding, HeteroData
+from hetviz.metrics.fit.clustering import label_codes
+from hetviz.metrics.fit.measured import (
+    EXACT_QUERIES,
+    SAMPLED_QUERIES,
+    Measured,
+    Values,
+    cross_links,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+AT = (1, 5, 10, 20, 50)
+LABEL_NEIGHBORS = 5
+_ENTRIES = 4_000_000
+_MOST_ANSWERS = 20_000_000
+_CURVE_POINTS = 201
+
+
+def tag_prediction(measured: Measured) -> Values:
+    """Return ndcg and ndcg_guess: whether an item's nearest tags are its own.
+
+    An item with q tags gets its q nearest ones as answers, held-out tags those nearest among the
+    ones not given. Tags are the dataset without features of two that are linked; where both or
+    none have features each asks for the other. The guess answers with the tags most often given.
+    """
+    found: Values = {}
+    held = measured.held_out
+    parts: list[tuple[str, HeteroData | None]] = [("", measured.data), ("_held_out", held)]
+    for ending, part in parts:
+        if part is None:
+            continue
+        each = list(_answers(measured, part, ending != ""))
+        for name, place in (("ndcg", 0), ("ndcg_guess", 1)):
+            if each:
+                found[name + ending] = _pooled([(gains[place], n) for gains, n in each])
+    return found
+
+
+def _answers(
+    measured: Measured, part: HeteroData, held: bool
+) -> Iterator[tuple[tuple[Floats, Floats], int]]:
+    """Yield gains of the map and of the guess, and how many queries there could be."""
+    data = measured.data
+    places = measured.places_held if held else measured.places
+    own = cross_links(part) if held else measured.cross
+    for source, target in own:
+        if target not in data.datasets or not _asked(data, source, target):
+            continue
+        A, B = places[source], measured.places[target]
+        W = own[source, target]
+        known: sp.csr_array | None = None
+        if held:
+            W = _columns_moved(W, data[target].find(part[target].ids), len(B))
+            known = _known(measured, part, source, target)
+        # How often each tag was given, the most frequent first.
+        given = measured.cross.get((source, target))
+        often = np.zeros(len(B)) if given is None else np.asarray(given.sum(axis=0)).ravel()
+        there = np.flatnonzero(np.isfinite(B).all(axis=1))
+        frequent = there[np.argsort(-often[there], kind="stable")]
+        gains = _gains(A, B, W, known, there, frequent, measured.random_state)
+        if gains is not None:
+            yield gains
+
+
+def _asked(data: HeteroData, source: str, target: str) -> bool:
+    if source not in data.datasets:
+        return True
+    bare = data[source].is_featureless, data[target].is_featureless
+    return bare != (True, False)
+
+
+def _columns_moved(W: sp.csr_array, to: Ints, n: int) -> sp.csr_array:
+    pairs = W.tocoo()
+    columns = to[pairs.col]
+    keep = columns >= 0
+    shape = (W.shape[0], n)
+    moved = sp.coo_array((pairs.data[keep], (pairs.row[keep], columns[keep])), shape=shape).tocsr()
+    moved.sum_duplicates()
+    return moved
+
+
+def _known(measured: Measured, part: HeteroData, source: str, target: str) -> sp.csr_array | None:
+    """Return the tags that were given to the rows of what is held out."""
+    given = measured.cross.get((source, target))
+    if given is None:
+        return None
+    rows = measured.data[source].find(part[source].ids)
+    known = sp.csr_array(given[np.maximum(rows, 0)])
+    known.data[np.repeat(rows < 0, np.diff(known.indptr))] = 0.0
+    known.eliminate_zeros()
+    return known
+
+
+def _gains(
+    A: Floats,
+    B: Floats,
+    W: sp.csr_array,
+    known: sp.csr_array | None,
+    there: Ints,
+    frequent: Ints,
+    seed: int,
+) -> tuple[tuple[Floats, Floats], int] | None:
+    reachable = np.zeros(len(B))
+    reachable[there] = 1.0
+    n_own = np.rint(W @ reachable).astype(np.int64)
+    needed = n_own.copy()
+    if known is not None:
+        needed += np.rint(known @ reachable).astype(np.int64)
+    queries = np.flatnonzero(np.isfinite(A).all(axis=1) & (n_own > 0))
+    n_all = len(queries)
+    if not n_all:
+        return None
+    if n_all > EXACT_QUERIES or needed[queries].sum() > _MOST_ANSWERS:
+        size = min(SAMPLED_QUERIES, n_all)
+        queries = np.sort(np.random.default_rng(seed).choice(queries, size, replace=False))
+    mapped, guessed = np.zeros(len(queries)), np.zeros(len(queries))
+    # Items with about as many tags are answered together.
+    bins = np.ceil(np.log2(np.minimum(needed[queries], len(there)))).astype(np.int64)
+    for size in np.unique(bins):
+        k = min(2 ** int(size), len(there))
+        group = np.flatnonzero(bins == size)
+        for start in range(0, len(group), max(1, _ENTRIES // k)):
+            at = group[start : start + max(1, _ENTRIES // k)]
+            rows = queries[at]
+            near = there[nearest_places(A[rows], B[there], k)]
+            mapped[at] = ndcg(W, near, rows, n_own[rows], known)
+            same = np.broadcast_to(frequent[:k], near.shape)
+            guessed[at] = ndcg(W, same, rows, n_own[rows], known)
+    return (mapped, guessed), n_all
+
+
+def linked_nearby(measured: Measured) -> Values:
+    """Return metric_1@k and metric_2@k: linked items among the k nearest of another dataset.
+
+    The first is the share of items with at least one there, the second how many there are on
+    average; over all items that have a link to the dataset, of every pair of datasets.
+    """
+    hits: list[tuple[NDArray[np.bool_], int, int]] = []
+    for source, target in measured.cross:
+        queries, index = measured.near(source, target, max(AT))
+        if len(queries):
+            there = linked(measured.cross[source, target], queries, index)
+            hits.append((there, measured.n_linked(source, target), index.shape[1]))
+    found: Values = {}
+    for k in AT:
+        if any(width >= k for _, _, width in hits):
+            first = [(there[:, :k].any(axis=1).astype(float), n) for there, n, _ in hits]
+            count = [(there[:, :k].sum(axis=1).astype(float), n) for there, n, _ in hits]
+            found[f"metric_1@{k}"], found[f"metric_2@{k}"] = _pooled(first), _pooled(count)
+    return found
+
+
+def reconstruction(measured: Measured) -> Values:
+    """Return graph_auc: whether linked items of other datasets come before all others."""
+    ranked = _ranked(measured)
+    if ranked is None or not np.isfinite(ranked.auc):
+        return {}
+    return {"graph_auc": (ranked.auc, ranked.standard_error)}
+
+
+def roc_curve(
+    data: HeteroData, embedding: Embedding, random_state: int = 0
+) -> tuple[Floats, Floats] | None:
+    """Return false and true positive rates of links between datasets, told by nearness.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Rows are matched by dataset and id.
+    random_state : int
+        Seeds the items asked, which are sampled above 2,500.
+
+    Returns
+    -------
+    false_positive_rate, true_positive_rate : array of shape (p,)
+        From 0 to 1: each item with a link to another dataset calls its first k other items linked,
+        for k from 0 to all. None without such links.
+    """
+    ranked = _ranked(Measured(data, embedding, None, random_state))
+    if ranked is None:
+        return None
+    points = np.geomspace(1, max(ranked.n_others, 2), _CURVE_POINTS)
+    at = np.unique(np.concatenate([[0], np.rint(points)]).astype(np.int64))
+    return ranked.curve(np.minimum(at, ranked.n_others))
+
+
+def _ranked(measured: Measured) -> Ranked | None:
+    rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    offsets = measured.data.offsets
+    for (source, target), W in measured.cross.items():
+        pairs = W.tocoo()
+        rows.append(pairs.row + offsets[source].start)
+        columns.append(pairs.col + offsets[target].start)
+    placed = measured.placed
+    number = np.cumsum(placed) - 1
+    i, j = np.concatenate(rows), np.concatenate(columns)
+    both = placed[i] & placed[j]
+    if not both.any():
+        return None
+    n = int(placed.sum())
+    W = sp.csr_array((np.ones(int(both.sum())), (number[i[both]], number[j[both]])), shape=(n, n))
+    return rank_partners(measured.stacked[placed], W, random_state=measured.random_state)
+
+
+def label_neighbors(measured: Measured) -> Values:
+    """Return label_knn_accuracy: whether most of the 5 nearest labelled items share a label."""
+    found = label_codes(measured.data)
+    if found is None:
+        return {}
+    codes = found[0]
+    rows = np.flatnonzero((codes >= 0) & measured.placed)
+    if len(rows) < 2:
+        return {}
+    agrees = label_agreement(measured.stacked[rows], codes[rows], LABEL_NEIGHBORS)
+    return {"label_knn_accuracy": (float(agrees.mean()), 0.0)}
+
+
+def _pooled(parts: list[tuple[Floats, int]]) -> tuple[float, float]:
+    """Return the mean over all queries there could be, and its standard error from sampling."""
+    total = sum(n for _, n in parts)
+    mean = sum(n * float(values.mean()) for values, n in parts) / total
+    variance = sum(
+        n**2 * float(values.var(ddof=1)) / len(values) * (1 - len(values) / n)
+        for values, n in parts
+        if 1 < len(values) < n
+    )
+    return mean, float(np.sqrt(variance)) / total

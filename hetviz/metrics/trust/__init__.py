@@ -1,0 +1,1 @@
+"""Which items' surroundings on a map may be believed."""

@@ -1,0 +1,124 @@
+"""New items on a map: rings where they lie, all that was there in grey, unmoved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.layout import plain_layout
+from hetviz.plots.palette import Theme, tokens
+from hetviz.plots.planar import drawn
+from hetviz.plots.text import escape, short
+
+_MOST_POINTS = 8_000
+_MOST_NAMES = 12
+_LONGEST = 22
+
+
+def newcomers_figure(
+    embedding: Embedding,
+    places: NDArray[np.float64],
+    names: Sequence[str],
+    doubtful: Sequence[bool],
+    theme: Theme = "light",
+    height: int = 380,
+) -> go.Figure:
+    """Draw a map in grey with new items ringed.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        What was there.
+    places : array of shape (m, k)
+        On the axes of the map; NaN without.
+    names : sequence of m str
+    doubtful : sequence of m bool
+        These have a broken ring.
+    theme : {"light", "dark"}
+    height : int
+        In pixels.
+    """
+    token = tokens(theme)
+    picture = drawn(embedding)
+    points = picture.points
+    new = _on_picture(embedding, points, places)
+    placed = np.flatnonzero(np.isfinite(points).all(axis=1))
+    few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
+    figure = go.Figure()
+    figure.add_scattergl(
+        x=points[few, 0],
+        y=points[few, 1],
+        mode="markers",
+        marker={"size": 4, "color": token.faint, "opacity": 0.55},
+        hoverinfo="skip",
+    )
+    for flag, symbol, words in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
+        rows = [at for at, one in enumerate(doubtful) if one == flag and np.isfinite(new[at]).all()]
+        colour = token.minus if flag else token.accent
+        # By WebGL too: else all that is grey would lie above the rings.
+        figure.add_scattergl(
+            x=new[rows, 0],
+            y=new[rows, 1],
+            mode="markers",
+            marker={
+                "size": 13,
+                "symbol": f"{symbol}-open",
+                "color": colour,
+                "line": {"color": colour, "width": 2.5},
+            },
+            text=[escape(names[at]) + words for at in rows],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    frame = Frame.around(points[placed])
+    low, high = np.array(frame.low, float), np.array(frame.high, float)
+    there = new[np.isfinite(new).all(axis=1)]
+    if len(there):
+        low, high = np.minimum(low, there.min(axis=0)), np.maximum(high, there.max(axis=0))
+    size = np.where(high > low, high - low, 1.0)
+    taken: list[tuple[float, float]] = []
+    for at, (x, y) in enumerate((new - low) / size):
+        if len(taken) == _MOST_NAMES or not np.isfinite([x, y]).all():
+            continue
+        if any(abs(y - v) < 0.06 and abs(x - u) < 0.35 for u, v in taken):
+            continue
+        taken.append((x, y))
+        figure.add_annotation(
+            x=new[at, 0],
+            y=new[at, 1],
+            yshift=15,
+            # At the edges the name must stay in the picture.
+            xanchor="left" if x < 0.2 else "right" if x > 0.8 else "center",
+            text=escape(short(names[at], _LONGEST)),
+            showarrow=False,
+            font={"size": 12.5, "color": token.ink, "shadow": f"0 0 3px {token.bg}"},
+        )
+    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
+    pad = 0.06 * size
+    axis = {"visible": False, "fixedrange": True}
+    figure.update_xaxes(range=[low[0] - pad[0], high[0] + pad[0]], **axis)
+    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], scaleanchor="x", **axis)
+    return figure
+
+
+def _on_picture(
+    embedding: Embedding, points: NDArray[np.float64], places: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return where places on the map's axes are drawn: as those that are there are."""
+    Y = embedding.stacked()
+    there = np.isfinite(Y).all(axis=1) & np.isfinite(points).all(axis=1)
+    if not there.any():
+        return places[:, :2]
+    A = np.column_stack([Y[there], np.ones(int(there.sum()))])
+    turn, *_ = np.linalg.lstsq(A, points[there], rcond=None)
+    out: NDArray[np.float64] = np.column_stack([places, np.ones(len(places))]) @ turn
+    return out
+
+
+def newcomers_alt(n: int) -> str:
+    """Say in words what the map shows."""
+    return f"Map of all items in grey, with {n:,} new ones ringed."

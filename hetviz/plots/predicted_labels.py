@@ -1,0 +1,276 @@
+"""Predicted labels: errors beside plainer ways, weights over rounds, and doubt on the map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import Embedding
+from hetviz.plots.colour import spoken
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.layout import plain_layout
+from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, shape_of, text_colour, tokens
+from hetviz.plots.planar import drawn
+from hetviz.plots.text import escape, short
+
+_LONGEST = 26
+_MOST_POINTS = 8_000
+_LEAST, _MOST = 4.5, 10.0
+
+
+def error_figure(
+    held_out: Mapping[str, Sequence[Any]],
+    names: Mapping[str, str],
+    classes: bool,
+    theme: Theme = "light",
+) -> go.Figure:
+    """Draw errors on held-out labels as bars, the smallest first.
+
+    Parameters
+    ----------
+    held_out : mapping
+        Lists model, error and standard_error, see
+        `hetviz.runs.predict.label_result.LabelPrediction`.
+    names : mapping of str to str
+        What to call each model.
+    classes : bool
+        Whether the error is a share of wrong labels.
+    theme : {"light", "dark"}
+    """
+    token = tokens(theme)
+    order = sorted(range(len(held_out["model"])), key=lambda k: -held_out["error"][k])
+    models = [held_out["model"][k] for k in order]
+    errors = np.array([held_out["error"][k] for k in order], dtype=float)
+    spread = np.array([held_out["standard_error"][k] or 0.0 for k in order], dtype=float)
+    first = held_out["model"][0]
+    say = [_share(error) if classes else f"{error:.3g}" for error in errors]
+    labels = [escape(short(names.get(model, model), _LONGEST)) for model in models]
+    figure = go.Figure(
+        go.Bar(
+            x=errors,
+            y=list(range(len(models))),
+            orientation="h",
+            width=0.6,
+            marker={"color": [token.accent if m == first else token.line for m in models]},
+            error_x={"array": spread, "width": 0, "thickness": 1.5, "color": token.mute},
+            hoverinfo="skip",
+        )
+    )
+    top = float((errors + spread).max(initial=0.0)) or 1.0
+    for place, words in enumerate(say):
+        figure.add_annotation(
+            x=errors[place] + spread[place],
+            y=place,
+            text=words,
+            showarrow=False,
+            xanchor="left",
+            xshift=5,
+            font={"color": token.ink, "size": 13},
+        )
+    figure.update_layout(
+        **plain_layout(theme, 34 + 30 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
+    )
+    figure.update_xaxes(visible=False, range=[0, 1.45 * top], fixedrange=True)
+    figure.update_yaxes(
+        tickvals=list(range(len(models))),
+        ticktext=labels,
+        automargin=True,
+        showgrid=False,
+        fixedrange=True,
+        tickfont={"size": 13},
+    )
+    return figure
+
+
+def error_alt(
+    held_out: Mapping[str, Sequence[Any]], names: Mapping[str, str], classes: bool
+) -> str:
+    """Say in words what the bars show."""
+    parts = [
+        f"{names.get(model, model)} {_share(error) if classes else f'{error:.3g}'}"
+        for model, error in zip(held_out["model"], held_out["error"], strict=True)
+    ]
+    return f"Error on held-out labels: {', '.join(parts)}."
+
+
+def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light") -> go.Figure:
+    """Draw the weight of each source over the rounds, its name at the end of its line."""
+    token = tokens(theme)
+    sources = list(dict.fromkeys(weights["source"]))
+    rounds = np.array(weights["round"], dtype=float)
+    values = np.array(weights["weight"], dtype=float)
+    owner = np.array(weights["source"], dtype=object)
+    figure = go.Figure()
+    ceiling = 1.0
+    ends = sorted(((float(values[owner == one][-1]), one) for one in sources), reverse=True)
+    for height, source in ends:
+        mine = owner == source
+        place = sources.index(source)
+        colour = token.categories[place % N_SLOTS]
+        figure.add_scatter(
+            x=rounds[mine],
+            y=values[mine],
+            mode="lines",
+            line={"color": colour, "width": 2},
+            hovertemplate=f"{escape(source)}: %{{y:.2f}} in round %{{x}}<extra></extra>",
+        )
+        at = min(height, ceiling)
+        ceiling = at - 0.13
+        figure.add_annotation(
+            x=float(rounds.max()),
+            y=at,
+            text=escape(short(source, _LONGEST)),
+            showarrow=False,
+            xanchor="left",
+            xshift=6,
+            font={"size": 12.5, "color": text_colour(colour, theme)},
+        )
+    figure.update_layout(**plain_layout(theme, 170, {"l": 34, "r": 110, "t": 8, "b": 36}))
+    figure.update_xaxes(
+        title={"text": "round", "font": {"size": 12.5}, "standoff": 4},
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        linecolor=token.line,
+        nticks=5,
+    )
+    figure.update_yaxes(
+        range=[-0.03, 1.06],
+        tickvals=[0, 0.5, 1],
+        gridcolor=token.line,
+        zeroline=False,
+        fixedrange=True,
+    )
+    return figure
+
+
+def weights_alt(weights: Mapping[str, Sequence[Any]]) -> str:
+    """Say in words what the lines show."""
+    last = dict(zip(weights["source"], weights["weight"], strict=True))
+    parts = [f"{source} {value:.2f}" for source, value in last.items()]
+    return f"Weight of each source after the last round: {', '.join(parts)}."
+
+
+def doubt_figure(
+    embedding: Embedding,
+    rows: ArrayLike,
+    labels: Sequence[Any],
+    doubt: ArrayLike,
+    classes: Sequence[str],
+    theme: Theme = "light",
+    height: int = 330,
+) -> go.Figure:
+    """Draw a map with predicted labels as colour and doubt as size.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    rows : array of int, shape (m,)
+        Stacked rows with a label.
+    labels : sequence of m labels
+        Texts, or numbers where `classes` is empty; None without one.
+    doubt : array of shape (m,)
+        From 0, drawn smallest and clearest, to 1; NaN counts as 0.
+    classes : sequence of str
+    theme : {"light", "dark"}
+    height : int
+    """
+    token = tokens(theme)
+    form = drawn(embedding)
+    points, placed = form.points, form.placed
+    figure = go.Figure()
+    others = np.setdiff1d(np.flatnonzero(placed), np.asarray(rows))
+    others = others[:: max(1, -(-len(others) // _MOST_POINTS))]
+    figure.add_scattergl(
+        x=points[others, 0],
+        y=points[others, 1],
+        mode="markers",
+        marker={"size": 3.5, "color": token.line},
+        hoverinfo="skip",
+    )
+    at = np.asarray(rows, dtype=np.int64)
+    size = _LEAST + (_MOST - _LEAST) * np.clip(np.nan_to_num(np.asarray(doubt, float)), 0, 1)
+    told = np.array([label is not None for label in labels], dtype=bool)
+    there = np.array(told & placed[at])
+    starts = np.cumsum([0, *(len(Y) for Y in embedding.coordinates.values())])
+    symbol = shape_of(int(np.searchsorted(starts, at[0], side="right")) - 1)[0] if len(at) else None
+
+    def dots(chosen: NDArray[np.bool_], colour: Any, name: str) -> None:
+        extra = {"colorscale": NUMBERS} if not classes else {}
+        figure.add_scattergl(
+            x=points[at[chosen], 0],
+            y=points[at[chosen], 1],
+            mode="markers",
+            marker={
+                "size": size[chosen],
+                "color": colour,
+                "symbol": symbol,
+                "opacity": 0.82,
+                "line": {"color": token.bg, "width": 0.6},
+                **extra,
+            },
+            hovertemplate=f"{name}<extra></extra>",
+        )
+
+    frame = Frame.around(points[placed])
+    if classes:
+        for place, one in enumerate(classes):
+            chosen = there & np.array([label == one for label in labels], dtype=bool)
+            colour = token.categories[place] if place < N_SLOTS else token.ghost
+            dots(chosen, colour, escape(spoken(one)))
+        _class_names(figure, points, at, labels, classes, there, theme)
+    elif there.any():
+        known = np.array([np.nan if label is None else float(label) for label in labels])
+        dots(there, known[there], "%{marker.color:.3g}")
+    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
+    axis = {"visible": False, "fixedrange": True}
+    figure.update_xaxes(range=[frame.low[0], frame.high[0]], **axis)
+    figure.update_yaxes(range=[frame.low[1], frame.high[1]], scaleanchor="x", **axis)
+    return figure
+
+
+def _class_names(
+    figure: go.Figure,
+    points: NDArray[np.float64],
+    at: NDArray[np.int64],
+    labels: Sequence[Any],
+    classes: Sequence[str],
+    there: NDArray[np.bool_],
+    theme: Theme,
+) -> None:
+    """Write each class in its colour amid its items, where it meets no other name."""
+    token = tokens(theme)
+    span = np.ptp(points[np.isfinite(points).all(axis=1)], axis=0)
+    taken: list[NDArray[np.float64]] = []
+    for place, one in enumerate(classes[:N_SLOTS]):
+        chosen = there & np.array([label == one for label in labels], dtype=bool)
+        if not chosen.any():
+            continue
+        middle = np.median(points[at[chosen]], axis=0)
+        while any((np.abs(middle - other) < span * [0.28, 0.075]).all() for other in taken):
+            middle = middle + np.array([0.0, 0.08 * span[1]])
+        taken.append(middle)
+        figure.add_annotation(
+            x=middle[0],
+            y=middle[1],
+            text=f"<b>{escape(short(spoken(one), _LONGEST))}</b>",
+            showarrow=False,
+            font={
+                "size": 14,
+                "color": text_colour(token.categories[place], theme),
+                "shadow": f"0 0 4px {token.bg}, 0 0 4px {token.bg}",
+            },
+        )
+
+
+def doubt_alt(n: int, label: str) -> str:
+    """Say in words what the map shows."""
+    return f"Map of all items; {n:,} coloured by their {label}, larger where it is doubtful."
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}".replace("%", " %")

@@ -1,0 +1,239 @@
+"""Found links: how many of the best pairs were hidden links, and where they lie on the map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import Embedding
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.layout import plain_layout
+from hetviz.plots.palette import Theme, shape_of, tokens
+from hetviz.plots.planar import drawn
+from hetviz.plots.text import escape, short
+
+WORDS = {"method": "this method", "profiles": "like links like", "chance": "chance"}
+_DASH = {"method": "solid", "profiles": "5px,3px", "chance": "dot"}
+_MOST_POINTS = 8_000
+_LONGEST = 22
+
+
+def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
+    """Draw the share of hidden links among the best pairs.
+
+    Parameters
+    ----------
+    precision : mapping of str to list of [k, mean, standard error or None]
+        By "method", "profiles" and "chance"; see `hetviz.jobs.tasks.predict.find_links`.
+    theme : {"light", "dark"}
+
+    Returns
+    -------
+    Figure
+        Pairs looked at, logarithmic, across; share up. Bars of one standard error.
+    """
+    token = tokens(theme)
+    colours = {"method": token.accent, "profiles": token.mute, "chance": token.faint}
+    figure = go.Figure()
+    counts = sorted({int(row[0]) for rows in precision.values() for row in rows})
+    top = max((row[1] + (row[2] or 0.0) for rows in precision.values() for row in rows), default=1)
+    ends = []
+    for key, rows in precision.items():
+        k, mean, error = (np.array([row[at] for row in rows], dtype=float) for at in range(3))
+        bars = key != "chance" and np.isfinite(error).any()
+        figure.add_scatter(
+            x=k,
+            y=mean,
+            mode="lines" if key == "chance" else "lines+markers",
+            line={
+                "color": colours[key],
+                "width": 2.5 if key == "method" else 1.5,
+                "dash": _DASH[key],
+            },
+            marker={"size": 5, "color": colours[key]},
+            error_y={"array": np.nan_to_num(error), "width": 0, "thickness": 1} if bars else None,
+            hovertemplate=f"{WORDS[key]}: %{{y:.0%}} of the best %{{x}}<extra></extra>",
+        )
+        ends.append((float(mean[-1]), key))
+    _name_ends(figure, ends, counts[-1], top, colours)
+    figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 96, "t": 8, "b": 40}))
+    figure.update_xaxes(
+        type="log",
+        # Every other one, so that they stand side by side beside a table too.
+        tickvals=counts[::2],
+        ticktext=[f"{k:,}" for k in counts[::2]],
+        tickangle=0,
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+        linecolor=token.line,
+        title={"text": "best pairs looked at", "font": {"size": 12.5}, "standoff": 4},
+    )
+    figure.update_yaxes(
+        range=[-0.02 * top, 1.08 * top],
+        tickformat=".0%",
+        nticks=4,
+        gridcolor=token.line,
+        zeroline=False,
+        fixedrange=True,
+    )
+    return figure
+
+
+def _name_ends(
+    figure: go.Figure,
+    ends: list[tuple[float, str]],
+    last: int,
+    top: float,
+    colours: Mapping[str, str],
+) -> None:
+    """Write the names at the ends of the lines, pushed apart where they would meet."""
+    floor = 0.0
+    for height, key in sorted(ends):
+        at = max(height, floor)
+        floor = at + 0.16 * top
+        figure.add_annotation(
+            x=float(np.log10(last)),
+            y=at,
+            text=WORDS[key],
+            showarrow=False,
+            xanchor="left",
+            xshift=6,
+            font={"size": 12.5, "color": colours[key] if key == "method" else None},
+        )
+
+
+def precision_alt(precision: Mapping[str, Any]) -> str:
+    """Say in words what the chart shows."""
+    parts = []
+    for key, rows in precision.items():
+        k, share = next(((row[0], row[1]) for row in rows if row[0] == 10), rows[0][:2])
+        parts.append(f"{WORDS[key]} {share:.0%} of the best {k:.0f}")
+    return f"Share of hidden links among the best pairs: {', '.join(parts)}."
+
+
+def proposed_figure(
+    embedding: Embedding,
+    pairs: ArrayLike,
+    names: Mapping[int, str],
+    star: Sequence[float] | None = None,
+    theme: Theme = "light",
+    height: int = 380,
+) -> go.Figure:
+    """Draw a map in grey with some pairs joined, or with the place of something new.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    pairs : array of int, shape (m, 2)
+        Stacked rows to join by a dashed line.
+    names : mapping of int to str
+        Stacked rows to write a name beside.
+    star : sequence of two numbers, optional
+        A place to mark, on the axes of a map of two axes.
+    theme : {"light", "dark"}
+    height : int
+        In pixels.
+    """
+    token = tokens(theme)
+    points = drawn(embedding).points
+    joined = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    placed = np.flatnonzero(np.isfinite(points).all(axis=1))
+    there = set(placed.tolist())
+    marked = [row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in there]
+    figure = go.Figure()
+    few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
+    figure.add_scattergl(
+        x=points[few, 0],
+        y=points[few, 1],
+        mode="markers",
+        marker={"size": 4, "color": token.line},
+        hoverinfo="skip",
+    )
+    ends = points[joined]
+    gaps = np.full((len(joined), 1), np.nan)
+    figure.add_scatter(
+        x=np.hstack([ends[:, :, 0], gaps]).ravel(),
+        y=np.hstack([ends[:, :, 1], gaps]).ravel(),
+        mode="lines",
+        line={"color": token.accent, "width": 1.5, "dash": "5px,3px"},
+        hoverinfo="skip",
+    )
+    starts = np.cumsum([0, *(len(Y) for Y in embedding.coordinates.values())])
+    symbols = [shape_of(int(np.searchsorted(starts, row, side="right")) - 1)[0] for row in marked]
+    figure.add_scatter(
+        x=points[marked, 0],
+        y=points[marked, 1],
+        mode="markers",
+        marker={
+            "size": 8,
+            "symbol": symbols,
+            "color": token.accent,
+            "line": {"color": token.bg, "width": 0.6},
+        },
+        text=[escape(names.get(row, "")) for row in marked],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    if star is not None:
+        figure.add_scatter(
+            x=[star[0]],
+            y=[star[1]],
+            mode="markers",
+            marker={"size": 17, "symbol": "star", "color": token.minus},
+            hovertemplate="something new<extra></extra>",
+        )
+    seen = points[placed]
+    frame = Frame.around(seen)
+    low, high = np.array(frame.low, float), np.array(frame.high, float)
+    extra = points[marked] if star is None else np.vstack([points[marked], [star[:2]]])
+    if len(extra):
+        low, high = np.minimum(low, extra.min(axis=0)), np.maximum(high, extra.max(axis=0))
+    _names(figure, points, marked, names, (low, high), token.ink, token.bg)
+    figure.update_layout(**plain_layout(theme, height, {"l": 0, "r": 0, "t": 0, "b": 0}))
+    pad = 0.04 * (high - low)
+    axis = {"visible": False, "fixedrange": True}
+    figure.update_xaxes(range=[low[0] - pad[0], high[0] + pad[0]], **axis)
+    figure.update_yaxes(range=[low[1] - pad[1], high[1] + pad[1]], scaleanchor="x", **axis)
+    return figure
+
+
+def _names(
+    figure: go.Figure,
+    points: NDArray[np.float64],
+    marked: Sequence[int],
+    names: Mapping[int, str],
+    window: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ink: str,
+    paper: str,
+) -> None:
+    """Write names where they meet no other, the first first."""
+    low, high = window
+    size = np.where(high > low, high - low, 1.0)
+    taken: list[tuple[float, float, float]] = []
+    for row in marked:
+        if row not in names:
+            continue
+        text = short(names[row], _LONGEST)
+        x, y = (points[row] - low) / size
+        wide = 0.022 * len(text)
+        left = min(max(x - wide / 2, 0.0), 1.0 - wide)
+        if any(abs(y - v) < 0.05 and left < u + w and u < left + wide for u, v, w in taken):
+            continue
+        taken.append((left, y, wide))
+        figure.add_annotation(
+            x=low[0] + (left + wide / 2) * size[0],
+            y=points[row, 1],
+            yshift=12,
+            text=escape(text),
+            showarrow=False,
+            font={"size": 12.5, "color": ink, "shadow": f"0 0 3px {paper}, 0 0 3px {paper}"},
+        )
+
+
+def proposed_alt(n: int) -> str:
+    """Say in words what the map shows."""
+    return f"Map of all items in grey, with {n:,} proposed links drawn as dashed lines."

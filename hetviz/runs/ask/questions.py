@@ -1,0 +1,212 @@
+"""The next questions worth asking a person: what the map leaves in doubt, and what nobody said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import ParameterError
+from hetviz.runs.ask.active_learning import Doubts
+from hetviz.runs.ask.implied import Implied
+
+Ints = NDArray[np.int64]
+
+KINDS = ("pair", "comparison", "link")
+ASKED = "asked"
+"""The set that answers belong to."""
+_SHARES = {"link": 0.6, "pair": 0.2, "comparison": 0.2}
+_ANSWERS = ("yes", "no")
+_LOOK = {"pair": Doubts.pairs, "comparison": Doubts.comparisons, "link": Doubts.between}
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with two answers.
+
+    Attributes
+    ----------
+    kind : {"pair", "comparison", "link"}
+        Whether two items of a dataset belong together; whether the first of three is nearer to the
+        second (yes) or to the third (no); whether items of two datasets belong together.
+    rows : tuple of int
+        Global rows: two, or three for a comparison.
+    items : tuple of (str, str)
+        Dataset and id of each.
+    text, why : str
+        The question, and why it is asked, in plain words.
+    gain : float
+        What an answer is worth beside other questions of its kind; comparable only within a call.
+    """
+
+    kind: str
+    rows: tuple[int, ...]
+    items: tuple[tuple[str, str], ...]
+    text: str
+    why: str
+    gain: float
+
+    @property
+    def key(self) -> str:
+        """The question as text that outlives changes of row numbers; see `skip`."""
+        return json.dumps([list(item) for item in self.items], ensure_ascii=False)
+
+    def answer(self, said: str) -> dict[str, Any]:
+        """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary."""
+        if said not in _ANSWERS:
+            raise ParameterError(f"answer: {said!r}; one of yes, no.")
+        if self.kind == "comparison":
+            a, b, c = (list(item) for item in self.items)
+            rows = [[a, b, c] if said == "yes" else [a, c, b]]
+            return {"op": "add-comparisons", "rows": rows, "set": ASKED}
+        (source, source_id), (target, target_id) = self.items
+        return {
+            "op": "add-links",
+            "source": source,
+            "target": target,
+            "pairs": [[source_id, target_id]],
+            "weight": 1.0 if said == "yes" else -1.0,
+            "set": ASKED,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question, JSON-ready."""
+        return {
+            "kind": self.kind,
+            "items": [list(item) for item in self.items],
+            "text": self.text,
+            "why": self.why,
+            "gain": self.gain,
+        }
+
+
+def suggest_questions(
+    data: HeteroData,
+    embedding: Embedding,
+    n: int = 10,
+    *,
+    skip: Collection[str] = (),
+    random_state: int = 0,
+    kinds: Sequence[str] = KINDS,
+    only: ArrayLike | None = None,
+) -> list[Question]:
+    """Return the questions whose answers would tell the map most.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        The map as it is; rows without a place are asked about only across datasets.
+    n : int
+        Most questions to return; fewer where there is nothing left to ask.
+    skip : collection of str
+        Keys of questions not to ask again, see `Question.key`.
+    random_state : int
+        Seeds which of equally unguided items are looked at; the same seed, the same questions.
+    kinds : sequence of {"pair", "comparison", "link"}
+    only : array of int, optional
+        Global rows to ask about; all by default.
+
+    Returns
+    -------
+    list of Question
+        The kinds mixed, about 6 in 10 of them across datasets where that can be asked, each kind
+        with the most valuable first. No two questions of a kind name the same item or items next
+        to each other in the data. Never asked: what a statement says, what follows from items
+        said to be the same or to belong together, and rows of one object.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+
+    Notes
+    -----
+    How likely two items belong together is taken from statements about items like them, not from
+    the map; see `hetviz.runs.ask.active_learning`. At most 600 items are looked at a call, so that
+    the cost is O(n d) for n rows of d features.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> data = hetviz.load("digits")
+    >>> asked = hetviz.suggest_questions(data, hetviz.embed(data, "guided-projection"), 5)
+    >>> len(asked)
+    5
+    """
+    if n < 1:
+        raise ParameterError(f"suggest_questions: n = {n!r}; a whole number of 1 or more.")
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        raise ParameterError(
+            f"suggest_questions: kinds = {list(kinds)!r}; some of {', '.join(KINDS)}."
+        )
+    doubts = Doubts(data, embedding, random_state, only, _rows_of(data, skip))
+    found = {
+        kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)]
+        for kind in KINDS
+        if kind in kinds
+    }
+    return _mixed(found, n)
+
+
+def still_open(
+    data: HeteroData, questions: Sequence[Question], skip: Collection[str] = ()
+) -> list[Question]:
+    """Return those of some earlier questions that the data do not answer by now.
+
+    The rows must be those of the data that they were asked about.
+    """
+    implied = Implied(data)
+    out = []
+    for question in questions:
+        rows = np.array([question.rows])
+        by_pair = question.kind != "comparison"
+        known = implied.known(rows[:, 0], rows[:, 1]) if by_pair else implied.compared(rows)
+        if question.key not in skip and not known[0]:
+            out.append(question)
+    return out
+
+
+def _rows_of(data: HeteroData, keys: Collection[str]) -> list[tuple[int, ...]]:
+    """Return the global rows of questions; those that name an item that is gone are left out."""
+    out = []
+    for key in keys:
+        items = json.loads(key)
+        if all(name in data.datasets and data[name].find([id_])[0] >= 0 for name, id_ in items):
+            out.append(tuple(data.position(name, id_) for name, id_ in items))
+    return out
+
+
+def _mixed(found: dict[str, list[Question]], n: int) -> list[Question]:
+    """Deal the kinds out by their shares; where one has run out the others fill up."""
+    taken = dict.fromkeys(found, 0)
+    out: list[Question] = []
+    while len(out) < n:
+        open_ = [kind for kind in found if taken[kind] < len(found[kind])]
+        if not open_:
+            break
+        kind = min(open_, key=lambda kind: ((taken[kind] + 1) / _SHARES[kind], -_SHARES[kind]))
+        out.append(found[kind][taken[kind]])
+        taken[kind] += 1
+    return out
+
+
+def _question(
+    data: HeteroData, kind: str, rows: tuple[int, ...], why: str, gain: float
+) -> Question:
+    items, names = [], []
+    for row in rows:
+        for name, span in data.offsets.items():
+            if span.start <= row < span.stop:
+                items.append((name, str(data[name].ids[row - span.start])))
+                names.append(f"“{data[name].titles[row - span.start]}”")
+    if kind == "comparison":
+        text = f"Is {names[0]} nearer to {names[1]} than to {names[2]}?"
+    else:
+        text = f"Do {names[0]} and {names[1]} belong together?"
+    return Question(kind, rows, tuple(items), text, why, gain)

@@ -1,0 +1,1 @@
+"""Clusters of a map, and what each of them is."""

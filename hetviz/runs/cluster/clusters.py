@@ -1,0 +1,160 @@
+"""Clusters of the items of a map, and what each of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.progress import Part, Progress, silent
+from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
+from hetviz.runs.cluster.codes import cluster_frame
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.search import search
+from hetviz.runs.embed.run import Run
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clustering:
+    """Clusters of all rows of some data.
+
+    Attributes
+    ----------
+    codes : array of int, shape (n_rows,)
+        Cluster of each global row, 0 for the largest; -1 for rows of none (without a place, without
+        the label, or left out by HDBSCAN).
+    names : tuple of str
+    cards : tuple of ClusterCard
+    choice : DataFrame
+        A row for each number of clusters tried: k, silhouette, stability, rand_given and
+        rand_held_out (the share of links together in one cluster, and apart in two).
+    method, space : str
+        How they were found, and where, in words.
+    ids : dict of str to array of str
+        Ids of the rows of each dataset.
+    """
+
+    codes: Ints
+    names: tuple[str, ...]
+    cards: tuple[ClusterCard, ...]
+    choice: pd.DataFrame
+    method: str
+    space: str
+    ids: dict[str, NDArray[np.object_]]
+
+    def __repr__(self) -> str:
+        return f"Clustering({len(self.names)} clusters by {self.method} {self.space})"
+
+    def frame(self) -> pd.DataFrame:
+        """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""
+        return cluster_frame(self.ids, self.codes, self.names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as JSON-ready values; NaN as None."""
+        choice = self.choice.astype(object).where(self.choice.notna(), None)
+        return {
+            "method": self.method,
+            "space": self.space,
+            "names": list(self.names),
+            "codes": self.codes.tolist(),
+            "choice": choice.to_dict("records"),
+            "cards": [card.to_dict() for card in self.cards],
+        }
+
+
+def clusters(
+    data: HeteroData,
+    embedding: Embedding,
+    *,
+    method: str = "k-means",
+    n_clusters: int | None = None,
+    label: str | None = None,
+    space: str = "map",
+    run: Run | None = None,
+    held_out: HeteroData | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Clustering:
+    """Find clusters of the items of all datasets on a map, and say what each of them is.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Rows are matched by dataset and id.
+    method : {"k-means", "hdbscan", "agglomerative", "label"}
+        "label" takes the values of a column as clusters.
+    n_clusters : int, optional
+        Chosen when absent: of 2 to 60 clusters the most that are at a peak of silhouette times
+        stability not under 0.7 of the highest. HDBSCAN finds its own number; given one, the nearest
+        that it finds with any smallest size is taken.
+    label : str, optional
+        Column of labels or of a table, with method "label"; items without a value have no cluster.
+    space : {"map", "full"}
+        The map as it is drawn, or all axes of the embedding. Where it has only two, the method that
+        made it is fitted again with 10 (else 5, else 3) axes, if `run` says which and it can.
+    run : Run, optional
+        Record of the run that made the map, ``hetviz.runs.embed.run.fit_run(...).run``.
+    held_out : HeteroData, optional
+        Links to judge clusters by; its items join the cluster of the nearest item on the map.
+    random_state : int
+    progress : callable, optional
+
+    Returns
+    -------
+    Clustering
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown method, space or label, or a number out of range.
+    hetviz.errors.Cancelled
+        When `progress` raises it.
+
+    Notes
+    -----
+    See `hetviz.core.clustering.partition.partition` and
+    `hetviz.core.clustering.partition_choice.try_sizes` for how and at what cost; nothing looks at
+    all pairs of more than 8,000 items.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> data = hetviz.load("digits")
+    >>> hetviz.clusters(data, hetviz.embed(data, "guided-projection"), n_clusters=10)
+    Clustering(10 clusters by k-means on the map itself)
+    """
+    report = silent if progress is None else progress
+    found = search(
+        data,
+        embedding,
+        method=method,
+        n_clusters=n_clusters,
+        label=label,
+        space=space,
+        run=run,
+        held_out=held_out,
+        random_state=random_state,
+        progress=Part(report, 0.0, 0.9),
+    )
+    report(0.9, "Describing the clusters")
+    taken = found.tried[found.chosen]
+    cards = cluster_cards(
+        Contrasts(data), found.Y, taken.code, taken.k, found.names, taken.of_groups
+    )
+    report(1.0, "Done")
+    return Clustering(
+        taken.code,
+        tuple(card.name for card in cards),
+        cards,
+        found.choice,
+        method if label is None else f"label {label}",
+        found.space,
+        {name: dataset.ids for name, dataset in data.datasets.items()},
+    )

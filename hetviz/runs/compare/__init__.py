@@ -1,0 +1,1 @@
+"""Several methods judged by what none of them saw."""

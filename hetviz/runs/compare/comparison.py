@@ -1,0 +1,274 @@
+"""What came out of comparing methods: a table, curves, and which are the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz.data import Embedding
+from hetviz.runs.compare.advice import MEASURES, Recommendation, recommended
+
+Curve = tuple[list[float], list[float]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One thing that is compared: a method with parameters.
+
+    Attributes
+    ----------
+    key : str
+        Its name in the comparison: the method's key, or a value of a parameter.
+    method : str
+        Key of the method.
+    title : str
+        What people call it.
+    params : mapping
+    steps : int
+        0 for methods that are solved in one step, 1 for those that go on step by step.
+    settings : int
+        How many parameters the method has; with `steps` it says which of two is the simpler.
+    """
+
+    key: str
+    method: str
+    title: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    steps: int = 0
+    settings: int = 0
+
+    @property
+    def complexity(self) -> tuple[int, int]:
+        """What simpler is told by: solved in one step first, then fewer parameters."""
+        return self.steps, self.settings
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One fit and how well it did.
+
+    Attributes
+    ----------
+    key : str
+        Of the candidate.
+    seed : int
+        Of the split and the method.
+    seconds : float
+    scores : mapping of str to float
+    curves : mapping of {"given", "held_out"} to (share of pairs, share of links kept)
+    """
+
+    key: str
+    seed: int
+    seconds: float
+    scores: Mapping[str, float]
+    curves: Mapping[str, Curve]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Candidates, judged on the same splits of what is known.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    fits : tuple of Fitted
+    failures : mapping of str to str
+        Key of a candidate to why it has no fit, or not one for every split.
+    seeds : tuple of int
+        One per split.
+    hold_out : float
+        Share of links and comparisons that no candidate saw.
+    embeddings : mapping of str to Embedding
+        Of each candidate, fitted without what the first split holds out.
+    notes : mapping of str to tuple of str
+        Key of a candidate to what its method warned of, on the first split.
+    complete : bool
+        False where the work was stopped early.
+    """
+
+    candidates: tuple[Candidate, ...]
+    fits: tuple[Fitted, ...]
+    failures: Mapping[str, str]
+    seeds: tuple[int, ...]
+    hold_out: float
+    embeddings: Mapping[str, Embedding] = field(default_factory=dict)
+    notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    complete: bool = True
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per candidate, the best first: title, n_fits, seconds, measures, failed.
+
+        Each measure has its mean over the splits, and its standard error in the column ending in
+        ``_se`` (NaN for a single split). `failed` is empty where nothing did.
+        """
+        rows = [self._row(candidate) for candidate in self.candidates]
+        table = pd.DataFrame(rows, index=pd.Index([c.key for c in self.candidates], name="method"))
+        if self.decides is None:
+            return table
+        # Those that were measured first; equal ones stay in the order in which they were given.
+        return table.sort_values(self.decides, ascending=False, kind="stable", na_position="last")
+
+    @property
+    def measures(self) -> list[str]:
+        """Keys of all measures that any fit has, those that can decide first."""
+        found = {name for fit in self.fits for name in fit.scores}
+        return [key for key in MEASURES if key in found] + sorted(found - set(MEASURES))
+
+    @property
+    def decides(self) -> str | None:
+        """The measure that decides: of what no method saw, as far as there is any."""
+        return next((key for key in self.measures if key in MEASURES), None)
+
+    @property
+    def curves(self) -> dict[str, dict[str, Curve]]:
+        """Satisfaction curves of each candidate, the mean over the splits."""
+        found: dict[str, dict[str, Curve]] = {}
+        for candidate in self.candidates:
+            fits = list(self._fits(candidate.key))
+            kinds = [kind for kind in ("given", "held_out") if fits and kind in fits[0].curves]
+            found[candidate.key] = {
+                kind: (
+                    list(fits[0].curves[kind][0]),
+                    np.mean([fit.curves[kind][1] for fit in fits], axis=0).tolist(),
+                )
+                for kind in kinds
+            }
+        return {key: curves for key, curves in found.items() if curves}
+
+    @property
+    def recommendation(self) -> Recommendation:
+        """Which candidate to take, by the measure that decides."""
+        return self.recommend()
+
+    def best(self, measure: str | None = None) -> str | None:
+        """Return the key of the candidate with the highest mean among those without a failure."""
+        measure = measure or self.decides
+        sound = self.sound(measure)
+        if measure is None or not sound:
+            return None
+        return max(sound, key=lambda key: float(np.mean(self._values(key, measure))))
+
+    def tied(self, measure: str | None = None) -> list[str]:
+        """Return the best candidate and those less than one standard error behind it.
+
+        The standard error is that of the difference over the splits, which both share; after a
+        single split only equal values tie.
+        """
+        measure = measure or self.decides
+        best = self.best(measure)
+        if best is None or measure is None:
+            return []
+        top = self._values(best, measure)
+        found = [best]
+        for key in self.sound(measure):
+            behind = top - self._values(key, measure)
+            error = _standard_error(behind)
+            if key != best and behind.mean() <= (0.0 if math.isnan(error) else error) + 1e-12:
+                found.append(key)
+        return found
+
+    def recommend(self, measure: str | None = None) -> Recommendation:
+        """Return which candidate to take by a measure, and why.
+
+        Among candidates that tie it is the simpler one: solved in one step rather than step by
+        step, then the one with fewer parameters, then the one with the higher mean.
+        """
+        measure = measure or self.decides
+        tied = self.tied(measure)
+        if measure is None or not tied:
+            return Recommendation(None, "Nothing could be measured, so none is recommended.")
+        return recommended(self, measure, tied)
+
+    def mean(self, key: str, measure: str) -> float:
+        """Return the mean of a measure over the splits; NaN where it was never taken."""
+        values = self._values(key, measure)
+        return float(values.mean()) if len(values) else math.nan
+
+    def seconds(self, key: str) -> float:
+        """Return the mean seconds of a fit; NaN without any."""
+        taken = [fit.seconds for fit in self._fits(key)]
+        return float(np.mean(taken)) if taken else math.nan
+
+    def candidate(self, key: str) -> Candidate:
+        """Return the candidate of that key."""
+        return next(candidate for candidate in self.candidates if candidate.key == key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the embeddings, JSON-ready; `from_dict` reads it."""
+        recommended = self.recommendation
+        return {
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "fits": [asdict(fit) for fit in self.fits],
+            "failures": dict(self.failures),
+            "seeds": list(self.seeds),
+            "hold_out": self.hold_out,
+            "notes": {key: list(said) for key, said in self.notes.items()},
+            "complete": self.complete,
+            "recommendation": {"method": recommended.method, "sentence": recommended.sentence},
+            "table": [
+                {"method": key} | {name: _plain(value) for name, value in row.items()}
+                for key, row in self.table.to_dict("index").items()
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` wrote, without embeddings."""
+        return cls(
+            tuple(Candidate(**candidate) for candidate in content["candidates"]),
+            tuple(Fitted(**fit) for fit in content["fits"]),
+            dict(content["failures"]),
+            tuple(content["seeds"]),
+            float(content["hold_out"]),
+            notes={key: tuple(said) for key, said in content["notes"].items()},
+            complete=bool(content["complete"]),
+        )
+
+    def _fits(self, key: str) -> Iterator[Fitted]:
+        return (fit for fit in self.fits if fit.key == key)
+
+    def _values(self, key: str, measure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([f.scores[measure] for f in self._fits(key) if measure in f.scores])
+
+    def sound(self, measure: str | None) -> list[str]:
+        """Return the candidates that were measured on as many splits as any, without a failure."""
+        if measure is None:
+            return []
+        sizes = {
+            candidate.key: len(self._values(candidate.key, measure))
+            for candidate in self.candidates
+            if candidate.key not in self.failures
+        }
+        most = max(sizes.values(), default=0)
+        return [key for key, size in sizes.items() if size == most and most > 0]
+
+    def _row(self, candidate: Candidate) -> dict[str, Any]:
+        fits = list(self._fits(candidate.key))
+        row: dict[str, Any] = {"title": candidate.title, "n_fits": len(fits)}
+        row["seconds"] = self.seconds(candidate.key)
+        row["seconds_se"] = _standard_error([fit.seconds for fit in fits])
+        for measure in self.measures:
+            values = self._values(candidate.key, measure)
+            row[measure] = self.mean(candidate.key, measure)
+            row[f"{measure}_se"] = _standard_error(values)
+        row["failed"] = self.failures.get(candidate.key, "")
+        return row
+
+
+def _standard_error(values: Any) -> float:
+    values = np.asarray(values, dtype=np.float64)
+    if len(values) < 2:
+        return math.nan
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""One method fitted to some data, and the recipe that repeats it."""

@@ -1,0 +1,284 @@
+"""Recipes: a run as a small TOML file, and the folder that a run leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz import params as parameters
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.queries.part import part_of
+from hetviz.errors import DataWarning
+from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
+from hetviz.io.bundle.samples import samples
+from hetviz.io.formats import toml
+from hetviz.metrics.fit.summary import evaluate
+from hetviz.progress import Progress
+from hetviz.runs.embed.rows import read_rows_file, rows_table
+from hetviz.runs.embed.run import FittedRun, Run, fit_run
+
+FORMAT = 1
+RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"
+ONLY = "only.csv"
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "format": int,
+    "data": str,
+    "fingerprint": str,
+    "method": str,
+    "seed": int,
+    "hold_out": (int, float),
+    "only": str,
+    "params": dict,
+    "weights": dict,
+    "unset": list,
+    "versions": dict,
+    "coordinates_sha256": str,
+    "figures": dict,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a recipe.toml says.
+
+    Attributes
+    ----------
+    data : str
+        A sample name, or a path (relative to the recipe).
+    run : Run
+        Without rows, which only the data tell; see `rows`.
+    folder : Path
+        Where the recipe lies.
+    only : str or None
+        A table of the rows that the method sees (relative to the recipe).
+    sha256 : str
+        Of the coordinates.csv that the recipe was made with; empty where nobody knows it.
+    figures : mapping
+        How figures of the map are drawn, see `hetviz.exports.figures.FigureSettings`.
+    """
+
+    data: str
+    run: Run
+    folder: Path = field(default_factory=Path)
+    only: str | None = None
+    sha256: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The data as `hetviz.load` takes them from any working folder."""
+        return self.data if self.data in samples() else str((self.folder / self.data).resolve())
+
+    def load(self) -> Loaded:
+        """Load the data that the recipe names."""
+        return read_bundle(self.source).strict()
+
+    def rows(self, data: HeteroData) -> NDArray[np.int64] | None:
+        """Return the global rows that the method sees, or None for all.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If the table names what is not there.
+        """
+        return None if self.only is None else read_rows_file(self.folder / self.only, data)
+
+
+def recipe_text(
+    data: str, run: Run, sha256: str = "", figures: Mapping[str, Any] | None = None
+) -> str:
+    """Write a recipe; parameters that are None are listed under ``unset``.
+
+    The rows of a run that saw only some lie in ``only.csv`` beside it. `sha256` is that of its
+    coordinates, `figures` how figures of it are drawn.
+    """
+    document = {
+        "format": FORMAT,
+        "data": data,
+        "fingerprint": run.fingerprint,
+        "method": run.method,
+        "seed": run.seed,
+        "hold_out": run.hold_out or None,
+        "only": None if run.only is None else ONLY,
+        "unset": [name for name, value in run.params.items() if value is None],
+        "params": {name: value for name, value in run.params.items() if value is not None},
+        **({"weights": dict(run.weights)} if run.weights else {}),
+        "versions": dict(run.versions),
+        "coordinates_sha256": sha256 or None,
+        **({"figures": dict(figures)} if figures else {}),
+    }
+    return toml.dumps(document)
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no recipe, listing what is wrong.
+    hetviz.errors.ParameterError
+        If it names an unknown method or parameter.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / RECIPE
+    document = toml.loads(file.name, gate.read_file(file))
+    for key, value in document.items():
+        if key not in _KEYS or not isinstance(value, _KEYS[key]):
+            known = key in _KEYS
+            what = f"{key} has the wrong kind of value" if known else "unknown key"
+            raise gate.refusal("bad-recipe", file.name, what, value if known else key)
+    if document.get("format") != FORMAT or "data" not in document or "method" not in document:
+        raise gate.refusal(
+            "bad-recipe", file.name, f"a recipe has format = {FORMAT}, data and method"
+        )
+    method = get_method(document["method"])
+    given = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
+    checked = parameters.check(method.card.key, method.params, given)
+    run = Run(
+        document.get("fingerprint", ""),
+        method.card.key,
+        {name: checked[name] for name in given},
+        document.get("seed", 0),
+        document.get("versions", {}),
+        weights=document.get("weights", {}),
+        hold_out=float(document.get("hold_out", 0.0)),
+    )
+    return Recipe(
+        document["data"],
+        run,
+        file.parent,
+        document.get("only"),
+        document.get("coordinates_sha256", ""),
+        document.get("figures", {}),
+    )
+
+
+def run_recipe(
+    path: str | Path, out: str | Path | None = None, *, progress: Progress | None = None
+) -> Path:
+    """Run a recipe again.
+
+    Parameters
+    ----------
+    path : str or path
+        A recipe.toml, or the folder that holds one.
+    out : str or path, optional
+        Where to write; the folder ``run`` beside the recipe when absent.
+    progress : callable, optional
+
+    Returns
+    -------
+    path
+        The folder, with coordinates.csv, scores.json and recipe.toml. Where the recipe holds the
+        hash of its coordinates, ``same_coordinates`` in scores.json says whether they came out
+        equal, bit for bit.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        As `load` and `embed`. A `DataWarning` says if the data are no longer the same, and if the
+        coordinates are not.
+    """
+    recipe = read_recipe(path)
+    loaded = recipe.load()
+    data = loaded.data
+    if recipe.run.fingerprint and recipe.run.fingerprint != data.fingerprint():
+        warnings.warn(
+            f"{recipe.data} is not what the recipe was made with, so the result may differ.",
+            DataWarning,
+            stacklevel=2,
+        )
+    run = recipe.run
+    fitted = fit_run(
+        data,
+        run.method,
+        run.params,
+        run.seed,
+        progress,
+        weights=run.weights,
+        only=recipe.rows(data),
+        hold_out=run.hold_out,
+    )
+    target = recipe.folder / "run" if out is None else Path(out)
+    record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
+    if record.get("same_coordinates") is False:
+        warnings.warn(_differing(recipe.run, fitted.run), DataWarning, stacklevel=2)
+    return target
+
+
+def coordinates_hash(embedding: Embedding) -> str:
+    """Return the SHA-256 of coordinates.csv, as hex."""
+    return hashlib.sha256(coordinates_csv(embedding).encode()).hexdigest()
+
+
+def _differing(before: Run, now: Run) -> str:
+    """Say that coordinates differ, and what else does."""
+    others = [
+        f"{name} {version}, here {now.versions.get(name, 'none')}"
+        for name, version in before.versions.items()
+        if now.versions.get(name) != version
+    ]
+    why = f" It was made with {'; '.join(others)}." if others else ""
+    return f"The coordinates are not the same, bit for bit, as those of the recipe.{why}"
+
+
+def write_run(
+    folder: str | Path,
+    source: str,
+    data: HeteroData,
+    fitted: FittedRun,
+    held_out: HeteroData | None = None,
+    recipe: Recipe | None = None,
+) -> Mapping[str, Any]:
+    """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds.
+
+    A run that saw only some rows is measured on those, and only.csv lists them. What the run held
+    out itself is judged by before `held_out`, which came with the data. With the `recipe` that it
+    came from, the record says whether the coordinates are those of it.
+    """
+    scope = fitted.scope
+    judged = scope.held_out
+    if judged is None and held_out is not None:
+        judged = held_out if scope.rows is None else part_of(held_out, scope.rows)
+    scores = evaluate(scope.shown, fitted.model.embedding_, judged).to_dict()
+    sha256 = coordinates_hash(fitted.embedding)
+    record: dict[str, Any] = {
+        "method": fitted.run.method,
+        "seed": fitted.run.seed,
+        "seconds": round(fitted.run.seconds, 3),
+        "fingerprint": fitted.run.fingerprint,
+        "n_unplaced": fitted.embedding.n_unplaced,
+        "coordinates_sha256": sha256,
+        "scores": scores,
+    }
+    if recipe is not None and recipe.sha256:
+        record["same_coordinates"] = recipe.sha256 == sha256
+    figures = None if recipe is None else recipe.figures
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        _write(target / COORDINATES, coordinates_csv(fitted.embedding))
+        _write(target / SCORES, json.dumps(record, indent=2) + "\n")
+        _write(target / RECIPE, recipe_text(source, fitted.run, sha256, figures))
+        if scope.rows is not None:
+            _write(target / ONLY, rows_table(data, scope.rows))
+    except OSError as error:
+        raise gate.refusal(
+            "not-written", str(folder), f"cannot be written: {error.strerror}"
+        ) from None
+    return record
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")

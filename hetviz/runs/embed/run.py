@@ -1,0 +1,207 @@
+"""One run: a method fitted to data, and the record that lets it be repeated."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz import __version__
+from hetviz import params as parameters
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import Cancelled
+from hetviz.progress import Progress, silent
+from hetviz.runs.embed.scope import Scope, scope_of
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was run, on what, with what.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of the data, see `HeteroData.fingerprint`.
+    method : str
+        Key of the method.
+    params : mapping of str to object
+        Every parameter, given or default; without the seed.
+    seed : int
+    versions : mapping of str to str
+        Of Python, hetviz and the numeric packages.
+    seconds : float
+        Wall-clock time of the fit.
+    weights : mapping of str to float
+        Key of a kind of links to what its weights were multiplied by.
+    only : array of int or None
+        Global rows that the method saw; None for all.
+    hold_out : float
+        Share of the links, and of the comparisons, that the method did not see.
+    """
+
+    fingerprint: str
+    method: str
+    params: Mapping[str, Any]
+    seed: int
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    weights: Mapping[str, float] = field(default_factory=dict)
+    only: NDArray[np.int64] | None = None
+    hold_out: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRun:
+    """A run with its result.
+
+    Attributes
+    ----------
+    run : Run
+    model : BaseEmbedder
+        Fitted; ``model.transform`` places new rows where the card says so.
+    embedding : Embedding
+        Of all rows of the data; those that the method did not see have no place.
+    scope : Scope
+        What the method saw, and what the map is measured by.
+    """
+
+    run: Run
+    model: BaseEmbedder
+    embedding: Embedding
+    scope: Scope
+
+
+def fit_run(
+    data: HeteroData,
+    key: str,
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    only: ArrayLike | None = None,
+    hold_out: float = 0.0,
+    start: Embedding | None = None,
+) -> FittedRun:
+    """Fit a method and keep the record of it.
+
+    Parameters
+    ----------
+    data : HeteroData
+    key : str
+        Of the method.
+    params : mapping of str to object, optional
+        Where absent, the defaults.
+    seed : int
+        Passed as ``random_state`` to methods that declare it; also of what is held out.
+    progress : callable, optional
+        Partial layouts are told as layouts of all rows.
+    weights : mapping of str to float, optional
+        Key of a kind of links (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1.
+    only : array of int, optional
+        Global rows that the method sees; the others get no place.
+    hold_out : float
+        Share of the links and of the comparisons of those rows to keep from the method.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can; it is not part of the record.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the embedding so far, where there is one.
+    """
+    method = get_method(key)
+    checked = parameters.check(key, method.params, dict(params or {}))
+    if "random_state" in method.params and "random_state" not in (params or {}):
+        given = {"random_state": seed}
+        checked["random_state"] = parameters.check(key, method.params, given)["random_state"]
+    seed = int(checked.pop("random_state", seed))
+    scope = scope_of(data, weights, only, hold_out, seed)
+    settings = scope.params(checked)
+    if "random_state" in method.params:
+        settings["random_state"] = seed
+    report = silent if progress is None else progress
+    started = time.perf_counter()
+    try:
+        model = method(**settings).fit(scope.seen, scope.progress(report), start)
+    except Cancelled as stopped:
+        if stopped.partial is not None:
+            stopped.partial = scope.of_all(stopped.partial)
+        raise
+    seconds = time.perf_counter() - started
+    run = Run(
+        data.fingerprint(),
+        key,
+        checked,
+        seed,
+        versions(),
+        seconds,
+        dict(weights or {}),
+        scope.rows,
+        hold_out,
+    )
+    return FittedRun(run, model, scope.of_all(model.embedding_), scope)
+
+
+def embed(
+    data: HeteroData,
+    key: str,
+    *,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    start: Embedding | None = None,
+    **params: Any,
+) -> Embedding:
+    """Place all items of the data with a method.
+
+    Parameters
+    ----------
+    data : HeteroData
+    key : str
+        Of the method; see `hetviz.methods`.
+    random_state : int
+        Seed; used by the methods that draw random numbers.
+    progress : callable, optional
+        See `hetviz.progress.Progress`.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can.
+    **params
+        Parameters of the method.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown method or parameter, or a value out of range.
+    hetviz.errors.NotApplicableError
+        If the method does not suit the data; it says why.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> hetviz.embed(hetviz.load("digit-views"), "pca")
+    Embedding(2-D: pixels 700, fourier 700, shape 700)
+    """
+    return fit_run(data, key, params, random_state, progress, start=start).embedding
+
+
+@cache
+def versions() -> Mapping[str, str]:
+    """Return the versions that a result depends on."""
+    found = {"python": platform.python_version(), "hetviz": __version__}
+    return found | {name: metadata.version(name) for name in _PACKAGES}

@@ -1,0 +1,128 @@
+"""What a run shows to its method: some of the rows, some of the links, links that weigh less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.links import kind_key
+from hetviz.data.queries.part import part_of
+from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.progress import Progress
+
+Layout = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """What a run is about.
+
+    Attributes
+    ----------
+    data : HeteroData
+        All rows.
+    rows : array of int or None
+        Global rows that take part, ascending; None for all.
+    shown : HeteroData
+        Those rows, with the links that were not held out, as they were given: what a map is
+        measured by.
+    seen : HeteroData
+        The same with weights scaled: what the method gets.
+    held_out : HeteroData or None
+    """
+
+    data: HeteroData
+    rows: NDArray[np.int64] | None
+    shown: HeteroData
+    seen: HeteroData
+    held_out: HeteroData | None
+
+    def params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters without the values for datasets of which no row takes part."""
+        return {
+            key: {name: inner for name, inner in value.items() if name not in self._absent}
+            if isinstance(value, Mapping)
+            else value
+            for key, value in params.items()
+        }
+
+    def of_all(self, embedding: Embedding) -> Embedding:
+        """Return an embedding of those rows as one of all rows; the others have no place."""
+        if self.rows is None:
+            return embedding
+        return Embedding(
+            coordinates_of(self.data, embedding),
+            {name: dataset.ids for name, dataset in self.data.datasets.items()},
+            {name: dataset.entity for name, dataset in self.data.datasets.items()},
+            components=dict(embedding.components),
+            note=embedding.note,
+        )
+
+    def progress(self, progress: Progress) -> Progress:
+        """Return a progress that tells of partial layouts as layouts of all rows."""
+        if self.rows is None:
+            return progress
+
+        def report(fraction: float, message: str = "", **figures: Any) -> None:
+            if figures.get("layout") is not None:
+                figures["layout"] = self._widened(figures["layout"])
+            progress(fraction, message, **figures)
+
+        return report
+
+    @property
+    def _absent(self) -> set[str]:
+        return set(self.data.datasets) - set(self.seen.datasets)
+
+    def _widened(self, layout: Layout | Callable[[], Layout]) -> Callable[[], Layout]:
+        # Most partial layouts are never looked at, so the work waits for somebody who does.
+        def made() -> Layout:
+            Y = np.asarray(layout() if callable(layout) else layout)
+            out = np.full((self.data.n_rows, Y.shape[1]), np.nan, dtype=Y.dtype)
+            out[self.rows] = Y
+            return out
+
+        return made
+
+
+def scope_of(
+    data: HeteroData,
+    weights: Mapping[str, float] | None = None,
+    only: Any = None,
+    hold_out: float = 0.0,
+    seed: int = 0,
+) -> Scope:
+    """Return what a run of `data` is about.
+
+    Parameters
+    ----------
+    data : HeteroData
+    weights : mapping of str to float, optional
+        See `hetviz.data.edits.edit.Edit.weigh`.
+    only : array of int, optional
+        Global rows that take part; all when absent.
+    hold_out : float
+        Share of the links and of the comparisons of those rows to keep from the method.
+    seed : int
+        Of the split.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+    """
+    # Refuses a wrong key or factor, also one whose links take no part.
+    data.edit().weigh(weights or {})
+    rows = None if only is None else global_rows(only, data.n_rows)
+    shown, held_out = data if rows is None else part_of(data, rows), None
+    if hold_out:
+        shown, held_out = shown.holdout(hold_out, hold_out, random_state=seed)
+    kinds = set(map(kind_key, shown.links))
+    factors = {key: factor for key, factor in (weights or {}).items() if key in kinds}
+    seen = shown.edit().weigh(factors) if factors else shown
+    return Scope(data, rows, shown, seen, held_out)

@@ -1,0 +1,1 @@
+"""New items on a fitted map."""

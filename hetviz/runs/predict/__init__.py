@@ -1,0 +1,1 @@
+"""Unknown links and labels, predicted."""

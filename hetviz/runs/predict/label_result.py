@@ -1,0 +1,134 @@
+"""What predicting a label gives: a table of all items, errors on held-out labels, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz.data import Embedding
+from hetviz.features.relations.labelled import LabelColumn
+
+_MOST_NUMBERS = 100_000
+_MOST_ROUNDS_TOLD = 100
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPrediction:
+    """A label of every item of a dataset, given or predicted, and how far to trust it.
+
+    Attributes
+    ----------
+    dataset, label, method, task : str
+        `task` is "classes" or "number".
+    classes : tuple of str
+    table : DataFrame
+        A row for each item: dataset, id, label (as given where known), known, probability (that
+        the model gives this label), doubt, and p_<class> for each class. Of classes, doubt is 1
+        less the probability; of numbers, how far the sources differ, in units of the label, NaN
+        where fewer than two record the item.
+    held_out : DataFrame
+        model, error, standard_error, n, repeats: errors on labels that no model saw, the share of
+        wrong classes or the root mean square error.
+    weights : DataFrame
+        round, source, weight; empty for a transfer.
+    embedding : Embedding or None
+        A map of what is predicted.
+    decision : None, "accept", "caution" or "too risky"
+        Of a transfer.
+    reasons : list of str
+        Sentences.
+    figures : dict
+        Numbers behind the decision, or behind the fit.
+    """
+
+    dataset: str
+    label: str
+    method: str
+    task: str
+    classes: tuple[str, ...]
+    table: pd.DataFrame
+    held_out: pd.DataFrame
+    weights: pd.DataFrame
+    embedding: Embedding | None
+    decision: str | None = None
+    reasons: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the map, JSON-ready, tables as lists by column.
+
+        Notes
+        -----
+        Probabilities of single classes are left out above 100,000 of them, and of more than 100
+        rounds an even hundred is told.
+        """
+        table = self.table
+        several = [name for name in table.columns if name.startswith("p_")]
+        if len(several) * len(table) > _MOST_NUMBERS:
+            table = table.drop(columns=several)
+        weights = self.weights
+        rounds = weights["round"].unique()
+        if len(rounds) > _MOST_ROUNDS_TOLD:
+            places = np.linspace(0, len(rounds) - 1, _MOST_ROUNDS_TOLD).round().astype(int)
+            weights = weights[weights["round"].isin(rounds[places])]
+        return {
+            "dataset": self.dataset,
+            "label": self.label,
+            "method": self.method,
+            "task": self.task,
+            "classes": list(self.classes),
+            "table": _columns(table),
+            "held_out": _columns(self.held_out),
+            "weights": _columns(weights),
+            "decision": self.decision,
+            "reasons": list(self.reasons),
+            "figures": dict(self.figures),
+        }
+
+
+def labelled_table(
+    frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Put known labels in the place of predicted ones; see `LabelPrediction.table`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `hetviz.algorithms.predictor.Predicted.frame`.
+    column : LabelColumn
+    given : mapping
+        From `hetviz.features.relations.labelled.given_values`.
+    """
+    known = np.isfinite(column.y)
+    label = frame["label"].to_numpy(dtype=object).copy()
+    probability = frame["probability"].to_numpy(dtype=np.float64).copy()
+    for row in np.flatnonzero(known):
+        value = column.y[row]
+        label[row] = column.classes[int(value)] if column.classes else float(value)
+        if column.classes:
+            probability[row] = float(frame[f"p_{label[row]}"].iloc[row])
+    if column.classes:
+        label[:] = [given.get(text, text) for text in label]
+    doubt = 1.0 - probability if column.classes else frame["spread"].to_numpy(dtype=np.float64)
+    rest = frame.drop(columns=["dataset", "id", "label", "probability", "spread"])
+    table = pd.DataFrame({"dataset": frame["dataset"], "id": frame["id"], "label": label})
+    table["known"], table["probability"], table["doubt"] = known, probability, doubt
+    return pd.concat([table, rest], axis=1)
+
+
+def _columns(table: pd.DataFrame) -> dict[str, list[Any]]:
+    out: dict[str, list[Any]] = {}
+    for name in table.columns:
+        values = table[name].tolist()
+        out[str(name)] = [_plain(value) for value in values]
+    return out
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6) if np.isfinite(value) else None
+    return value

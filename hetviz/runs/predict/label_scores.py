@@ -1,0 +1,199 @@
+"""How well a label is predicted: errors on labels held out, beside plainer ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from hetviz.core.prediction import gbc
+from hetviz.core.prediction.gbc_fit import GbcSettings, fit_gbc
+from hetviz.core.prediction.gbc_held_out import GbcSource
+from hetviz.core.prediction.gbc_output import probabilities
+from hetviz.features.relations.labelled import LabelProblem
+from hetviz.progress import Part, Progress
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def split_labels(
+    y: Floats, usable: Ints, share: float, task: str, random_state: int
+) -> tuple[Ints, Ints]:
+    """Split known labels into a part to learn from and a part to judge by, class by class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+    usable : ndarray of int
+        Items with a label.
+    share : float
+        Of them to learn from; at least one item of each class, and at least one to judge by.
+    task : {"number", "classes"}
+    random_state : int
+
+    Returns
+    -------
+    shown, hidden : ndarray of int
+    """
+    rng = np.random.default_rng(random_state)
+    groups = np.zeros(len(usable)) if task == gbc.NUMBER else y[usable]
+    shown = []
+    for value in np.unique(groups):
+        mine = rng.permutation(usable[groups == value])
+        shown.append(mine[: min(max(round(share * len(mine)), 1), len(mine))])
+    kept = np.sort(np.concatenate(shown))
+    hidden = np.setdiff1d(usable, kept)
+    if not len(hidden):
+        hidden, kept = kept[-1:], kept[:-1]
+    return kept, hidden
+
+
+def error_of(task: str, margin: Floats, y: Floats) -> float:
+    """Return the share of wrong classes, or the root mean square error of numbers."""
+    if task == gbc.NUMBER:
+        return float(np.sqrt(((margin[:, 0] - y) ** 2).mean()))
+    return float((probabilities(margin).argmax(axis=1) != y).mean())
+
+
+def baselines(
+    problem: LabelProblem, y: Floats, settings: GbcSettings
+) -> Iterator[tuple[str, Floats, NDArray[np.bool_]]]:
+    """Yield name, margins (n, K) and which items they are of, for the plainer ways.
+
+    Parameters
+    ----------
+    problem : LabelProblem
+    y : ndarray of shape (n_objects,)
+        Labels to learn from, NaN elsewhere.
+    settings : GbcSettings
+        Of the trees and rounds, which all share.
+
+    Notes
+    -----
+    Trees on each source alone, their vote with equal weights, trees on all features joined with
+    gaps where a source does not record an item, and the most frequent class or the mean.
+    """
+    plain = replace(settings, lam0=0.0, lam1=0.0, weights="equal")
+    Y, task, n = problem.targets(y), problem.column.task, len(y)
+    margins: list[Floats] = []
+    learned = []
+    for name, part in zip(problem.names, problem.parts, strict=True):
+        if not np.isfinite(y[part.rows]).any():
+            continue
+        alone = fit_gbc([part], [], Y, task, plain)
+        here = np.zeros(n, dtype=bool)
+        here[part.rows] = True
+        margins.append(alone.margins[0])
+        learned.append(part)
+        yield f"{name} alone", alone.joint, here
+    if len(problem.parts) > 1:
+        rows = [part.rows for part in learned]
+        E = gbc.consensus(margins, rows, np.full(len(rows), 1.0 / len(rows)), n)
+        prior = alone.prior
+        yield "vote", np.where(np.isnan(E), prior, E), np.ones(n, dtype=bool)
+        joined = fit_gbc([joined_source(problem.parts, n)], [], Y, task, plain)
+        yield "joined features", joined.joint, np.ones(n, dtype=bool)
+    yield "guess", np.tile(_guess(task, Y), (n, 1)), np.ones(n, dtype=bool)
+
+
+def joined_source(parts: Sequence[GbcSource], n: int) -> GbcSource:
+    """Return all features side by side; NaN where a source does not record an item.
+
+    Notes
+    -----
+    Where a source is sparse, all are, and an item that a source does not record has zeros in it.
+    """
+    if any(sp.issparse(part.X) for part in parts):
+        blocks = []
+        for part in parts:
+            place = (np.ones(len(part.rows)), (part.rows, np.arange(len(part.rows))))
+            blocks.append(sp.csr_array(place, shape=(n, len(part.rows))) @ sp.csr_array(part.X))
+        return GbcSource(sp.csr_array(sp.hstack(blocks)), np.arange(n))
+    X = np.full((n, sum(part.X.shape[1] for part in parts)), np.nan)
+    start = 0
+    for part in parts:
+        stop = start + part.X.shape[1]
+        X[part.rows, start:stop] = part.X
+        start = stop
+    return GbcSource(X, np.arange(n))
+
+
+def held_out_errors(
+    problem: LabelProblem,
+    model: Any,
+    settings: GbcSettings,
+    share: float,
+    repeats: int,
+    random_state: int,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Return the errors of the consensus and of plainer ways on labels that they did not see.
+
+    Parameters
+    ----------
+    problem : LabelProblem
+    model : method with ``train(problem, y, progress)``
+    settings : GbcSettings
+        As the consensus was fitted with; the plainer ways have its trees and rounds.
+    share : float
+        Of the labels to learn from.
+    repeats : int
+        Random splits.
+    random_state : int
+    progress : callable
+
+    Returns
+    -------
+    DataFrame
+        A row for each model: model, error (`error_of`, the mean over repeats), standard_error, n
+        (labels judged by, in a repeat), repeats.
+    """
+    recorded = np.zeros(len(problem.y), dtype=bool)
+    for part in problem.parts:
+        recorded[part.rows] = True
+    usable = np.flatnonzero(np.isfinite(problem.y) & recorded)
+    errors: dict[str, list[float]] = {}
+    counts: dict[str, int] = {}
+    task = problem.column.task
+    for repeat in range(repeats):
+        shown, hidden = split_labels(problem.y, usable, share, task, random_state + repeat)
+        seen = np.full(len(problem.y), np.nan)
+        seen[shown] = problem.y[shown]
+        low, high = repeat / repeats, (repeat + 0.5) / repeats
+        _, fitted = model.train(problem, seen, Part(progress, low, high))
+        everything = np.ones(len(seen), dtype=bool)
+        found = [("gbc", fitted.joint, everything)]
+        for step in baselines(problem, seen, settings):
+            found.append(step)
+            share_done = len(found) / (len(problem.parts) + 5)
+            progress(high + (low + 1 / repeats - high) * share_done, f"Compared with {step[0]}")
+        for name, margin, here in found:
+            rows = hidden[here[hidden]]
+            if len(rows):
+                errors.setdefault(name, []).append(error_of(task, margin[rows], problem.y[rows]))
+                counts[name] = len(rows)
+    return error_table(errors, counts)
+
+
+def error_table(errors: dict[str, list[float]], counts: dict[str, int]) -> pd.DataFrame:
+    """Return one row for each model, from its errors by repeat."""
+    rows = []
+    for name, values in errors.items():
+        spread = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        rows.append((name, float(np.mean(values)), float(spread), counts[name], len(values)))
+    columns = ["model", "error", "standard_error", "n", "repeats"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _guess(task: str, Y: Floats) -> Floats:
+    """Return the margin of knowing nothing of an item: the mean, or the most frequent class."""
+    mean = np.nanmean(Y, axis=0)
+    if task == gbc.NUMBER or len(mean) == 1:
+        return np.asarray(mean)
+    return np.where(np.arange(len(mean)) == mean.argmax(), 1.0, -1.0)

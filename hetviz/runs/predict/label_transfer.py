@@ -1,0 +1,216 @@
+"""A label learned from another dataset: one space, the rows worth learning from, a bridge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import NearestNeighbors
+
+from hetviz import params as parameters
+from hetviz.algorithms.registry import get_method
+from hetviz.core.prediction.gbc import CLASSES
+from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, select_sources
+from hetviz.core.spectral.blocks import as_dense
+from hetviz.data import Dataset, Embedding, HeteroData, Labels
+from hetviz.errors import NotApplicableError
+from hetviz.features.relations.labelled import LabelColumn, given_values
+from hetviz.features.relations.tree_features import without_column
+from hetviz.features.spaces.basis import fit_basis
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEAST_LABELS = 5
+OWN_NEAREST, OWN_RIDGE, GUESS = "10 nearest of its own", "ridge on its own features", "guess"
+_NEAREST = 10
+_AXES = 10
+_MOST_STEPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """What the items of a target get from a source.
+
+    Attributes
+    ----------
+    outputs : ndarray of shape (n_t, Y) or None
+        Probabilities of the classes, or mean and mean square of a number; None where it is too
+        risky to learn from the source.
+    selection : Selection
+    pairing : str
+        How rows of the two were paired: "links", "labels" or "random".
+    learned_from : int
+        Source rows with a label that were used.
+    embedding : Embedding
+    """
+
+    outputs: Floats | None
+    selection: Selection
+    pairing: str
+    learned_from: int
+    embedding: Embedding
+
+
+def transferred(
+    data: HeteroData,
+    target: LabelColumn,
+    y: Floats,
+    source: LabelColumn,
+    params: Mapping[str, Any],
+    random_state: int,
+) -> Transfer:
+    """Predict the label of a target by what a source says of its own items.
+
+    Parameters
+    ----------
+    data : HeteroData
+    target : LabelColumn
+        Its `task` and `classes` count; what is known of it, `y` says.
+    y : ndarray of shape (n_t,)
+        Labels of the target to learn from, NaN elsewhere. With fewer than five, predictions are in
+        the source's terms.
+    source : LabelColumn
+    params : mapping
+        Of the method "hemap"; ten axes unless it says otherwise.
+    random_state : int
+
+    Notes
+    -----
+    Ten nearest neighbours in the common space say which source class (or tenth of its numbers) an
+    item has; a linear model of the target's labels there (logistic or ridge regression, which few
+    labels are enough for) says what the source's rows would be labelled;
+    `hetviz.core.prediction.transfer.bridge` joins the two (equations 5.19 and 5.20).
+    """
+    kind = get_method("hemap")
+    given = {
+        "n_components": _AXES,
+        **params,
+        "target": target.dataset,
+        "source": source.dataset,
+        "random_state": random_state,
+    }
+    model: Any = kind(**parameters.check("hemap", kind.params, given))
+    model.fit(_shown(data, target, y, source))
+    B_T = model.embedding_.coordinates[target.dataset]
+    B_S = model.embedding_.coordinates[source.dataset]
+    selection: Selection = model.selection_
+    paired = B_T[model.pairing_.target] * B_S[model.pairing_.source]
+    shared = paired.sum(axis=0) > 0
+    if model.pairing_.how != "random" and shared.any():
+        # on the other joint axes pairs lie opposite: these tell the two apart, and nothing else
+        B_T, B_S = B_T[:, shared], B_S[:, shared]
+        selection = select_sources(B_T, B_S, random_state)
+    rows = selection.rows[np.isfinite(source.y[selection.rows])]
+    outputs = None
+    if len(rows):
+        v = source.y[rows]
+        codes = v.astype(np.int64) if source.task == CLASSES else quantile_bins(v)
+        width = len(source.classes) if source.task == CLASSES else int(codes.max()) + 1
+        p_v = nearest_mean(B_S[rows], np.eye(width)[codes], B_T)
+        known = np.flatnonzero(np.isfinite(y))
+        if len(known) >= LEAST_LABELS:
+            said = _target_model(target, B_T[known], y[known], B_S[rows])
+        else:
+            said = wanted(source, v)
+        outputs = bridge(p_v, codes, said)
+    return Transfer(outputs, selection, model.pairing_.how, len(rows), model.embedding_)
+
+
+def own_ways(
+    dataset: Dataset, target: LabelColumn, y: Floats, random_state: int
+) -> dict[str, Floats]:
+    """Return what the dataset's own features say: ten nearest neighbours, ridge, and a guess.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : LabelColumn
+    y : ndarray of shape (n,)
+        Labels to learn from, NaN elsewhere; at least one.
+    random_state : int
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n, Y)
+        As `Transfer.outputs`.
+    """
+    basis = fit_basis(without_column(dataset, target.name), "auto", random_state)
+    known = np.flatnonzero(np.isfinite(y))
+    Y = wanted(target, y[known])
+    guess = np.tile(Y.mean(axis=0), (len(y), 1))
+    if isinstance(basis.features, int):
+        return {GUESS: guess}
+    X = as_dense(basis.features)
+    spread = X[known].std(axis=0)
+    Z = (X - X[known].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    ridge = Ridge(alpha=1.0).fit(Z[known], Y).predict(Z).reshape(len(y), -1)
+    return {OWN_NEAREST: nearest_mean(Z[known], Y, Z), OWN_RIDGE: ridge, GUESS: guess}
+
+
+def wanted(column: LabelColumn, y: Floats) -> Floats:
+    """Return labels as outputs: one column for each class, or a number and its square."""
+    if column.task == CLASSES:
+        return np.asarray(np.eye(len(column.classes))[y.astype(np.int64)])
+    return np.column_stack([y, y**2])
+
+
+def error_of_outputs(column: LabelColumn, outputs: Floats, y: Floats) -> float:
+    """Return the share of wrong classes, or the root mean square error of numbers."""
+    if column.task == CLASSES:
+        return float((outputs.argmax(axis=1) != y).mean())
+    return float(np.sqrt(((outputs[:, 0] - y) ** 2).mean()))
+
+
+def nearest_mean(B: Floats, outputs: Floats, at: Floats, k: int = _NEAREST) -> Floats:
+    """Return the mean output of the k nearest rows of B (n, d) for each row of `at`."""
+    near = NearestNeighbors(n_neighbors=min(k, len(B))).fit(B)
+    return np.asarray(outputs[near.kneighbors(at, return_distance=False)].mean(axis=1))
+
+
+def _target_model(target: LabelColumn, B: Floats, y: Floats, at: Floats) -> Floats:
+    """Return the target's outputs at other places by a linear model of its labels."""
+    if target.task != CLASSES:
+        return np.asarray(Ridge(alpha=1.0).fit(B, wanted(target, y)).predict(at))
+    out = np.zeros((len(at), len(target.classes)))
+    codes = np.unique(y).astype(np.int64)
+    if len(codes) == 1:
+        out[:, codes] = 1.0
+    else:
+        model = LogisticRegression(max_iter=_MOST_STEPS).fit(B, y)
+        out[:, model.classes_.astype(np.int64)] = model.predict_proba(at)
+    return out
+
+
+def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn) -> HeteroData:
+    """Return the two datasets with the target's labels as `y` says, and no feature made of them."""
+    parts = [without_column(data[column.dataset], column.name) for column in (target, source)]
+    bare = [part.name for part in parts if part.is_featureless]
+    if bare:
+        raise NotApplicableError(
+            get_method("hemap").card.title,
+            [f"Nothing but the label itself describes the items of {', '.join(bare)}."],
+        )
+    names = {target.dataset, source.dataset}
+    links = [group for group in data.links if {group.source, group.target} <= names]
+    given = given_values(data, target)
+    told = [given.get(text, text) for text in target.classes]
+    values = [
+        None if np.isnan(code) else told[int(code)] if target.classes else float(code) for code in y
+    ]
+    labels = [Labels(target.dataset, target.name, values)] + [
+        column
+        for column in data.labels
+        if column.dataset in names
+        and (column.dataset, column.name) != (target.dataset, target.name)
+    ]
+    return HeteroData(parts, links, None, labels)
+
+
+def unlabelled(dataset: str, name: str, n: int, source: LabelColumn) -> LabelColumn:
+    """Return a label of which nothing is known yet, in the source's terms."""
+    return replace(source, dataset=dataset, name=name, y=np.full(n, np.nan))

@@ -1,0 +1,225 @@
+"""Labels that are missing, predicted: by consensus of sources, or from another labelled dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz import params as parameters
+from hetviz.algorithms.registry import get_method
+from hetviz.data import HeteroData, Labels
+from hetviz.errors import ParameterError
+from hetviz.features.relations.labelled import LabelColumn, given_values, label_column
+from hetviz.features.spaces.sources import entity_sources
+from hetviz.progress import Part, Progress, silent
+from hetviz.runs.predict.label_by_transfer import by_transfer
+from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
+from hetviz.runs.predict.label_scores import error_table, held_out_errors
+
+METHODS = ("gbc", "hemap")
+_SHARE = 0.8
+_REPEATS = 3
+
+
+def predict_labels(
+    data: HeteroData,
+    dataset: str,
+    label: str,
+    *,
+    method: str = "gbc",
+    sources: Sequence[str] | None = None,
+    training_share: float | None = None,
+    repeats: int = _REPEATS,
+    source: tuple[str, str] | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    **params: Any,
+) -> LabelPrediction:
+    """Predict a label where it is missing, with errors on labels held out.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset, label : str
+        A label column, or a column of the dataset's table; features made of it are not used.
+    method : {"gbc", "hemap"}
+        "gbc" learns from all that describes the items (datasets with the same ids, links within
+        them), see `hetviz.algorithms.gbc`; "hemap" from another dataset with a label of its own.
+    sources : sequence of str, optional
+        For "gbc": datasets and kinds of links to learn from; all when absent.
+    training_share : float, optional
+        Share of the known labels that models see when their errors are measured, 0.8 when absent.
+        The predictions come from a fit to all of them.
+    repeats : int
+        How often errors are measured; 0 leaves that out.
+    source : (dataset, label), optional
+        For "hemap", needed there: what to learn from.
+    random_state : int
+    progress : callable, optional
+    **params
+        Parameters of the method.
+
+    Returns
+    -------
+    LabelPrediction
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        For an unknown dataset or label.
+    hetviz.errors.ParameterError
+        For an unknown method, source or parameter, or a value out of range.
+    hetviz.errors.NotApplicableError
+        If there is nothing to learn from, or too much; it says why.
+
+    Notes
+    -----
+    Costs 1 + 3 `repeats` fits, about: the plainer ways are fitted as often as the method.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> data = hetviz.load("world")
+    >>> mine = data.edit().drop("languages").edit().drop("films")
+    >>> found = hetviz.predict_labels(mine, "countries", "region", repeats=1, n_rounds=20)
+    >>> int((~found.table["known"]).sum())
+    0
+    >>> found.held_out["model"].tolist()
+    ['gbc', 'countries alone', 'guess']
+    """
+    report = silent if progress is None else progress
+    if method not in METHODS:
+        raise ParameterError(f"predict_labels: method = {method!r}; one of {', '.join(METHODS)}.")
+    share = _SHARE if training_share is None else training_share
+    if not 0.0 < share < 1.0:
+        raise ParameterError(
+            f"predict_labels: training_share = {share!r}; it must lie between 0 and 1."
+        )
+    if not 0 <= repeats <= 100:
+        raise ParameterError(
+            f"predict_labels: repeats = {repeats!r}; it must be a whole number from 0 to 100."
+        )
+    if method == "hemap":
+        if source is None or sources is not None:
+            raise ParameterError(
+                "predict_labels: method 'hemap' learns from one other label: give "
+                "source=(dataset, label), and no sources."
+            )
+        return by_transfer(
+            data, dataset, label, source, share, repeats, random_state, report, params
+        )
+    return _by_consensus(
+        data, dataset, label, sources, share, repeats, random_state, report, params
+    )
+
+
+def _by_consensus(
+    data: HeteroData,
+    dataset: str,
+    label: str,
+    sources: Sequence[str] | None,
+    share: float,
+    repeats: int,
+    random_state: int,
+    progress: Progress,
+    params: Mapping[str, Any],
+) -> LabelPrediction:
+    kind = get_method("gbc")
+    given = {**params, "label": f"{dataset}:{label}", "random_state": random_state}
+    column = label_column(data, dataset, label, str(params.get("task", "auto")))
+    model: Any = kind(**parameters.check("gbc", kind.params, given))
+    seen = with_label(with_sources(data, dataset, sources), column)
+    model.fit(seen, Part(progress, 0.0, 0.3 if repeats else 1.0))
+    held = error_table({}, {})
+    if repeats:
+        part = Part(progress, 0.3, 1.0)
+        held = held_out_errors(
+            model.problem_, model, model.settings_, share, repeats, random_state, part
+        )
+    weights = pd.DataFrame(model.weight_table(), columns=["round", "source", "weight"])
+    frame = model.predictions_[dataset].frame(dataset, data[dataset].ids, model.classes_)
+    table = labelled_table(frame, column, given_values(data, column))
+    progress(1.0, "Done")
+    return LabelPrediction(
+        dataset,
+        label,
+        "gbc",
+        column.task,
+        column.classes,
+        table,
+        held,
+        weights,
+        model.embedding_,
+        reasons=_sentences(held, column),
+        figures=model.diagnostics_,
+    )
+
+
+def with_label(data: HeteroData, column: LabelColumn) -> HeteroData:
+    """Return the data with a column of a table as a label, where it is not one already."""
+    if any((c.dataset, c.name) == (column.dataset, column.name) for c in data.labels):
+        return data
+    values = [
+        None if np.isnan(y) else column.classes[int(y)] if column.classes else float(y)
+        for y in column.y
+    ]
+    return data.edit().add(Labels(column.dataset, column.name, values))
+
+
+def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) -> HeteroData:
+    """Return the data in which only some sources describe the items of a dataset.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For a name that is neither a dataset with features nor a kind of links of these items.
+    """
+    if sources is None:
+        return data
+    entity = data[dataset].entity
+    views = data.views(entity)
+    kinds = entity_sources(data, entity, "featureless").graphs
+    offered = [*(name for name in views if not data[name].is_featureless), *kinds]
+    unknown = [name for name in sources if name not in offered]
+    if unknown or not sources:
+        raise ParameterError(
+            f"predict_labels: sources = {list(sources)}; choose from {', '.join(offered)}."
+        )
+    datasets = [
+        replace(part, X=None, feature_names=None, kernel=None, distance=None)
+        if name in views and name not in sources
+        else part
+        for name, part in data.datasets.items()
+    ]
+    links = [
+        group
+        for group in data.links
+        if not {group.source, group.target} <= set(views) or group.kind in sources
+    ]
+    return HeteroData(datasets, links, data.comparisons, data.labels)
+
+
+def _sentences(held: pd.DataFrame, column: LabelColumn) -> list[str]:
+    """Say what the held-out errors mean."""
+    if not len(held):
+        return []
+    errors = dict(zip(held["model"], held["error"], strict=True))
+    mine = errors["gbc"]
+    said = f"{mine:.1%} wrong" if column.classes else f"off by {mine:.3g} (root mean square)"
+    first = f"On labels held out, the consensus of the sources is {said}"
+    whole = [name for name in ("vote", "joined features", "guess") if name in errors]
+    beside = ", ".join(
+        f"{name} {errors[name]:.1%}" if column.classes else f"{name} {errors[name]:.3g}"
+        for name in whole
+    )
+    out = [f"{first}; {beside}." if beside else f"{first}."]
+    best = min(errors, key=lambda name: errors[name])
+    if best == "guess":
+        out.append("To guess is as good: what is known of the items does not tell this label.")
+    elif best != "gbc" and errors[best] < mine:
+        out.append(f"The lowest error has {best}.")
+    return out

@@ -1,0 +1,43 @@
+"""What the last comparison found, read back from the project."""
+
+from __future__ import annotations
+
+from hetviz.runs.compare.advice import MEASURES
+from hetviz.runs.compare.comparison import Comparison
+from hetviz.ui.shell import session
+from hetviz.workspace import Kept, Run, State
+
+COMPARE, SWEEP = "compare", "sweep"
+
+
+def kept_of(state: State, kind: str = COMPARE) -> Kept | None:
+    """Return the findings of that kind, if any."""
+    return state.findings.get(kind)
+
+
+def comparison_of(kept: Kept) -> Comparison:
+    """Return findings as a comparison, without embeddings."""
+    return session.cached(
+        ("comparison", id(kept)), kept, lambda: Comparison.from_dict(kept.content)
+    )
+
+
+def is_current(state: State, kept: Kept) -> bool:
+    """Whether it is about the data as they are now."""
+    return state.guided is not None and kept.fingerprint == state.guided.fingerprint()
+
+
+def deciding(found: Comparison) -> list[str]:
+    """Return the measures that may decide, the most telling first."""
+    return [key for key in found.measures if key in MEASURES]
+
+
+def run_of(state: State, kept: Kept, key: str) -> Run | None:
+    """Return the map of a candidate, if it is still there."""
+    ids = dict(zip(kept.content.get("maps", ()), kept.runs, strict=False))
+    return next((run for run in state.runs if run.id == ids.get(key)), None)
+
+
+def short_title(title: str) -> str:
+    """Return a method's title without what stands in brackets."""
+    return title.split(" (", maxsplit=1)[0]

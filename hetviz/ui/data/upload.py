@@ -1,0 +1,276 @@
+"""Own files: take them in, say what was understood and what was wrong, go on or leave it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from hetviz.errors import HetvizError, Problem
+from hetviz.io import DatasetInfo, FileInfo, Loaded
+from hetviz.io.formats.anndata import OTHERS
+from hetviz.ui.data import reading
+from hetviz.ui.shell import background, session, theme
+from hetviz.workspace import AddTables, OpenBundle, is_project
+from hetviz.workspace.store.content import read_files, read_zip
+
+TYPES = [
+    *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "parquet", "json", "jsonl", "ndjson"),
+    *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip", "hetviz"),
+]
+PROJECT = "project-file"
+"""Where in the session a project file lies that was dropped and waits to be opened."""
+_SHOWN = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """Files that were handed in and not yet opened.
+
+    Attributes
+    ----------
+    files : mapping of str to str
+        File name to blob.
+    fresh : bool
+        Open them instead of what is open, or add them to it.
+    choices : mapping of str to mapping
+        How to read each file, where the user said so.
+    loaded : Loaded or None
+        None where nothing could be used.
+    problems : tuple of Problem
+    message : str
+        Why nothing could be used.
+    read : bool
+        Whether they have been read.
+    """
+
+    files: Mapping[str, str]
+    fresh: bool
+    choices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    loaded: Loaded | None = None
+    problems: tuple[Problem, ...] = ()
+    message: str = ""
+    read: bool = False
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it is one zip."""
+        return len(self.files) == 1 and next(iter(self.files)).lower().endswith((".zip", ".hetviz"))
+
+
+def drop_zone(label: str, fresh: bool) -> None:
+    """Show where files are dropped."""
+    # A new key after each upload gives back the memory that the widget holds.
+    key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
+    # The box lists every ending in one line that does not fit; the style sheet puts a few words
+    # in the place of it.
+    with st.container(key=f"own-files-{fresh}"):
+        st.file_uploader(
+            label,
+            type=TYPES,
+            accept_multiple_files=True,
+            key=key,
+            on_change=_stage,
+            args=(key, fresh),
+            label_visibility="collapsed",
+        )
+
+
+def staged() -> Staged | None:
+    """Return the files that wait for a decision, if any; they are read by then."""
+    found: Staged | None = st.session_state.get("staged")
+    if found is not None and not found.read:
+        # Here and not where the files arrive, so that the page can say what it waits for.
+        with st.spinner("Reading the files …", show_time=True):
+            found = _read(found)
+        st.session_state["staged"] = found
+    return found
+
+
+def _stage(key: str, fresh: bool) -> None:
+    uploads = st.session_state.get(key) or []
+    if not uploads:
+        return
+    contents = {upload.name: upload.getvalue() for upload in uploads}
+    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    name, content = next(iter(contents.items()))
+    if fresh and len(contents) == 1 and is_project(name, content):
+        _forget()
+        st.session_state[PROJECT] = (name, content)
+    else:
+        stage(contents, fresh)
+
+
+def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
+    """Have files wait for a decision."""
+    st.session_state.pop("opening", None)
+    workspace = session.workspace()
+    try:
+        files = {name: workspace.blobs.put(content) for name, content in contents.items()}
+    except HetvizError as error:
+        session.tell(str(error))
+        return
+    st.session_state["staged"] = Staged(files, fresh)
+
+
+def _read(waiting: Staged) -> Staged:
+    workspace = session.workspace()
+    contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
+    loaded: Loaded | None = None
+    problems: tuple[Problem, ...] = ()
+    message = ""
+    try:
+        if waiting.is_bundle and waiting.fresh:
+            name, content = next(iter(contents.items()))
+            loaded = read_zip(content, name, workspace.blobs.kept)
+        else:
+            base = None if waiting.fresh else workspace.state.data
+            loaded = read_files(contents, waiting.choices, base, workspace.blobs.kept)
+        problems = loaded.problems
+    except HetvizError as error:
+        problems = tuple(getattr(error, "problems", ()))
+        message = "" if problems else str(error)
+    return replace(waiting, loaded=loaded, problems=problems, message=message, read=True)
+
+
+def account(waiting: Staged) -> None:
+    """Say what was understood and what was wrong, and ask how to go on."""
+    loaded = waiting.loaded
+    errors = [problem for problem in waiting.problems if problem.severity == "error"]
+    notes = [problem for problem in waiting.problems if problem.severity != "error"]
+    if loaded is None:
+        theme.headline(
+            "These files could not be read",
+            "Nothing was changed: what you had open is still there.",
+        )
+    else:
+        theme.headline(summary(loaded), _second_line(errors))
+        for info in loaded.files:
+            st.html(
+                f'<div class="hv-told"><b>{theme.esc(info.name)}</b>'
+                f"<span>{theme.esc(info.words)}{_how_read(info)}</span></div>"
+            )
+    reading.choices_form(
+        waiting.files, waiting.choices, _reread, _sheets(waiting), _matrices(waiting)
+    )
+    if waiting.message:
+        st.error(theme.plain(waiting.message))
+    if errors:
+        theme.section(
+            "What was wrong", theme.count(sum(problem.count for problem in errors), "problem")
+        )
+        problem_table(errors)
+    if notes:
+        theme.section("Worth knowing", theme.count(len(notes), "note"))
+        problem_table(notes)
+    with st.container(horizontal=True, key="decide"):
+        if loaded is not None:
+            with st.container(key="primary_go", width="content"):
+                st.button(
+                    _go_label(waiting, bool(errors)),
+                    type="primary",
+                    key="go-on",
+                    on_click=_go_on,
+                    args=(waiting,),
+                )
+        st.button("Cancel" if loaded else "Back", key="leave", on_click=_forget)
+
+
+def _sheets(waiting: Staged) -> dict[str, list[str]]:
+    """Return the sheets that messages name, by workbook."""
+    told = [problem.where for problem in waiting.problems]
+    told += [] if waiting.loaded is None else [info.name for info in waiting.loaded.files]
+    found: dict[str, list[str]] = {}
+    for name in waiting.files:
+        start = f"{name}, sheet "
+        sheets = [where.removeprefix(start) for where in told if where.startswith(start)]
+        found[name] = list(dict.fromkeys(re.split(r", (?:row|column) ", s)[0] for s in sheets))
+    return found
+
+
+def _matrices(waiting: Staged) -> dict[str, list[str]]:
+    """Return the matrices of an AnnData file that could be its features, by file."""
+    found: dict[str, list[str]] = {}
+    for info in () if waiting.loaded is None else waiting.loaded.files:
+        told = [info.facts.get("features", ""), *info.facts.get(OTHERS, "").split(", ")]
+        named = [re.split(r"[ ,]", words)[0] for words in told if words]
+        found[info.file] = sorted({*found.get(info.file, ()), *named})
+    return found
+
+
+def _how_read(info: FileInfo) -> str:
+    """Say how a file was read, as HTML."""
+    if not info.facts:
+        return ""
+    told = "; ".join(f"{what}: {value}" for what, value in info.facts.items())
+    return f'<br><span class="hv-quiet">Read with {theme.esc(told)}.</span>'
+
+
+def summary(loaded: Loaded) -> str:
+    """Say what data hold: datasets with their rows, and links."""
+    parts = [f"{len(dataset):,} {name}" for name, dataset in loaded.data.datasets.items()]
+    links = sum(map(len, loaded.data.links))
+    return theme.listed(parts) + (f", joined by {theme.count(links, 'link')}" if links else "")
+
+
+def problem_table(problems: list[Problem]) -> None:
+    """Show problems as a table: place, problem, value, what to do."""
+    head = ["Place", "Problem", "Value", "What to do"]
+    rows = [
+        [problem.where, problem.what, str(problem.value or ""), problem.remedy]
+        for problem in problems[:_SHOWN]
+    ]
+    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
+    theme.table([head[k] for k in filled], [[row[k] for k in filled] for row in rows], words=True)
+    if len(problems) > _SHOWN:
+        theme.quiet(f"… and {len(problems) - _SHOWN:,} more")
+
+
+def feature_words(info: DatasetInfo) -> str:
+    """Say where the features of a dataset come from."""
+    return info.features or "no features"
+
+
+def _second_line(errors: list[Problem]) -> str:
+    if not errors:
+        return "Everything in these files can be used."
+    some = theme.count(sum(problem.count for problem in errors), "row or file", "rows or files")
+    return f"{some} cannot be used as they are; the table says why. Nothing has been opened yet."
+
+
+def _go_label(waiting: Staged, errors: bool) -> str:
+    if errors:
+        return "Leave these rows out and go on"
+    return "Map them" if waiting.fresh else "Add them"
+
+
+def _go_on(waiting: Staged) -> None:
+    if waiting.is_bundle and waiting.fresh:
+        name, blob = next(iter(waiting.files.items()))
+        done = session.do(OpenBundle(blob, name, leave_out=True))
+    else:
+        done = session.do(
+            AddTables(
+                dict(waiting.files), dict(waiting.choices), leave_out=True, fresh=waiting.fresh
+            )
+        )
+    if not done:
+        return
+    _forget()
+    if session.workspace().state.run is None:
+        background.make_first_map()
+    if waiting.fresh:
+        st.session_state["go-to"] = "map"
+
+
+def _reread(choices: Mapping[str, Mapping[str, Any]]) -> None:
+    waiting = st.session_state.get("staged")
+    if waiting is not None:
+        st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices)
+
+
+def _forget() -> None:
+    st.session_state.pop("staged", None)

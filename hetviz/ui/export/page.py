@@ -1,0 +1,73 @@
+"""The Export page: a figure as it will be, and everything that can be taken along."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.exports.figures import FigureSettings
+from hetviz.plots.paper import written
+from hetviz.plots.paper_map import paper_map
+from hetviz.ui.export import files as export_files
+from hetviz.ui.export import options, project
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import charts
+from hetviz.ui.widgets.downloads import stem_of
+from hetviz.workspace import Run, State
+
+_PREVIEW_PIXELS = 1400
+
+
+def show(state: State, run: Run) -> None:
+    """Show the page."""
+    data, embedding = state.opened(), charts.embedding_of(state, run)
+    if embedding is None:
+        return
+    kinds = [f"{len(part):,} {name}" for name, part in data.datasets.items()]
+    theme.headline(
+        f"{theme.listed(kinds)}, ready for print",
+        "Figures hold their text as text. Each file is made when you press its button.",
+    )
+    left, right = st.columns([1.7, 1], gap="large")
+    with right:
+        chosen = options.show(state, run)
+    source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
+    with left:
+        export_files.the_map(source)
+        _preview(source)
+        export_files.charts_of(source)
+    with right:
+        export_files.tables(source)
+        export_files.again(source)
+        project.offer(state)
+
+
+def _preview(of: export_files.Source) -> None:
+    """Show the figure as it will be; drawn again only when something of it changes."""
+    settings = of.chosen.settings
+
+    def make() -> tuple[bytes, str]:
+        picture = paper_map(
+            of.data,
+            of.embedding,
+            of.chosen.colours,
+            width=settings.width,
+            height=settings.height,
+            names=settings.names,
+            hidden=settings.hidden,
+            title=of.how,
+            caption=settings.caption,
+        )
+        dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))
+        return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
+
+    key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _drawn(settings))
+    with st.spinner("Drawing the figure"):
+        image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
+    with st.container(key="export-preview"):
+        st.image(image, width="stretch")
+    theme.quiet(caption)
+
+
+def _drawn(settings: FigureSettings) -> tuple[object, ...]:
+    """Return what the preview depends on."""
+    return settings.width, settings.height, settings.names, settings.hidden, settings.caption

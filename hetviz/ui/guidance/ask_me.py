@@ -1,0 +1,255 @@
+"""Ask me: the most informative next question, with its items in their own form and a key each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import streamlit as st
+
+from hetviz.algorithms.base import Capability
+from hetviz.algorithms.registry import get_method, methods
+from hetviz.data import HeteroData
+from hetviz.data.model.statements import set_names
+from hetviz.errors import HetvizError
+from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
+from hetviz.runs.ask.stopping import stopping_hint
+from hetviz.ui.shell import background, session, theme
+from hetviz.ui.statements import moved as act_moved
+from hetviz.ui.statements.moved import NOTICED
+from hetviz.ui.widgets import charts, item_chip
+from hetviz.workspace import Run, State
+from hetviz.workspace.commands.commands import from_dict
+
+BATCH = 10
+EVERY = 5
+_KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
+_TEXT = 160
+
+
+@dataclass
+class _Asking:
+    """What this visitor was asked; kept in the session.
+
+    Attributes
+    ----------
+    of : tuple
+        The map and the datasets that the batch is about.
+    batch : list of Question
+        Worked out ahead, so that the next one is there at once.
+    skipped : set of str
+        Keys of questions not to ask again.
+    given : list of (int, Question)
+        Steps of the workspace after each answer, by which undo knows its own, and what was asked.
+    since, pending : int
+        Answers since the map was made again, and those that the map being made will know.
+    moved : dict of str to (int, float)
+        By map: how many answers were new to it, and the share of items that it moved.
+    """
+
+    of: tuple[object, ...] = ()
+    batch: list[Question] = field(default_factory=list)
+    skipped: set[str] = field(default_factory=set)
+    given: list[tuple[int, Question]] = field(default_factory=list)
+    since: int = 0
+    pending: int = 0
+    moved: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+
+def card(state: State) -> None:
+    """Show the next question about the open data on the shown map."""
+    data, run = state.data, state.run
+    theme.section("Ask me", _progress(data) if data is not None else "")
+    if data is None or run is None:
+        theme.quiet("Make a map first: questions come from what it leaves in doubt.")
+        return
+    asking = _asking()
+    _note_moves(state, run, asking)
+    question = _next(state, data, run, asking)
+    with st.container(border=True, key="ask"):
+        if question is None:
+            theme.quiet("Nothing is left to ask about this map.")
+        else:
+            _show(data, question)
+        _below(asking, question)
+    hint = stopping_hint(list(asking.moved.values()))
+    if hint is not None:
+        theme.quiet(hint)
+    if asking.since and background.live() is None:
+        st.button(
+            f"Refit with {theme.count(asking.since, 'answer')}",
+            key="ask-refit",
+            on_click=_refit,
+            help=f"This happens by itself after every {EVERY} answers.",
+        )
+
+
+def _show(data: HeteroData, question: Question) -> None:
+    text = (
+        "Which is it nearer to?" if question.kind == "comparison" else "Do these two go together?"
+    )
+    st.html(f'<p class="hv-ask">{text}</p>')
+    rows = question.rows
+    if question.kind == "comparison":
+        _faces(data, rows[:1])
+        rows = rows[1:]
+    _faces(data, rows)
+    labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
+    for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
+        column.button(
+            label,
+            key=f"ask-{said}",
+            width="stretch",
+            shortcut=_KEYS[said],
+            on_click=_answer,
+            args=(question, said),
+        )
+    theme.quiet(question.why)
+
+
+def _faces(data: HeteroData, rows: Sequence[int]) -> None:
+    """Show items side by side, each in its own form, above the buttons that name them."""
+    cells = []
+    for row in rows:
+        item = item_chip.item_at(data, row)
+        source = item_chip.picture_of(data, item)
+        face = (
+            f'<img src="{theme.esc(source)}" alt="">'
+            if source
+            else f'<i aria-hidden="true">{item.glyph}</i>'
+        )
+        cells.append(
+            f"<div>{face}<h2>{theme.esc(item.title)}</h2><p>{theme.esc(_line(data, row))}</p></div>"
+        )
+    st.html(f'<div class="hv-asked">{"".join(cells)}</div>')
+
+
+def _line(data: HeteroData, row: int) -> str:
+    """Return what a row is, and the first text that tells more of it."""
+    item = item_chip.item_at(data, row)
+    text = (item.dataset.recipe or {}).get("text")
+    table = item.dataset.table
+    if table is not None and isinstance(text, str) and text in table.columns:
+        words = str(table[text].iloc[item.row])
+        if words and words != item.title:
+            return f"{item.dataset.name}: {words[:_TEXT]}{'…' if len(words) > _TEXT else ''}"
+    return item.dataset.name
+
+
+def _below(asking: _Asking, question: Question | None) -> None:
+    with st.container(horizontal=True, gap="small", key="ask-below"):
+        st.button(
+            "Cannot say",
+            key="ask-skip",
+            type="tertiary",
+            shortcut=_KEYS["skip"],
+            disabled=question is None,
+            on_click=_skip,
+            args=(question,),
+        )
+        mine = bool(asking.given) and session.workspace().steps == asking.given[-1][0]
+        st.button(
+            "Undo answer",
+            key="ask-undo",
+            type="tertiary",
+            shortcut=_KEYS["undo"],
+            disabled=not mine,
+            on_click=_undo,
+            args=(session.workspace().steps,),
+        )
+
+
+def _progress(data: HeteroData) -> str:
+    """Say how many answers there are, and how many of them say together."""
+    asked = set_names(data) == ASKED
+    if not asked.any():
+        return ""
+    weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
+    yes = int((asked[: len(weight)] & (weight > 0)).sum())
+    words = f"{int(asked.sum()):,} answered"
+    return f"{words}, {yes:,} of them yes" if asked[: len(weight)].any() else words
+
+
+def _asking() -> _Asking:
+    kept = st.session_state.get("ask-me")
+    if not isinstance(kept, _Asking):
+        kept = st.session_state["ask-me"] = _Asking()
+    return kept
+
+
+def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question | None:
+    """Return the first question that is still open; work out more when the last was used."""
+    of = (run.id, *((name, len(part)) for name, part in data.datasets.items()))
+    if asking.of != of:
+        asking.of, asking.batch = of, []
+    asking.batch = still_open(data, asking.batch, asking.skipped)
+    embedding = charts.embedding_of(state, run)
+    if not asking.batch and embedding is not None:
+        asking.batch = suggest_questions(
+            data, embedding, BATCH, skip=asking.skipped, kinds=_kinds(run)
+        )
+    return asking.batch[0] if asking.batch else None
+
+
+def _kinds(run: Run) -> tuple[str, ...]:
+    """Return what the shown method can make use of."""
+    if run.method not in {card.key for card in methods()}:
+        return ("link", "pair")
+    can = get_method(run.method).card.capabilities
+    uses = {
+        "link": Capability.LINKS,
+        "pair": Capability.WITHIN_LINKS,
+        "comparison": Capability.COMPARISONS,
+    }
+    return tuple(kind for kind, use in uses.items() if use in can) or ("link", "pair")
+
+
+def _answer(question: Question, said: str) -> None:
+    asking = _asking()
+    # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
+    if any(question.key == answered.key for _, answered in asking.given):
+        return
+    if not session.do(from_dict(question.answer(said))):
+        return
+    asking.given.append((session.workspace().steps, question))
+    asking.since += 1
+    if asking.since >= EVERY:
+        _refit()
+
+
+def _refit() -> None:
+    asking = _asking()
+    if background.refit(session.workspace().state):
+        asking.pending, asking.since = asking.since, 0
+
+
+def _skip(question: Question) -> None:
+    _asking().skipped.add(question.key)
+
+
+def _undo(steps: int) -> None:
+    asking = _asking()
+    if not asking.given or not steps == asking.given[-1][0] == session.workspace().steps:
+        return
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.tell(str(error))
+        return
+    _, question = asking.given.pop()
+    asking.batch.insert(0, question)
+    asking.since = max(asking.since - 1, 0)
+
+
+def _note_moves(state: State, run: Run, asking: _Asking) -> None:
+    """Keep how much a map that was made for answers moved."""
+    if run.id in asking.moved or not asking.pending:
+        return
+    far = act_moved.distances(state, run)
+    if far is None:
+        return
+    there = far[np.isfinite(far)]
+    if len(there):
+        asking.moved[run.id] = (asking.pending, float((there >= NOTICED).mean()))
+        asking.pending = 0

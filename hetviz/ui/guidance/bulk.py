@@ -1,0 +1,58 @@
+"""Change or remove all statements that are shown, at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from hetviz.ui.shell import session, theme
+from hetviz.workspace import DropStatements, EditStatements
+
+
+def offer(form: str, rows: pd.DataFrame) -> None:
+    """Offer one change for all rows that the filter lets through."""
+    word = "link" if form == "link" else "comparison"
+    own = rows[rows["own"]]
+    with st.popover("Change all shown", key=f"bulk-{form}", disabled=own.empty):
+        theme.quiet(
+            f"For {theme.count(len(own), word)}: all that the choice at the left shows, on every "
+            "page of the table. One undo takes it back."
+        )
+        low = -1.0 if form == "link" else 0.05
+        weight = st.slider(
+            "Weight", low, 1.0, 0.5, 0.05, key=f"bulk-weight-{form}",
+            help="From −1, apart, to 1, together." if form == "link" else None,
+        )  # fmt: skip
+        keys = own["key"].tolist()
+        with st.container(horizontal=True):
+            st.button(
+                "Set the weight",
+                key=f"bulk-set-{form}",
+                disabled=weight == 0,
+                on_click=_edit,
+                args=(keys, "weight", weight),
+            )
+            st.button(
+                f"Remove {theme.count(len(own), word)}",
+                key=f"bulk-remove-{form}",
+                on_click=_remove,
+                args=(keys,),
+            )
+        note = st.text_input("Note", max_chars=500, key=f"bulk-note-{form}")
+        st.button(
+            "Write the note",
+            key=f"bulk-note-do-{form}",
+            disabled=not note.strip(),
+            on_click=_edit,
+            args=(keys, "note", note.strip()),
+        )
+
+
+def _edit(keys: list[str], column: str, value: Any) -> None:
+    session.do(EditStatements({key: {column: value} for key in keys}))
+
+
+def _remove(keys: list[str]) -> None:
+    session.do(DropStatements(keys))

@@ -1,0 +1,157 @@
+"""How far the map keeps what was said: curves one can click, and what is not kept there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.metrics.conflicts.pricing import price
+from hetviz.plots.curve import usual_place
+from hetviz.ui.guidance import order as guidance_order
+from hetviz.ui.guidance import sentences
+from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, records
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import charts
+from hetviz.workspace import State
+
+_TOLD = 4
+_LEAST = 0.1
+_NOT_MET = {"apart": "Said apart, yet near", "comparisons": "Comparisons not met"}
+
+
+@dataclass(frozen=True)
+class ReadOff:
+    """Where the curve is read off.
+
+    Attributes
+    ----------
+    kind : str
+        Of statements, as in `hetviz.metrics.fit.curves`.
+    at : float
+        Share of all pairs; of comparisons the length of the near pair beside the far pair's.
+    """
+
+    kind: str
+    at: float
+
+
+def measured(state: State, data: HeteroData, form: str) -> ReadOff:
+    """Show how far the map keeps the links or the comparisons; return where that is read off."""
+    kind = "comparisons" if form == "comparison" else "links"
+    found = ReadOff(kind, usual_place(kind))
+    if state.run is None:
+        return found
+    figures = charts.figures(state, state.run)
+    if any(charts.curves_of(figures, form).values()):
+        theme.section("What the map keeps")
+        found = _curve(*charts.choose_curve(figures, form))
+    elif form == "comparison":
+        guidance_order.shares(figures["scores"])
+    if form == "comparison":
+        guidance_order.stages(state.guided or data)
+        guidance_order.views(state)
+    return found
+
+
+def _curve(curves: Mapping[str, object], kind: str) -> ReadOff:
+    sort = charts.sort_of(kind)
+    key = f"look-at-{sort}"
+    # The field stands below the curve that it moves; until it is drawn the session knows its value.
+    share = float(st.session_state.setdefault(key, 100.0 * usual_place(sort))) / 100.0
+    with st.container(height=190, border=False, key="clicked-curve"):
+        charts.show_curve(curves, kind, share, lambda chart: _clicked(chart, key))
+    theme.quiet(charts.curve_words(curves, kind, share))
+    st.number_input(
+        "Near pair, at most so many % as long" if sort == "comparisons" else "Nearest pairs, in %",
+        _LEAST,
+        100.0,
+        step=1.0,
+        format="%.3g",
+        key=key,
+        width=220,
+        help="A click on the curve sets it too. Beside it stands what is not kept there.",
+    )
+    return ReadOff(kind, share)
+
+
+def _clicked(chart: str, key: str) -> None:
+    """Read the curve off where it was clicked; a click that takes a point back says nothing."""
+    points = st.session_state[chart]["selection"]["points"]
+    if points:
+        share = points[0]["customdata"]
+        share = share[0] if isinstance(share, list) else share
+        st.session_state[key] = min(max(float(f"{100 * float(share):.2g}"), _LEAST), 100.0)
+
+
+def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: ReadOff) -> None:
+    """Show the statements that are not kept at a place of the curve, the worst first, priced."""
+    rows = _of_kind(ledger.of(form), read.kind)
+    rows = rows[rows["on"] & (rows["fate"] != NO_PLACE)]
+    lost = rows[lost_at(rows, read)]
+    what = _NOT_MET.get(read.kind, "Links not met")
+    usual = read.at == usual_place(charts.sort_of(read.kind))
+    theme.section(
+        f"{what}{'' if usual else f' at {charts.percent(read.at)}'}",
+        f"{len(lost):,} of {len(rows):,}",
+    )
+    if rows.empty:
+        theme.quiet("Nothing of this is between items that have a place on this map.")
+        return
+    if lost.empty:
+        theme.quiet(f"The map keeps all of them: {len(rows):,}.")
+        return
+    order = np.argsort(goodness(lost), kind="stable")
+    pages = -(-len(lost) // _TOLD)
+    place = st.container()
+    page = 1
+    if pages > 1:
+        page = st.pagination(pages, key=f"broken-page-{form}-{read.kind}-{read.at}-{pages}")
+    told = records(lost.iloc[order[(page - 1) * _TOLD : page * _TOLD]])
+    with place:
+        prices = _prices(state, [str(row["key"]) for row in told], read)
+        sentences.lines(data, told, f"broken-{form}", prices)
+
+
+def lost_at(rows: pd.DataFrame, read: ReadOff) -> NDArray[np.bool_]:
+    """Say which statements do not count as kept at a place of the curve."""
+    near = rows["near"].to_numpy(dtype=np.float64)
+    if read.kind == "comparisons":
+        # far / (near + far) of a pair that is `at` times as long
+        return np.asarray(near <= 0.5 if read.at >= 1.0 else near < 1.0 / (1.0 + read.at))
+    together = rows["weight"].to_numpy(dtype=np.float64) > 0
+    return np.asarray(together != (near >= 1.0 - read.at))
+
+
+def _of_kind(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Return the statements that a curve is of."""
+    if kind == "comparisons":
+        return rows
+    if kind == "apart":
+        return rows[rows["weight"] < 0]
+    if "|" not in kind:
+        return rows[rows["weight"] > 0]
+    said = rows["source"].astype(str) + "|" + rows["target"].astype(str)
+    turned = rows["target"].astype(str) + "|" + rows["source"].astype(str)
+    return rows[((said == kind) | (turned == kind)) & (rows["weight"] > 0)]
+
+
+def _prices(state: State, keys: Sequence[str], read: ReadOff) -> dict[str, str]:
+    """Return, by key, what keeping a statement would break."""
+    data, run = state.guided, state.run
+    embedding = None if run is None else charts.embedding_of(state, run)
+    near = usual_place("links") if read.kind == "comparisons" else read.at
+    if data is None or embedding is None or not 0 < near < 1:
+        return {}
+
+    def make() -> dict[str, str]:
+        table = price(data, embedding, near=near, keys=keys)
+        return dict(zip(table["key"], table["sentence"], strict=True))
+
+    name = ("price", id(data), id(embedding), near, tuple(keys))
+    return session.cached(name, (data, embedding), make)

@@ -1,0 +1,172 @@
+"""Guidance as a file: import with an account of every refused row, export, templates to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.data.edits.adding import add_all
+from hetviz.errors import HetvizError, Problem
+from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
+from hetviz.metrics.conflicts.conflicts import would_contradict
+from hetviz.ui.data import upload
+from hetviz.ui.shell import session, theme
+from hetviz.workspace import ImportGuidance
+from hetviz.workspace.store.content import keeping
+
+_STAGED = "guidance-staged"
+_TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
+_WARNED = 2
+_TEMPLATES = {"links": "Template for links", "comparisons": "Template for comparisons"}
+
+
+@dataclass(frozen=True)
+class Staged:
+    """A file that was handed in and not yet taken over."""
+
+    filename: str
+    blob: str
+
+
+def offer(data: HeteroData) -> None:
+    """Offer to import, to export and templates."""
+    with st.popover("File", icon=":material/description:", key="guidance-file"):
+        theme.section("Import")
+        key = f"guidance-upload-{st.session_state.get('guidance-uploads', 0)}"
+        st.file_uploader(
+            "A table of links or comparisons",
+            type=_TYPES,
+            key=key,
+            on_change=_stage,
+            args=(key,),
+            label_visibility="collapsed",
+        )
+        theme.quiet("You see what would be added, and each row that cannot be, before it is.")
+        theme.section("Export")
+        _download("All that was said", "guidance.csv", partial(guidance_csv, data))
+        theme.quiet(
+            "Change it in a spreadsheet and import it again: a row about the same items takes the "
+            "place of the earlier one."
+        )
+        theme.section("Fill in")
+        for form, label in _TEMPLATES.items():
+            _download(label, f"{form}.csv", partial(guidance_template, data, form))
+
+
+def waits() -> bool:
+    """Whether a file waits for a decision."""
+    return _STAGED in st.session_state
+
+
+def account(data: HeteroData) -> None:
+    """Say what a file holds and what cannot be used, and ask how to go on."""
+    staged: Staged = st.session_state[_STAGED]
+    try:
+        content = session.workspace().blobs.get(staged.blob)
+        parse = keeping(session.workspace().blobs.kept)
+        read = session.cached(
+            ("guidance-read", staged.blob, id(data)),
+            data,
+            lambda: read_guidance(staged.filename, content, data, parse),
+        )
+    except HetvizError as error:
+        _refused(staged, error)
+        return
+    errors = list(read.errors)
+    theme.headline(_found(staged, read), _second(data, read, len(errors)))
+    _contradictions(data, read)
+    if errors:
+        theme.section("What was wrong", theme.count(_number(errors), "row"))
+        upload.problem_table(errors)
+    notes = [problem for problem in read.problems if problem.severity != "error"]
+    if notes:
+        theme.section("Worth knowing", theme.count(len(notes), "note"))
+        upload.problem_table(notes)
+    with st.container(horizontal=True, key="guidance-decide"):
+        if read.n_good:
+            with st.container(key="primary_import", width="content"):
+                st.button(
+                    "Leave these rows out and add the others" if errors else "Add them",
+                    type="primary",
+                    key="import-guidance",
+                    on_click=_import,
+                    args=(staged,),
+                )
+        st.button("Cancel" if read.n_good else "Back", key="leave-guidance", on_click=_forget)
+
+
+def _refused(staged: Staged, error: HetvizError) -> None:
+    theme.headline(
+        f"{staged.filename} holds no guidance",
+        "Nothing was changed: what was said before is still there.",
+    )
+    problems: list[Problem] = list(getattr(error, "problems", ()))
+    if problems:
+        upload.problem_table(problems)
+    else:
+        st.error(theme.plain(error))
+    st.button("Back", key="leave-guidance", on_click=_forget)
+
+
+def _found(staged: Staged, read: GuidanceRead) -> str:
+    return f"{staged.filename}: {read.n_good:,} of {theme.count(read.n_rows, 'row')} can be added"
+
+
+def _second(data: HeteroData, read: GuidanceRead, errors: int) -> str:
+    met = add_all(data, read.parts)
+    parts = [
+        f"{len(met.added):,} new" if met.added else "",
+        f"{len(met.updated):,} in place of an earlier one" if met.updated else "",
+        f"{met.n_same:,} there already" if met.n_same else "",
+    ]
+    told = theme.listed([part for part in parts if part])
+    wrong = "The table says what is wrong with the others. " if errors else ""
+    return f"{told}. {wrong}Nothing has been added yet." if told else f"{wrong}Nothing is added."
+
+
+def _contradictions(data: HeteroData, read: GuidanceRead) -> None:
+    """Say what the file would contradict."""
+    found = would_contradict(data, read.parts)
+    for conflict in found[:_WARNED]:
+        st.warning(theme.plain(conflict.sentence), icon=":material/warning:")
+    if len(found) > _WARNED:
+        theme.quiet(f"{len(found) - _WARNED:,} more; each can be settled here once it is added.")
+
+
+def _number(problems: list[Problem]) -> int:
+    return sum(problem.count for problem in problems)
+
+
+def _download(label: str, name: str, make: Callable[[], Any]) -> None:
+    st.download_button(
+        label,
+        data=make,
+        file_name=name,
+        mime="text/csv",
+        on_click="ignore",
+        key=f"download-{name}",
+    )
+
+
+def _stage(key: str) -> None:
+    given = st.session_state.get(key)
+    if given is None:
+        return
+    blob = session.workspace().blobs.put(given.getvalue())
+    # A new key after each upload gives back the memory that the widget holds.
+    st.session_state["guidance-uploads"] = st.session_state.get("guidance-uploads", 0) + 1
+    st.session_state[_STAGED] = Staged(given.name, blob)
+
+
+def _import(staged: Staged) -> None:
+    if session.do(ImportGuidance(staged.blob, staged.filename, leave_out=True)):
+        _forget()
+
+
+def _forget() -> None:
+    st.session_state.pop(_STAGED, None)

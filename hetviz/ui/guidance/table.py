@@ -1,0 +1,306 @@
+"""The tables of links and comparisons: filtered, worst kept first, edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.data.model.statements import COMPARED as COMPARED_SET
+from hetviz.plots.curve import LOOK_AT
+from hetviz.ui.guidance import bulk, editor, sentences
+from hetviz.ui.guidance.ledger import (
+    BROKEN,
+    COMPARED,
+    KEPT,
+    NO_PLACE,
+    Ledger,
+    goodness,
+    ledger_of,
+    naming,
+    records,
+    titles,
+)
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import item_chip
+from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
+
+PAGE = 200
+_SEEN = 6
+_ALL, _HELD, _OFF = "all of them", "held out", "switched off"
+_FATES = {"the broken ones": BROKEN, "the kept ones": KEPT, "those without a place": NO_PLACE}
+_ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
+_WORDS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
+_TEXTS = ("kind", "note", "who", "when", "set", "fate")
+
+
+def show(data: HeteroData, ledger: Ledger, form: str) -> None:
+    """Show the links or the comparisons, with what to choose among them by."""
+    with st.container(horizontal=True, key="guidance-filters"):
+        rows = _asked(data, ledger, form)
+    _page(data, form, rows, len(ledger.of(form)))
+
+
+def _asked(data: HeteroData, ledger: Ledger, form: str) -> pd.DataFrame:
+    """Ask which statements to show; return them, worst kept first."""
+    said, aside = ledger.of(form), ledger.aside if form == "link" else ledger.aside.iloc[:0]
+    choices = [_ALL, *(words for words, fate in _FATES.items() if (said["fate"] == fate).any())]
+    choices += [_HELD] * bool(said["held"].any() or len(aside)) + [_OFF] * bool((~said["on"]).any())
+    which = st.selectbox(
+        "Which", choices, key=f"which-{form}", label_visibility="collapsed", width=170
+    )
+    sets = list(said["set"].unique())
+    part = _ALL_SETS
+    if len(sets) > 1:
+        part = st.selectbox(
+            "Set",
+            [_ALL_SETS, *sets],
+            key=f"which-set-{form}",
+            label_visibility="collapsed",
+            width=170,
+        )
+    between = _between(said, form)
+    text = st.text_input(
+        "Find",
+        key=f"find-{form}",
+        placeholder="Find an item or note",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        width=190,
+        max_chars=100,
+    )
+    rows = pd.concat([said[said["held"]], aside]) if which == _HELD else said
+    if which == _OFF:
+        rows = rows[~rows["on"]]
+    elif which in _FATES:
+        rows = rows[rows["fate"] == _FATES[which]]
+    if part != _ALL_SETS:
+        rows = rows[rows["set"] == part]
+    if between is not None:
+        rows = rows[_joins(rows, form) == between]
+    if text.strip():
+        rows = rows[naming(data, rows, text)]
+    return _ordered(form, (which, part, between, text, st.session_state["sid"]), rows)
+
+
+def _between(said: pd.DataFrame, form: str) -> str | None:
+    """Ask for the datasets that statements join, where there are several choices."""
+    pairs = sorted(set(_joins(said, form)))
+    if len(pairs) < 2:
+        return None
+    found = st.selectbox(
+        "Datasets",
+        [_ALL_PAIRS, *pairs],
+        key=f"which-pair-{form}",
+        label_visibility="collapsed",
+        width=190,
+    )
+    return None if found == _ALL_PAIRS else found
+
+
+def _joins(rows: pd.DataFrame, form: str) -> NDArray[np.object_]:
+    """Return the datasets that each statement joins, in words; which stands first is no matter."""
+    ends = ("source", "target") if form == "link" else [f"{end}_dataset" for end in COMPARED]
+    columns = [rows[end].astype(str) for end in ends]
+    known = {}
+    for names in set(zip(*columns, strict=True)):
+        # A comparison of three items leaves one place empty.
+        several = sorted(set(names) - {""})
+        known[names] = " – ".join(several) if len(several) > 1 else f"within {several[0]}"
+    return np.array([known[names] for names in zip(*columns, strict=True)], dtype=object)
+
+
+def _page(data: HeteroData, form: str, rows: pd.DataFrame, total: int) -> None:
+    """Show the statements asked for, a page of them at a time."""
+    one, many = _WORDS[form]
+    if not len(rows):
+        theme.quiet(
+            f"No {one} fits this choice; there are {total:,}." if total else f"No {many} yet."
+        )
+        return
+    number = 1
+    pages = -(-len(rows) // PAGE)
+    place = st.container()
+    with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
+        shown = f"{theme.count(len(rows), one)}" + ("" if len(rows) == total else f" of {total:,}")
+        theme.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
+        bulk.offer(form, rows)
+        if pages > 1:
+            # As wide as its pages: beside others it would show fewer.
+            width = 60 * (min(pages, 5) + 2)
+            number = st.pagination(pages, key=f"page-{form}-{pages}", width=width)
+    part = rows.iloc[(number - 1) * PAGE : number * PAGE]
+    with place:
+        _table(data, form, part, bool((rows["role"] == "relation").any()))
+
+
+def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> None:
+    name = f"table-{form}"
+    frame = _frame(data, form, rows)
+    columns: dict[str, Any] = _items(data, form, rows, frame)
+    number = st.column_config.NumberColumn
+    text = st.column_config.TextColumn
+    if form == "link":
+        columns["weight"] = number(
+            "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=78,
+            help="From −1, apart, to 1, together.",
+        )  # fmt: skip
+        if rows["score"].notna().any():
+            columns["score"] = number("Score", format="%.3g", width=70)
+        columns["kind"] = text("Kind", max_chars=150, width=90)
+    else:
+        columns["weight"] = number(
+            "Weight", min_value=0.0, step=0.1, format="%.2f", width=78,
+            help="How much it counts beside the others; above 0.",
+        )  # fmt: skip
+    columns["near"] = st.column_config.ProgressColumn(
+        "Nearness" if form == "link" else "Agreement",
+        min_value=0.0,
+        max_value=100.0,
+        format="%.0f %%",
+        width=105,
+        help=(
+            "The share of all pairs that lie farther apart on the map: 100 % is nearest."
+            if form == "link"
+            else "The far distance as a share of both: above 50 % the map agrees."
+        ),
+    )
+    columns["fate"] = text(
+        "Kept?",
+        width=70,
+        help=(
+            f"Together is kept among the nearest {100 * LOOK_AT:.0f} % of all pairs of the two "
+            "datasets, apart outside them. The panel of an item looks from its own place instead, "
+            "so its count may differ."
+            if form == "link"
+            else "Whether the pair said to be nearer is nearer on the map."
+        ),
+    )
+    # Before what may need a table wider than the window.
+    columns |= _buttons(form, frame)
+    columns["note"] = text("Note", max_chars=500, width=110 if form == "link" else 80)
+    own_sets = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
+    for column, label, some in (
+        ("set", "Set", own_sets),
+        ("who", "Said by", frame["who"] != ""),
+        ("when", "When", frame["when"] != ""),
+    ):
+        if some.any():
+            columns[column] = text(label, width=90)
+    editable = {"weight", "score", "kind", "note"} & set(columns)
+    editor.table(
+        name,
+        frame,
+        columns,
+        editable if rows["own"].all() else set(),
+        _save,
+        _SEEN,
+        f"Table of {theme.count(len(rows), *_WORDS[form])}, worst kept first",
+    )
+    if observed and form == "link":
+        theme.quiet("Some of these were observed, not said; they count as links all the same.")
+
+
+def _frame(data: HeteroData, form: str, rows: pd.DataFrame) -> pd.DataFrame:
+    names = titles(data)
+    out = pd.DataFrame(index=pd.Index(rows["key"].to_numpy(), name="key"))
+    for end in _shown_ends(form, rows):
+        at = rows[end].to_numpy()
+        shown = _faces(data, at)
+        if shown is not None:
+            out[f"{end}-face"] = shown
+        out[end] = names[at]
+    out["weight"] = rows["weight"].to_numpy(dtype=np.float64)
+    out["score"] = rows["score"].to_numpy(dtype=np.float64)
+    out["near"] = 100.0 * rows["near"].to_numpy(dtype=np.float64)
+    for column in _TEXTS:
+        out[column] = rows[column].astype(object).fillna("").to_numpy()
+    out["when"] = [str(moment)[:10] for moment in out["when"]]
+    return out
+
+
+def _shown_ends(form: str, rows: pd.DataFrame) -> tuple[str, ...]:
+    if form == "link":
+        return ("p", "q")
+    return ("a", "b", "d") if (rows["a"] == rows["c"]).all() else ("a", "b", "c", "d")
+
+
+def _faces(data: HeteroData, rows: NDArray[np.int64]) -> list[str] | None:
+    """Return the addresses of pictures, empty where an item has none; None if none has one."""
+    if all(part.media is None for part in data.datasets.values()):
+        return None
+    found = [item_chip.picture_of(data, item_chip.item_at(data, int(row))) or "" for row in rows]
+    return found if any(found) else None
+
+
+def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the columns of the items, named after their dataset where that is one."""
+    ends = _shown_ends(form, rows)
+    said = {
+        "link": ("One item", "The other"),
+        "comparison": ("This", "is nearer to", "than to")
+        if len(ends) == 3
+        else ("These", "two", "are nearer than", "and"),
+    }[form]
+    columns: dict[str, Any] = {}
+    for end, words in zip(ends, said, strict=True):
+        if f"{end}-face" in frame:
+            columns[f"{end}-face"] = st.column_config.ImageColumn("", width=44)
+        first, last = (item_chip.item_at(data, int(k)) for k in (rows[end].min(), rows[end].max()))
+        alone = form == "link" and first.dataset is last.dataset
+        label = f"{first.glyph} {first.dataset.name}" if alone else words
+        columns[end] = st.column_config.TextColumn(label, width=140 if form == "link" else 104)
+    return columns
+
+
+def _buttons(form: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """Add what can be done with a row, at its end."""
+    offered = ["Show on the map", *(["Turn round"] if form == "comparison" else []), "Remove"]
+    frame["do"] = [offered] * len(frame)
+    return {
+        "do": st.column_config.ButtonColumn(
+            "", width=44, type="tertiary", key=f"do-{form}", on_click=_do, args=(form,)
+        )
+    }
+
+
+def _do(form: str) -> None:
+    key = editor.clicked(f"table-{form}", f"do-{form}")
+    if key is None:
+        return
+    label = str(st.session_state[f"do-{form}"]["label"])
+    if label == "Remove":
+        session.do(DropStatements([key]))
+    elif label == "Turn round":
+        session.do(ReverseComparisons([key]))
+    else:
+        rows = ledger_of(session.workspace().state).of(form)
+        found = rows[rows["key"] == key]
+        if len(found):
+            sentences.show_on_map(sentences.items_of(records(found)[0]))
+
+
+def _save(changes: Mapping[str, Mapping[str, Any]]) -> None:
+    session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
+
+
+def _ordered(form: str, choice: tuple[Any, ...], rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows worst kept first, in the order they had while the choice is the same.
+
+    Otherwise a weight that changes its sign would take its row elsewhere under the hand. What was
+    said since stands first.
+    """
+    fresh = rows["key"].to_numpy()[np.argsort(goodness(rows), kind="stable")]
+    run = session.workspace().state.chosen
+    kept: tuple[Any, dict[str, int]] | None = st.session_state.get(f"order-{form}")
+    if kept is None or kept[0] != (run, choice):
+        kept = ((run, choice), {key: place for place, key in enumerate(fresh)})
+        st.session_state[f"order-{form}"] = kept
+    place = kept[1]
+    order = sorted(fresh, key=lambda key: place.get(key, -1))
+    return rows.set_index("key", drop=False).loc[order].reset_index(drop=True)

@@ -1,0 +1,119 @@
+// The map: what is known of it, for all parts to read, and the parts, each of which does one thing.
+//
+// Selection and camera belong to the browser while the map lives. Python's are taken when the map
+// mounts, and whenever Python's selection has a higher version than ours (undo, Clear, search).
+
+import { Acts } from "./acts.js";
+import { Arrival } from "./arrival.js";
+import { Bar } from "./bar.js";
+import { Camera } from "./camera.js";
+import { Density } from "./density.js";
+import { h } from "./dom.js";
+import { Drawing } from "./drawing.js";
+import { Fog } from "./trust_overlay.js";
+import { Hands } from "./pointer.js";
+import { Keys } from "./keys.js";
+import { Layers } from "./layers.js";
+import { Legend } from "./legend.js";
+import { Live } from "./live.js";
+import { Overlay } from "./overlay.js";
+import { Plot } from "./plot.js";
+import { remember } from "./recall.js";
+import { Selection } from "./selection.js";
+import { Tip } from "./tooltip.js";
+import { Together } from "./together.js";
+import { Travel } from "./transition.js";
+import { View } from "./view.js";
+
+/** Show a map in `root`, or tell the one that is there what has changed. */
+export function mount(root, component) {
+  root.hvMap ??= new HetMap(root);
+  const map = root.hvMap;
+  map.arrival.update(component);
+  // Streamlit also closes an older call while a newer one is under way; only a map that has left
+  // the page is taken apart.
+  return () => setTimeout(() => {
+    if (root.isConnected || root.hvMap !== map) return;
+    root.hvMap = null;
+    map.close();
+  });
+}
+
+class HetMap {
+  constructor(root) {
+    const stage = h("div", { class: "hv-stage", tabindex: 0, role: "application" });
+    Object.assign(this, {
+      root, stage, view: new View(), n: 0, data: null, tool: "move", hidden: [],
+      pos: new Float32Array(0), shown: new Uint8Array(0), pass: new Uint8Array(0),
+      slot: new Uint8Array(0), palette: ["#999999"], picked: new Uint8Array(0), count: 0,
+      version: -1, links: [], linksTotal: 0, order: [], cursor: -1, hovered: -1, sketch: null,
+      ghosts: null, moving: false, flight: null, motion: null, dead: false,
+      heldUntil: 0, pointerDown: false,
+      stats: { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this },
+    });
+    root.replaceChildren();
+    this.live = h("div", { class: "hv-say", role: "status", "aria-live": "polite" });
+    const plot = h("div", { class: "hv-plot", "aria-hidden": "true" });
+    const canvas = h("canvas", { class: "hv-over", "aria-hidden": "true" });
+    this.note = h("div", { class: "hv-note" }, "Drawing the map…");
+    stage.append(plot, canvas, this.note);
+    this.arrival = new Arrival(this);
+    this.camera = new Camera(this);
+    this.drawing = new Drawing(this);
+    this.layers = new Layers(this);
+    this.selection = new Selection(this);
+    this.travel = new Travel(this);
+    this.plot = new Plot(plot, this.stats, () => this.drawing.rebuild());
+    this.overlay = new Overlay(canvas, this);
+    this.density = new Density(this);
+    this.fog = new Fog(this);
+    this.tip = new Tip(this);
+    this.together = new Together(this);
+    this.acts = new Acts(this);
+    this.bar = new Bar(this);
+    this.legend = new Legend(this);
+    this.follower = new Live(this);
+    this.hands = new Hands(this);
+    this.keys = new Keys(this);
+    root.append(this.bar.element, stage, this.legend.element, this.live);
+    root.__hv = this.stats;
+    this.observer = new ResizeObserver(() => this.camera.resize());
+    this.observer.observe(stage);
+    document.fonts?.ready.then(() => this.wish({ place: true }));
+  }
+
+  /** Ask for a frame in which the camera ("view"), points ("pos"), or more, are drawn anew. */
+  wish(what = {}) { this.drawing.wish(what); }
+
+  select(rows, how, polygon) { this.selection.select(rows, how, polygon); }
+
+  pickedRows() { return this.selection.rows(); }
+
+  setTool(tool) {
+    this.tool = tool;
+    this.stage.dataset.tool = tool;
+    this.bar.update();
+    remember(this);
+  }
+
+  say(words) { this.live.textContent = words; }
+
+  close() {
+    this.dead = true;
+    this.observer.disconnect();
+    this.camera.close();
+    this.drawing.close();
+    this.travel.close();
+    this.hands.close();
+    this.keys.close();
+    this.acts.close();
+    this.bar.close();
+    this.tip.close();
+    this.together.leave();
+    this.follower.stop();
+    this.density.close();
+    this.fog.close();
+    this.media?.close();
+    this.plot.purge();
+  }
+}

@@ -1,0 +1,333 @@
+"""What the map in the browser is told: a small JSON object that names arrays by their hashes.
+
+Everything that depends on the data alone is kept as long as they live, so that a rerun of the page
+only looks things up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data import HeteroData
+from hetviz.jobs import Job
+from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, number_range, spoken
+from hetviz.plots.label_placement import name_anchors
+from hetviz.plots.labels import LONGEST_NAME, NAME_FONT
+from hetviz.plots.map import map_alt
+from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
+from hetviz.plots.planar import unjoined
+from hetviz.plots.text import is_word, short
+from hetviz.ui.map import layers, selection_codec
+from hetviz.ui.map import parts as map_parts
+from hetviz.ui.map.array_cache import SHELVES, Packed, kept
+from hetviz.ui.map.parts import data_of, frame_of, geometry, hidden_layers, passing_rows, seen
+from hetviz.workspace import Run, State
+
+Mode = Literal["work", "look"]
+
+_LOOKED_AT = 200
+
+
+def spec(
+    state: State,
+    run: Run | None,
+    *,
+    session: str,
+    theme: Theme = "light",
+    mode: Mode = "work",
+    selection: ArrayLike = (),
+    camera: Mapping[str, Any] | None = None,
+    version: int = 0,
+    live: Job | None = None,
+) -> dict[str, Any]:
+    """Return what the map component draws, JSON-ready.
+
+    Parameters
+    ----------
+    state : State
+        With data; its view says colour and layers, its filters which rows are seen.
+    run : Run or None
+        The map; None where there is none yet, for the partial maps of `live`.
+    session : str
+        Whose browser may ask for the arrays.
+    theme : {"light", "dark"}
+    mode : {"work", "look"}
+    selection : array of int
+        Global rows.
+    camera : mapping, optional
+        ``{"x": [low, high], "y": [low, high]}``.
+    version : int
+        Of the selection; the browser takes it over where it is higher than its own.
+    live : Job, optional
+        Whose partial maps to draw.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a filter names what is not there.
+    """
+    data = data_of(state)
+    colours = layers.colours_of(state, run)
+    form = geometry(state, run)
+    frame = frame_of(state, run)
+    selected = np.asarray(selection, dtype=np.int64)
+    hidden = tuple(name for name in state.view.hidden if name in data.datasets)
+    passes = passing_rows(state)
+    unplaced = seen(state) & ~form.placed
+
+    def shelf(packed: Packed) -> str:
+        return SHELVES.put(session, packed)
+
+    return {
+        "session": session,
+        "n": data.n_rows,
+        "fingerprint": data.fingerprint(),
+        "mode": mode,
+        "geometry": shelf(form.packed),
+        "title": "" if run is None else run.title,
+        "alt": map_alt(data, colours, hidden),
+        "frame": {
+            "x": [float(frame.low[0]), float(frame.high[0])],
+            "y": [float(frame.low[1]), float(frame.high[1])],
+            "stretch": frame.stretch,
+        },
+        "outside": frame.outside,
+        "unplaced": int(unplaced.sum()),
+        "notes": [*_warning(run), *form.notes, *_unjoined(data, run, hidden)],
+        "datasets": kept(data, "datasets", lambda: _datasets(data)),
+        "colour": _colour(data, colours, theme, session),
+        "mask": None if passes is None else shelf(map_parts.packed_mask(state)),
+        "hidden": list(hidden),
+        "names": _names(state, run, colours, theme),
+        "order": shelf(map_parts.order(state, run)),
+        "selection": {
+            "key": shelf(Packed.of(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
+            if len(selected)
+            else None,
+            "count": len(selected),
+            "version": version,
+        },
+        "camera": _camera(camera),
+        "live": None if live is None else {"job": live.id, "title": live.title},
+        "density": _density(state, run, session),
+        "tokens": asdict(tokens(theme)),
+        "theme": theme,
+        "urls": urls(session),
+    }
+
+
+def unpack_selection(
+    value: object, state: State, run: Run | None, previous: ArrayLike = ()
+) -> NDArray[np.int64]:
+    """Return the rows that a selection of the browser means, in order.
+
+    Parameters
+    ----------
+    value : mapping
+        ``{"packed": base64 of the rows' bits}``, or ``{"polygon": [[x, y], ...]}`` for all rows
+        inside it that are shown and pass the filters, with ``"add"`` or ``"subtract"`` true to
+        change the selection before. ``"fingerprint"``, where given, is of the data it was made on.
+    state : State
+    run : Run or None
+    previous : array of int
+        Rows selected before.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no selection, or one on other data.
+    """
+    data = data_of(state)
+    if not isinstance(value, Mapping):
+        raise selection_codec.refusal("this is no selection")
+    if value.get("fingerprint") not in (None, data.fingerprint()):
+        raise selection_codec.refusal("it was made before the data changed")
+    if "packed" in value:
+        return selection_codec.rows_of_bits(value["packed"], data.n_rows)
+    form = geometry(state, run)
+    found = selection_codec.rows_in_polygon(value.get("polygon"), form.points, seen(state))
+    return selection_codec.combined(found, previous, value)
+
+
+def urls(session: str) -> dict[str, str]:
+    """Return the map's addresses, relative to the app's root; those ending in / take one part."""
+    own = quote(session, safe="")
+    parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item", "density")}
+    return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
+
+
+def _warning(run: Run | None) -> list[str]:
+    """Return what the method itself says must be known of its map, after its title and a colon."""
+    words = "" if run is None else run.embedding.note.partition(": ")[2]
+    return [f"{words[:1].upper()}{words[1:].rstrip('.')}."] if words else []
+
+
+def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
+    """Say which datasets share the picture only."""
+    if run is None:
+        return []
+    gone = set(run.embedding.coordinates) - set(data.datasets)
+    return unjoined(run.embedding, {*hidden, *gone})
+
+
+def _datasets(data: HeteroData) -> list[dict[str, Any]]:
+    found = []
+    for place, (name, dataset) in enumerate(data.datasets.items()):
+        symbol, glyph, factor = shape_of(place)
+        rows = data.offsets[name]
+        few = dataset.titles[:: max(1, len(dataset) // _LOOKED_AT)]
+        found.append(
+            {
+                "name": name,
+                "start": rows.start,
+                "stop": rows.stop,
+                "symbol": symbol,
+                "glyph": glyph,
+                "factor": factor,
+                "count": len(dataset),
+                "media": dataset.media is not None and any(map(bool, dataset.media)),
+                "words": sum(map(is_word, map(str, few))) > len(few) / 2,
+            }
+        )
+    return found
+
+
+def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) -> dict[str, Any]:
+    token = tokens(theme)
+    numbers = colours.option.kind == "numbers"
+    # Layers of different maps have the same key.
+    own = id(colours)
+    values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
+    low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
+    palette = [_slot(token, code) for code in range(len(colours.categories))]
+    counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
+    return {
+        "key": SHELVES.put(session, values),
+        "kind": "numbers" if numbers else "categories",
+        "option": colours.option.key,
+        "title": colours.option.title,
+        "categories": [spoken(name) for name in colours.categories],
+        "counts": counts,
+        "others": colours.n_other,
+        "borrowed": list(colours.borrowed),
+        "palette": palette,
+        "text": [text_colour(colour, theme) for colour in palette],
+        "ghost": token.ghost,
+        "low": low if numbers else None,
+        "high": high if numbers else None,
+        "scale": list(NUMBERS) if numbers else [],
+    }
+
+
+def _slot(token: Tokens, code: int) -> str:
+    """Return the colour of a category; more than there are colours begin again."""
+    return token.categories[code % N_SLOTS]
+
+
+def _packed_colour(colours: Colouring) -> Packed:
+    if colours.option.kind == "numbers":
+        return Packed.of(colours.value, "<f4")
+    return Packed.of(colours.code, "|i1")
+
+
+def _counts(colours: Colouring) -> dict[str, Any]:
+    """Return how many rows each category has, how many others there are, and rows without."""
+    if colours.option.kind == "numbers":
+        return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
+    sizes = np.bincount(colours.code + 2, minlength=2 + len(colours.categories))
+    return {
+        "categories": sizes[2:].tolist(),
+        "other": int(sizes[OTHER + 2]),
+        "none": int(sizes[NO_VALUE + 2]),
+    }
+
+
+def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> list[dict[str, Any]]:
+    """Return the name of each category, and where it may stand, best first."""
+    data = data_of(state)
+
+    def make() -> list[tuple[str, int, list[list[float]]]]:
+        form, frame = geometry(state, run), frame_of(state, run)
+        dots = np.flatnonzero(seen(state) & form.placed)
+        points = form.points[dots].astype(np.float64)
+        code = colours.code[dots]
+        inside = frame.inside(points)
+        points, code = points[inside], code[inside]
+        found = []
+        for k, category in enumerate(colours.categories):
+            members = points[code == k]
+            if len(members):
+                name = short(spoken(category), LONGEST_NAME)
+                at = name_anchors(frame, members, points, name, NAME_FONT)
+                found.append((name, k, at.tolist()))
+        return found
+
+    def within() -> list[tuple[str, int, list[list[float]]]]:
+        form, frame = geometry(state, run), frame_of(state, run)
+        shown = seen(state) & form.placed
+        points = form.points.astype(np.float64)
+        shown[shown] = frame.inside(points[shown])
+        found = []
+        for part in layers.part_names_of(state, run):
+            members = points[part.rows[shown[part.rows]]]
+            if len(members):
+                name = short(spoken(part.name), LONGEST_NAME)
+                at = name_anchors(frame, members, points[shown], name, NAME_FONT)
+                found.append((name, part.cluster, at.tolist()))
+        return found
+
+    parts: list[tuple[str, int, list[list[float]]]] = []
+    if colours.option.key == CLUSTER.key:
+        parts = kept(data, ("parts", id(colours), id(run), *_view(state)), within, (run, colours))
+    key = ("names", id(run), id(colours), *_view(state))
+    token = tokens(theme)
+    return [
+        {
+            "text": name,
+            "code": k,
+            "colour": text_colour(token.categories[k % N_SLOTS], theme),
+            "at": at,
+        }
+        for name, k, at in kept(data, key, make, (run, colours))
+    ] + [
+        {
+            "text": name,
+            "code": k,
+            "colour": text_colour(_slot(token, k), theme),
+            "at": at,
+            "within": True,
+        }
+        for name, k, at in parts
+    ]
+
+
+def _view(state: State) -> tuple[Hashable, ...]:
+    return hidden_layers(state), tuple(state.filters)
+
+
+def _density(state: State, run: Run | None, session: str) -> dict[str, Any] | None:
+    """Return which points are drawn over a picture of all, where all are too many."""
+    if data_of(state).n_rows <= map_parts.DENSITY_LIMIT:
+        return None
+    rows = map_parts.sample(state, run)
+    return {
+        "limit": map_parts.DENSITY_LIMIT,
+        "sample": SHELVES.put(session, Packed.of(rows, "<i4")),
+    }
+
+
+def _camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
+    """Return a camera of two finite ranges, or None."""
+    try:
+        found = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}
+    except (KeyError, TypeError, ValueError):
+        return None
+    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in found.values())
+    return found if sound else None

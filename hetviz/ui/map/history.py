@@ -1,0 +1,151 @@
+"""The maps made so far: choose, name, star and remove them, and what each was made with."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.errors import ParameterError
+from hetviz.params import Choice, Param, PerDataset
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import item_text, weights
+from hetviz.workspace import ChooseRun, DropRun, RenameRun, Run, StarRun, State
+
+_MOST_TITLE = 80
+_SCROLLS_FROM = 4
+_HEIGHT = 430
+
+
+def show(state: State) -> None:
+    """Show the list; starred maps first, then the newest."""
+    if not state.runs:
+        return
+    with st.popover(f"Maps ({len(state.runs):,})", key="maps"):
+        newest = list(reversed(state.runs))
+        runs = [run for run in newest if run.starred] + [run for run in newest if not run.starred]
+        height: int | Literal["content"] = _HEIGHT if len(runs) >= _SCROLLS_FROM else "content"
+        with st.container(height=height, border=False, key="map-list", width=400):
+            for run in runs:
+                _entry(state, run)
+
+
+def _entry(state: State, run: Run) -> None:
+    with st.container(border=True, key=f"map-{run.id}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            key = f"map-name-{run.id}-{run.title}"
+            st.text_input(
+                "Name of this map",
+                value=run.title,
+                max_chars=_MOST_TITLE,
+                key=key,
+                label_visibility="collapsed",
+                on_change=_rename,
+                args=(run.id, key),
+            )
+            now = run.id == state.chosen
+            _button("Shown" if now else "Show", f"show-{run.id}", ChooseRun(run.id), disabled=now)
+            star = ("★", "Take the star away") if run.starred else ("☆", "Keep at the top")
+            _button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
+            _button("×", f"drop-{run.id}", DropRun(run.id), "Remove this map; undo brings it back")
+        theme.quiet(" · ".join(facts(state, run)))
+
+
+def _button(
+    label: str,
+    key: str,
+    command: ChooseRun | StarRun | DropRun,
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    kind: Literal["secondary", "tertiary"] = "secondary" if help is None else "tertiary"
+    st.button(
+        label, key=key, type=kind, help=help, disabled=disabled, on_click=_do, args=(command,)
+    )
+
+
+def facts(state: State, run: Run) -> list[str]:
+    """Say where a map comes from and how well it does, one short phrase each."""
+    method = _method(run.method)
+    words = [] if method is None or method[0] == run.title else [method[0]]
+    words += [when_words(run.when)] if run.when else ["came with the data"]
+    scores = (run.figures or {}).get("scores", {})
+    if "guidance_area" in scores:
+        kept = f"links kept {scores['guidance_area']:.2f}"
+        unseen = scores.get("guidance_area_held_out")
+        words.append(kept if unseen is None else f"{kept}, held out {unseen:.2f}")
+    placed = sum(int(mask.sum()) for mask in run.embedding.placed.values())
+    words.append(theme.count(placed, "item"))
+    if not state.is_current(run):
+        words.append("data changed since")
+    return words + settings(state.data, run)
+
+
+def settings(data: HeteroData | None, run: Run) -> list[str]:
+    """Say which settings differ from the method's own, in plain words."""
+    method = _method(run.method)
+    declared = {} if method is None else method[1]
+    words = [
+        f"{(param.label or name).lower()}: {_value(param, run.params[name])}"
+        for name, param in declared.items()
+        if name in run.params and run.params[name] != param.default and name != "random_state"
+    ]
+    if run.hold_out:
+        words.append(f"{item_text.share_words(run.hold_out)} of the links held out")
+    for key, factor in run.weights.items():
+        kind = key if data is None else weights.kind_words(data, key)
+        words.append(f"without {kind}" if factor == 0 else f"{kind} × {factor:g}")
+    if run.seed:
+        words.append(f"seed {run.seed}")
+    return words
+
+
+def _method(key: str) -> tuple[str, dict[str, Param]] | None:
+    from hetviz.algorithms.registry import get_method
+
+    try:
+        method = get_method(key)
+    except ParameterError:
+        # A map that came with the data may be of a method that this version lacks.
+        return None
+    return method.card.title, dict(method.params)
+
+
+def _value(param: Param, value: Any) -> str:
+    if isinstance(param, PerDataset) and isinstance(value, dict):
+        return ", ".join(f"{name} {_value(param.inner, inner)}" for name, inner in value.items())
+    if isinstance(param, PerDataset):
+        return _value(param.inner, value)
+    if isinstance(param, Choice) and value in param.options:
+        return str(param.options[value] or value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def when_words(text: str) -> str:
+    """Return a moment as the visitor's clock shows it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    year = "" if moment.year == datetime.now(UTC).year else f" {moment.year}"
+    try:
+        zone = ZoneInfo(st.context.timezone or "UTC")
+    except (KeyError, ValueError):
+        return f"{moment:%-d %B}{year}, {moment:%H:%M} UTC"
+    here = moment.astimezone(zone)
+    return f"{here:%-d %B}{year}, {here:%H:%M}"
+
+
+def _rename(run: str, key: str) -> None:
+    session.do(RenameRun(run, str(st.session_state[key])))
+
+
+def _do(command: ChooseRun | StarRun | DropRun) -> None:
+    session.do(command)

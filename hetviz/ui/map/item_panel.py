@@ -1,0 +1,162 @@
+"""The panel of one selected item: what it is, what lies nearest, and what its links lead to."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.data.queries.links_of_rows import Touching, touching
+from hetviz.metrics.fit.nearest import Nearest, nearest
+from hetviz.plots.colour import spoken
+from hetviz.plots.curve import LOOK_AT
+from hetviz.plots.text import short
+from hetviz.ui.map import item_trust
+from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.widgets import charts, item_chip, item_text
+from hetviz.ui.widgets.item_chip import Item
+from hetviz.workspace import Run, State
+
+_PICTURES, _WORDS, _FAR = 10, 8, 6
+_FACTS, _LONG = 5, 400
+
+
+def show(state: State, row: int) -> None:
+    """Show one item."""
+    data, run = state.data, state.run
+    if data is None:
+        return
+    item = item_chip.item_at(data, row)
+    item_chip.head(data, item, _line(data, item))
+    _facts(data, item)
+    links = touching(data, [row])
+    near = {} if run is None else _nearest(state, run, row)
+    if run is not None and not near:
+        theme.quiet("This item has no place on this map.")
+    for name, found in near.items():
+        _neighbours(data, name, found)
+    _own_links(state, row, links, near)
+    if run is not None and near:
+        item_trust.show(state, run, row)
+    neighbours = [int(other) for found in near.values() for other in found.rows]
+    linked = links.leads_to().tolist()
+    with st.container(horizontal=True, gap="small"):
+        _button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
+        _button("Select linked", "pick-linked", [row, *linked], bool(linked))
+        st.button("Clear", type="tertiary", key="clear", on_click=selection.clear)
+
+
+def _line(data: HeteroData, item: Item) -> str:
+    dataset = item.dataset
+    words = dataset.name
+    if dataset.ids[item.row] != item.title:
+        words += f", id {short(str(dataset.ids[item.row]), 40)}"
+    if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
+        words += f", a view of one {dataset.entity}"
+    return words
+
+
+def _facts(data: HeteroData, item: Item) -> None:
+    """Show the row's columns: few at once, all on request, long texts as text."""
+    dataset = item.dataset
+    hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
+    facts: list[tuple[str, str]] = []
+    texts: list[tuple[str, str]] = []
+    for name, column in item_text.columns_of(data, dataset.name).items():
+        words = item_text.value_words(column, item.row)
+        if name in hidden or not words or words in (item.title, dataset.ids[item.row]):
+            continue
+        if column.kind == "text" or len(words) > 60:
+            texts.append((name, words))
+        else:
+            facts.append((spoken(name), words))
+    if facts:
+        theme.pairs(facts[:_FACTS])
+    for _, words in texts[:1]:
+        theme.quiet(short(words, _LONG))
+    longer = [pair for pair in texts if len(pair[1]) > _LONG] or texts[1:]
+    if len(facts) > _FACTS or longer:
+        with st.expander(f"All {theme.count(len(facts) + len(texts), 'column')}"):
+            theme.pairs(facts)
+            for name, words in texts:
+                st.html(
+                    f'<p class="hv-text"><b>{theme.esc(spoken(name))}</b> {theme.esc(words)}</p>'
+                )
+
+
+def _nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
+    data = state.data
+    embedding = charts.embedding_of(state, run)
+    if data is None or embedding is None:
+        return {}
+    return session.cached(
+        ("nearest", id(data), id(run), row),
+        (data, run),
+        lambda: nearest(data, embedding, row, _PICTURES, LOOK_AT, least=_PICTURES),
+    )
+
+
+def _neighbours(data: HeteroData, name: str, found: Nearest) -> None:
+    rows = found.rows
+    pictures = [item_chip.picture_of(data, item_chip.item_at(data, int(row))) for row in rows]
+    mostly = sum(address is not None for address in pictures) > len(rows) / 2
+    rows = rows if mostly else rows[:_WORDS]
+    marked = set(found.rows[found.linked].tolist())
+    aside = f"{len(rows)} of {found.n_others:,}" + ("; outlined: linked" if marked else "")
+    theme.section(f"Nearest {name}", aside)
+    (item_chip.strip if mostly else item_chip.chips)(data, rows.tolist(), marked)
+
+
+def _own_links(state: State, row: int, links: Touching, near: dict[str, Nearest]) -> None:
+    data = state.data
+    if data is None or not len(links):
+        if data is not None and data.links:
+            theme.quiet("No link touches this item.")
+        return
+    theme.section("Its own links", theme.count(len(links), "link"))
+    rows = [
+        (f"Linked {name} among the {found.n_near:,} nearest", _kept(found))
+        for name, found in near.items()
+        if found.n_links
+    ]
+    held = _held_out(state, row)
+    if held is not None and state.run is not None:
+        embedding = charts.embedding_of(state, state.run)
+        if embedding is not None:
+            unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)
+            rows += [
+                (f"Held-out {name}, likewise", _kept(found))
+                for name, found in unseen.items()
+                if found.n_links
+            ]
+    apart = int((links.weight < 0).sum())
+    if apart:
+        rows.append(("Said to be apart", f"{apart:,}"))
+    theme.pairs(rows)
+    _far(data, row, links, near)
+
+
+def _kept(found: Nearest) -> str:
+    return f"{found.n_links_near:,} of {found.n_links:,}"
+
+
+def _held_out(state: State, row: int) -> Touching | None:
+    """Return the links that came with the data to judge a map by, of this item."""
+    held = state.held_out
+    if held is None or state.data is None or held.n_rows != state.data.n_rows:
+        return None
+    found = touching(held, [row])
+    return found if len(found) else None
+
+
+def _far(data: HeteroData, row: int, links: Touching, near: dict[str, Nearest]) -> None:
+    """Name linked items that are not among the nearest shown."""
+    shown = {int(other) for found in near.values() for other in found.rows}
+    far = [int(other) for other in links.leads_to() if int(other) not in shown]
+    if far and near:
+        more = len(far) - _FAR
+        theme.quiet("Linked, and farther away" + (f" ({more:,} more)" if more > 0 else "") + ":")
+        item_chip.chips(data, far[:_FAR], far)
+
+
+def _button(label: str, key: str, rows: list[int], enabled: bool) -> None:
+    st.button(label, key=key, disabled=not enabled, on_click=selection.choose, args=(rows,))

@@ -1,0 +1,135 @@
+"""Colours that belong to a map and not to its data: clusters, trust, stability, and the fog.
+
+Taken when they are first asked for, and kept as long as the data live.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.plots.colour import (
+    CLUSTER,
+    LAYERS,
+    Colouring,
+    ColourOption,
+    cluster_colouring,
+    layer_colouring,
+)
+from hetviz.ui.map import parts
+from hetviz.ui.map.array_cache import Packed, kept
+from hetviz.workspace import Run, State
+
+if TYPE_CHECKING:
+    from hetviz.runs.cluster.contrast import Contrasts
+    from hetviz.runs.cluster.parts import PartName
+
+FOG_STEPS = 200
+NO_FOG = 255
+
+
+def options(state: State, run: Run | None) -> list[ColourOption]:
+    """Return the layers that the map can be coloured by."""
+    if run is None or state.data is None:
+        return []
+    clusters = [] if state.clustering is None else [CLUSTER]
+    return (
+        clusters
+        + [LAYERS["trust"]]
+        + ([LAYERS["stability"]] if len(_alike(state, run)) > 1 else [])
+    )
+
+
+def colours_of(state: State, run: Run | None) -> Colouring:
+    """Return the colouring that the view asks for; that of the data where it has no such layer."""
+    data, key = parts.data_of(state), state.view.colour
+    if key == CLUSTER.key and run is not None and state.clustering is not None:
+        found = state.clustering
+        return kept(
+            data, (key, id(found)), lambda: cluster_colouring(found.names, found.of(data)), found
+        )
+    if run is None or key not in {option.key for option in options(state, run)}:
+        return parts.colours_of(data, key)
+    if key == "stability":
+        runs = _alike(state, run)
+        name: tuple[object, ...] = (key, *map(id, runs))
+
+        def make() -> Colouring:
+            from hetviz.metrics.trust.stability import stability
+
+            places = [found for one in runs if (found := state.embedding(one)) is not None]
+            return layer_colouring("stability", stability(places))
+
+        return kept(data, name, make, runs)
+    trusted = trust_of(state, run)
+    return kept(
+        data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
+    )
+
+
+def contrasts_of(data: HeteroData) -> Contrasts:
+    """Return what the items of the data can be told apart by, read once."""
+
+    def make() -> Contrasts:
+        # It loads scipy's distributions, which nothing before the first clusters needs.
+        from hetviz.runs.cluster.contrast import Contrasts
+
+        return Contrasts(data)
+
+    return kept(data, "contrasts", make)
+
+
+def part_names_of(state: State, run: Run | None) -> list[PartName]:
+    """Return names for the parts of the clusters, for who looks nearer."""
+    data, found = parts.data_of(state), state.clustering
+    if run is None or found is None:
+        return []
+
+    def make() -> list[PartName]:
+        from hetviz.runs.cluster.parts import part_names
+
+        Y = parts.geometry(state, run).points.astype(np.float64)
+        return part_names(contrasts_of(data), Y, found.of(data), found.names)
+
+    return kept(data, ("part names", id(found), id(run)), make, (found, run))
+
+
+def trust_of(state: State, run: Run) -> NDArray[np.float64]:
+    """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown."""
+    data = parts.data_of(state)
+
+    def make() -> NDArray[np.float64]:
+        from hetviz.metrics.trust.trust import trust
+
+        embedding = state.embedding(run)
+        if embedding is None:
+            return np.full(data.n_rows, np.nan)
+        return trust(state.guided or data, embedding).score
+
+    return kept(data, ("trust", id(run), state.off), make, run)
+
+
+def fog_of(state: State, run: Run) -> Packed:
+    """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown."""
+    score = trust_of(state, run)
+    steps = np.where(np.isfinite(score), np.rint(FOG_STEPS * np.nan_to_num(score)), NO_FOG)
+    return Packed.of(steps, "|u1")
+
+
+def _alike(state: State, run: Run) -> tuple[Run, ...]:
+    """Return the maps of the data as they are now to compare a map with, itself among them.
+
+    Those of its own method where there are several, else of any; all with as many axes.
+    """
+    axes = run.embedding.n_components
+    current = tuple(
+        one
+        for one in state.runs
+        if one.only is None and one.embedding.n_components == axes and state.is_current(one)
+    )
+    same = tuple(one for one in current if one.method == run.method)
+    found = same if len(same) > 1 else current
+    return found if run in found else ()

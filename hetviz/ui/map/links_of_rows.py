@@ -1,0 +1,142 @@
+"""The links that touch some rows, the strongest first; which of them were held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
+from hetviz.ui.map.array_cache import kept
+from hetviz.workspace import Run, State
+
+MOST_LINKS = 300
+_SPREAD = 2654435761
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Links between global rows.
+
+    Attributes
+    ----------
+    p, q : array of int, shape (m,)
+    weight : array of shape (m,)
+    held : array of bool, shape (m,)
+        Whether the method of a run did not see the link.
+    """
+
+    p: NDArray[np.int64]
+    q: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    held: NDArray[np.bool_]
+
+
+def strongest(
+    state: State, run: Run | None, rows: NDArray[np.int64], most: int = MOST_LINKS
+) -> dict[str, Any]:
+    """Return links that have an end among `rows`, JSON-ready.
+
+    Parameters
+    ----------
+    state : State
+        With data.
+    run : Run or None
+        The map that is seen.
+    rows : array of int
+        Global.
+    most : int
+
+    Returns
+    -------
+    dict
+        ``links``: lists of p, q, weight and "given" or "held", by |weight|; among equal ones they
+        are spread over all that there are. ``total``: how many touch the rows.
+    """
+    data = state.data
+    assert data is not None  # noqa: S101 - the caller has looked
+    ends = _ends(state, run)
+    member = np.zeros(data.n_rows, dtype=bool)
+    member[rows] = True
+    touched = np.flatnonzero(member[ends.p] | member[ends.q])
+    # Weights are mostly 1: without this the first rows of the file would take all places.
+    tie = (touched * _SPREAD % 2**32) / 2**32
+    strength = np.abs(ends.weight[touched]) + 1e-9 * tie
+    if len(touched) > most:
+        top = np.argpartition(-strength, most)[:most]
+        touched, strength = touched[top], strength[top]
+    chosen = touched[np.argsort(-strength)]
+    return {
+        "links": [
+            [int(ends.p[k]), int(ends.q[k]), float(ends.weight[k]), _WORDS[bool(ends.held[k])]]
+            for k in chosen
+        ],
+        "total": int((member[ends.p] | member[ends.q]).sum()),
+    }
+
+
+_WORDS = {False: "given", True: "held"}
+
+
+def _ends(state: State, run: Run | None) -> Ends:
+    data = state.data
+    assert data is not None  # noqa: S101 - the caller has looked
+    aside = state.held_out
+
+    def make() -> Ends:
+        p, q, weight = _global(data, data)
+        held = np.zeros(len(p), dtype=bool)
+        hidden = None if run is None else hidden_from(data, run)
+        if hidden is not None:
+            first, second, _ = _global(data, hidden)
+            held = np.isin(_pair(p, q, data.n_rows), _pair(first, second, data.n_rows))
+        if aside is not None:
+            more = _global(data, aside)
+            p, q, weight = (np.concatenate(both) for both in zip((p, q, weight), more, strict=True))
+            held = np.concatenate([held, np.ones(len(more[0]), dtype=bool)])
+        return Ends(p, q, weight, held)
+
+    key = ("ends", id(aside), id(run) if run is not None and run.hold_out else None)
+    return kept(data, key, make, (aside, run))
+
+
+def hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
+    """Return the links that the method of a run did not see: the same draw as then."""
+    if not run.hold_out or run.fingerprint != data.fingerprint():
+        return None
+    from hetviz.runs.embed.scope import scope_of
+
+    try:
+        return scope_of(data, run.weights, run.only, run.hold_out, run.seed).held_out
+    except HetvizError:
+        # What cannot be drawn again is not marked; the links are shown all the same.
+        return None
+
+
+def _global(
+    data: HeteroData, other: HeteroData
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the links of `other` between rows of `data`, found by dataset and id."""
+    row_of: dict[str, NDArray[np.int64]] = {}
+    for name, part in other.datasets.items():
+        if name not in data.datasets:
+            row_of[name] = np.full(len(part), -1)
+        elif part is data.datasets[name]:
+            row_of[name] = np.arange(len(part)) + data.offsets[name].start
+        else:
+            rows = data[name].find(part.ids)
+            row_of[name] = np.where(rows >= 0, rows + data.offsets[name].start, -1)
+    none = np.empty(0, dtype=np.int64)
+    p = np.concatenate([none, *(row_of[g.source][g.i] for g in other.links)])
+    q = np.concatenate([none, *(row_of[g.target][g.j] for g in other.links)])
+    weight = np.concatenate([np.empty(0), *(g.weight for g in other.links)])
+    known = (p >= 0) & (q >= 0)
+    return p[known], q[known], weight[known]
+
+
+def _pair(p: NDArray[np.int64], q: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    pair: NDArray[np.int64] = np.minimum(p, q) * n + np.maximum(p, q)
+    return pair

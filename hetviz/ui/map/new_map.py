@@ -1,0 +1,133 @@
+"""Making a map: choice of method, its settings, the weights of what is known, and the button."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.ui.shell import background, session, theme
+from hetviz.ui.widgets import weights
+from hetviz.ui.widgets.param_form import param_form
+from hetviz.workspace import State
+
+if TYPE_CHECKING:
+    from hetviz.algorithms.registry import Verdict
+
+# In the session: what the form says, and how many maps were started from it.
+_RECIPE, STARTED = "recipe", "maps-started"
+
+
+def show(state: State) -> None:
+    """Show the choice of method, its form, and the button that makes a map."""
+    # The catalogue loads the numerical libraries; the map is drawn by then.
+    from hetviz.algorithms.registry import get_method
+
+    data = state.data
+    if data is None:
+        return
+    by_key = {verdict.card.key: verdict for verdict in verdicts(state)}
+    theme.section("Make another map" if state.run else "Make a map")
+    key = st.selectbox(
+        "Method",
+        list(by_key),
+        format_func=lambda key: _method_title(by_key[key].card.title, by_key[key].suits),
+        key="method",
+        label_visibility="collapsed",
+    )
+    verdict = by_key[key]
+    theme.quiet(verdict.card.summary.split(". ")[0].rstrip(".") + ".")
+    reasons = "".join(f"<li>{theme.esc(reason)}</li>" for reason in verdict.reasons)
+    if not verdict.suits:
+        st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
+    declared = get_method(key).params
+    with st.expander("Settings"):
+        if verdict.suits and reasons:
+            st.html(f'<ul class="hv-reasons">{reasons}</ul>')
+        plain = {name: param for name, param in declared.items() if name != weights.PARAMETER}
+        params = param_form(key, plain, list(data.datasets))
+        seed = int(
+            st.number_input(
+                "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
+            )
+        )
+    factors: Mapping[str, float] = {}
+    if data.links or len(data.datasets) > 1:
+        with st.expander("Weights"):
+            params |= weights.of_datasets(key, declared, data)
+            factors = weights.of_links(data)
+    st.session_state[_RECIPE] = {
+        "method": key,
+        "title": verdict.card.title,
+        "params": params,
+        "seed": seed,
+        "hold": _hold(data),
+        "weights": factors,
+    }
+    with st.container(key="primary_run"):
+        st.button(
+            "Make map",
+            type="primary",
+            key="run",
+            width="stretch",
+            disabled=not verdict.suits or background.live() is not None,
+            on_click=make,
+        )
+
+
+def make(only: NDArray[np.int64] | None = None) -> None:
+    """Start making the map that the form describes, of all items or of these global rows."""
+    recipe: Mapping[str, Any] | None = st.session_state.get(_RECIPE)
+    if recipe is not None:
+        background.make_map(**recipe, only=only)
+        st.session_state[STARTED] = st.session_state.get(STARTED, 0) + 1
+
+
+def can_make(state: State) -> bool:
+    """Whether a map could be started now."""
+    return background.live() is None and any(verdict.suits for verdict in verdicts(state))
+
+
+def verdicts(state: State) -> list[Verdict]:
+    """Return what each method says of the open data, the best first."""
+    from hetviz.algorithms.registry import suggest
+
+    data = state.data
+    if data is None:
+        return []
+    found: list[Verdict] = session.cached(("verdicts", id(data)), data, lambda: suggest(data))
+    return found
+
+
+def no_map(state: State) -> None:
+    """Say why there is no map, and what to do."""
+    if any(verdict.suits for verdict in verdicts(state)):
+        theme.headline("No map yet", "Choose a method at the right and make one.")
+    else:
+        theme.headline(
+            "These data cannot be mapped yet",
+            "A map needs at least two items that differ in a column of numbers or words, or links "
+            "that say which items belong together. Add a file on the Data page, or open other data "
+            "on the Start page.",
+        )
+
+
+def _hold(data: HeteroData) -> float:
+    kinds = ["links"] * bool(data.links) + ["comparisons"] * bool(data.comparisons)
+    if not kinds:
+        return 0.0
+    held = st.toggle(
+        f"Hold out 20 % of the {theme.listed(kinds)}",
+        key="hold",
+        help="The method does not see them; how many the map keeps anyway tells how far to "
+        "trust it.",
+    )
+    return 0.2 if held else 0.0
+
+
+def _method_title(title: str, suits: bool) -> str:
+    return title if suits else f"{title} (does not suit)"

@@ -1,0 +1,155 @@
+"""What a map is made of: places, frame, colours, which rows are seen, which come first.
+
+Each part depends on the data, the run and the view alone and is kept as long as the data live, so
+that a rerun of the page only looks it up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.data.queries.filters import passing
+from hetviz.plots.colour import Colouring, colouring
+from hetviz.plots.label_placement import Frame
+from hetviz.plots.planar import Drawn, drawn
+from hetviz.ui.map import priority
+from hetviz.ui.map.array_cache import Packed, kept
+from hetviz.workspace import Run, State
+
+# Above so many rows the browser draws a picture of their density and a sample.
+DENSITY_LIMIT = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """A map as it is drawn, and as the browser gets it.
+
+    Attributes
+    ----------
+    points : float32 array of shape (n_rows, 2)
+        The very numbers that the browser draws.
+    placed : array of bool, shape (n_rows,)
+    notes : tuple of str
+    packed : Packed
+    """
+
+    points: NDArray[np.float32]
+    placed: NDArray[np.bool_]
+    notes: tuple[str, ...]
+    packed: Packed
+
+
+def geometry(state: State, run: Run | None) -> Geometry:
+    """Return the map of a run as it is drawn; no row has a place without a run."""
+    data = data_of(state)
+
+    def make() -> Geometry:
+        embedding = None if run is None else state.embedding(run)
+        if embedding is None:
+            nowhere = np.full((data.n_rows, 2), np.nan)
+            form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
+        else:
+            form = drawn(embedding)
+        points = form.points.astype(np.float32)
+        return Geometry(points, form.placed, form.notes, Packed.of(points, "<f4"))
+
+    return kept(data, ("geometry", id(run)), make, run)
+
+
+def frame_of(state: State, run: Run | None) -> Frame:
+    """Return the part of the plane to begin with: around what is placed on shown layers."""
+    data = data_of(state)
+    form = geometry(state, run)
+
+    def make() -> Frame:
+        return Frame.around(form.points[layers(state) & form.placed].astype(np.float64))
+
+    return kept(data, ("frame", id(run), hidden_layers(state)), make, run)
+
+
+def colours_of(data: HeteroData, key: str | None) -> Colouring:
+    """Return a colouring of the data, made once."""
+    return kept(data, ("colouring", key), lambda: colouring(data, key))
+
+
+def passing_rows(state: State) -> NDArray[np.bool_] | None:
+    """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
+    data, filters = data_of(state), tuple(state.filters)
+    if not filters:
+        return None
+    return kept(data, ("passing", filters), lambda: passing(data, filters))
+
+
+def sample(state: State, run: Run | None) -> NDArray[np.int64]:
+    """Return the rows drawn as points over a picture of the density, in order."""
+    data = data_of(state)
+    form = geometry(state, run)
+
+    def make() -> NDArray[np.int64]:
+        return priority.sample(form.points, seen(state) & form.placed)
+
+    return kept(data, ("sample", id(run), hidden_layers(state), tuple(state.filters)), make, run)
+
+
+def data_of(state: State) -> HeteroData:
+    """Return the open data.
+
+    Raises
+    ------
+    ValueError
+        If none are open: a map is asked for only where they are.
+    """
+    if state.data is None:
+        raise ValueError("no data are open")
+    return state.data
+
+
+def hidden_layers(state: State) -> frozenset[str]:
+    """Return the datasets that are not drawn."""
+    return frozenset(state.view.hidden)
+
+
+def layers(state: State) -> NDArray[np.bool_]:
+    """Return which rows belong to datasets that are shown."""
+    data = data_of(state)
+    shown = np.zeros(data.n_rows, dtype=bool)
+    for name, rows in data.offsets.items():
+        shown[rows] = name not in state.view.hidden
+    return shown
+
+
+def seen(state: State) -> NDArray[np.bool_]:
+    """Return which rows are on shown layers and pass the filters."""
+    passes = passing_rows(state)
+    shown = layers(state)
+    return shown if passes is None else shown & passes
+
+
+def packed_mask(state: State) -> Packed:
+    """Return which rows pass the filters, for the browser; asked for only with filters."""
+    passes = passing_rows(state)
+    assert passes is not None  # noqa: S101 - as the caller promised
+    return kept(data_of(state), ("mask", tuple(state.filters)), lambda: Packed.of(passes, "|u1"))
+
+
+def order(state: State, run: Run | None) -> Packed:
+    """Return the rows in the order in which they get a picture or a word."""
+    data = data_of(state)
+    form = geometry(state, run)
+    if data.n_rows > DENSITY_LIMIT:
+        key: tuple[Any, ...] = ("order", id(run), hidden_layers(state), tuple(state.filters))
+    else:
+        key = ("order", id(run))
+
+    def make() -> Packed:
+        many = data.n_rows > DENSITY_LIMIT
+        rows = sample(state, run) if many else np.flatnonzero(form.placed)
+        weight = kept(data, "linked weight", lambda: priority.linked_weight(data))
+        return Packed.of(priority.by_importance(rows, form.points, weight), "<i4")
+
+    return kept(data, key, make, run)

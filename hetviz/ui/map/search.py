@@ -1,0 +1,116 @@
+"""Finding an item by what it is called, whatever the case and accents."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.data.queries.filters import folded
+from hetviz.ui.map.array_cache import kept
+
+MOST_FOUND = 12
+LONGEST_QUERY = 100
+# Hits looked at for each way to match, of which the shortest names are kept.
+_LOOKED_AT = 300
+_LONGEST_NAME = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Texts joined into one, each after a line break, so that one search runs over all.
+
+    Attributes
+    ----------
+    text : str
+        Folded.
+    starts : array of int, shape (n,)
+        Where each text begins, the line break included.
+    """
+
+    text: str
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Index:
+        """Return the index of texts, their rows in order."""
+        lines = [" ".join(text[:_LONGEST_NAME].split()) for text in texts]
+        # Folded all at once, which is much quicker; it keeps line breaks and makes none.
+        whole = "\n" + folded("\n".join(lines))
+        lengths = [len(line) + 1 for line in whole.split("\n")[1:]]
+        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)[:-1]])
+        return cls(whole + "\n", starts[: len(lines)])
+
+    def hits(self, needle: str) -> list[int]:
+        """Return rows of texts that hold `needle`, the shortest texts first."""
+        rows = list(dict.fromkeys(self._found(needle)))
+        return sorted(rows, key=lambda row: (self._length(row), row))
+
+    def _found(self, needle: str) -> Iterator[int]:
+        at = self.text.find(needle)
+        for _ in range(_LOOKED_AT):
+            if at < 0:
+                return
+            row = bisect_right(self.starts, at) - 1
+            yield row
+            # One hit of each text is enough.
+            after = self.starts[row + 1] if row + 1 < len(self.starts) else len(self.text)
+            at = self.text.find(needle, int(after))
+
+    def _length(self, row: int) -> int:
+        end = self.starts[row + 1] if row + 1 < len(self.starts) else len(self.text)
+        return int(end - self.starts[row])
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Indexes of the titles of all rows, and of the ids of those whose title is another text."""
+
+    titles: Index
+    ids: Index
+    id_rows: NDArray[np.int64]
+
+
+def names_of(data: HeteroData) -> Names:
+    """Return the indexes of the data, made once; O(characters)."""
+
+    def make() -> Names:
+        titles = [str(t) for dataset in data.datasets.values() for t in dataset.titles]
+        ids = [str(t) for dataset in data.datasets.values() for t in dataset.ids]
+        rows = np.flatnonzero([a != b for a, b in zip(titles, ids, strict=True)])
+        return Names(Index.of(titles), Index.of([ids[row] for row in rows]), rows)
+
+    return kept(data, "names", make)
+
+
+def search(data: HeteroData, query: str, most: int = MOST_FOUND) -> list[int]:
+    """Return global rows that fit a query, best first.
+
+    Notes
+    -----
+    Whole titles come first, then titles that begin with the query, ids that do, titles in which a
+    word does, titles that hold it anywhere, ids that do; among equals the shorter name.
+    """
+    needle = " ".join(folded(query[:LONGEST_QUERY]).split())
+    if not needle:
+        return []
+    names = names_of(data)
+    found: dict[int, None] = {}
+    ways = (
+        (names.titles, f"\n{needle}\n"),
+        (names.titles, f"\n{needle}"),
+        (names.ids, f"\n{needle}"),
+        (names.titles, f" {needle}"),
+        (names.titles, needle),
+        (names.ids, needle),
+    )
+    for index, text in ways:
+        for row in index.hits(text):
+            found.setdefault(int(names.id_rows[row]) if index is names.ids else row)
+            if len(found) == most:
+                return list(found)
+    return list(found)

@@ -1,0 +1,1 @@
+"""What every page shares: the router, the session, the frame, the theme."""

@@ -1,0 +1,290 @@
+"""Long work of this visitor: start it, follow it, and keep what comes out of it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz._moved import current_task
+from hetviz.algorithms.registry import get_method, methods
+from hetviz.data import Embedding
+from hetviz.errors import HetvizError, NotApplicableError
+from hetviz.jobs import Findings, Job, MadeMap, ProcessRunner, Runner, Task
+from hetviz.ui.shell import session
+from hetviz.workspace import (
+    SESSIONS,
+    Command,
+    EndJob,
+    KeepFindings,
+    Pending,
+    RecordRun,
+    Run,
+    StartJob,
+    State,
+    Workspace,
+)
+from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_rows, unpack_rows
+
+log = logging.getLogger(__name__)
+
+FIRST = "First map"
+# A journal may come from anybody, and the worker would call whatever it names.
+_TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
+MAP, FIRST_MAP = "hetviz.jobs.tasks.maps:make_map", "hetviz.jobs.tasks.maps:make_first_map"
+
+
+def owner() -> str:
+    """Return who owns this visitor's jobs."""
+    return str(st.session_state["sid"])
+
+
+def live() -> Job | None:
+    """Return the visitor's job that waits or runs, if any."""
+    found = None
+    for job in RUNNER.jobs(owner()):
+        if job.live:
+            found = found or job
+        else:
+            # Kept in the workspace by now.
+            RUNNER.take(job.id, job.owner)
+    return found
+
+
+def make_map(
+    method: str,
+    title: str,
+    params: Mapping[str, Any],
+    seed: int,
+    hold: float,
+    weights: Mapping[str, float] | None = None,
+    only: NDArray[np.int64] | None = None,
+    start: Run | None = None,
+    loose: NDArray[np.int64] | None = None,
+) -> None:
+    """Start making a map of the open data, or of some of its global rows.
+
+    With `start`, a method that can goes on from that map; the new one takes its place. The
+    rows that are `loose` then find their places anew.
+    """
+    arguments = {
+        "method": method,
+        "params": dict(params),
+        "seed": seed,
+        "hold_out": hold,
+        "weights": dict(weights or {}),
+    }
+    _start(title, MAP, arguments, only, None if start is None else start.id, loose)
+
+
+def make_first_map() -> None:
+    """Start making the first map of data that came without one."""
+    _start(FIRST, FIRST_MAP, {})
+
+
+def refit(state: State, loose: NDArray[np.int64] | None = None) -> bool:
+    """Make the shown map again for the guidance as it is now; return whether that was started.
+
+    A method that can goes on from where the items are, but for the global rows that are `loose`:
+    what held them is gone.
+    """
+    run = state.run
+    if run is None or run.method not in {card.key for card in methods()} or live() is not None:
+        return False
+    make_map(
+        run.method,
+        get_method(run.method).card.title,
+        run.params,
+        run.seed,
+        run.hold_out,
+        run.weights,
+        run.only,
+        start=run,
+        loose=loose,
+    )
+    return True
+
+
+def find(
+    title: str,
+    task: str,
+    arguments: Mapping[str, Any],
+    start: Run | None = None,
+    only: NDArray[np.int64] | None = None,
+) -> None:
+    """Start finding something out about the open data.
+
+    Parameters
+    ----------
+    title : str
+    task : str
+        ``"hetviz.jobs.<module>:<function>"``, called with the data, the arguments and ``progress``;
+        it returns `hetviz.jobs.Findings`.
+    arguments : mapping
+        JSON-ready. In ``files``, blobs by name of file, of which the task gets the bytes.
+    start : Run, optional
+        A map that the task gets the places of, as ``start``.
+    only : array of int, optional
+        Global rows that the task gets, as ``only``.
+    """
+    _start(title, task, arguments, only, None if start is None else start.id)
+
+
+def again(pending: Pending) -> None:
+    """Start once more what gave no result."""
+    note = dict(pending.note)
+    task, arguments = note.get("task"), note.get("arguments")
+    if isinstance(task, str):
+        task = current_task(task)
+    if not isinstance(task, str) or not _TASK.match(task) or not isinstance(arguments, dict):
+        session.tell(f"{pending.title}: this cannot be started again.")
+        return
+    state = session.workspace().state
+    blob = note.get("only")
+    only = None
+    if blob is not None and state.data is not None:
+        try:
+            only = unpack_rows(session.workspace().blobs.get(blob), state.data.n_rows)
+        except HetvizError as error:
+            session.tell(f"{pending.title}: {error}")
+            return
+    _start(pending.title, task, arguments, only, note.get("start"))
+
+
+def dismiss(pending: Pending) -> None:
+    """Forget how a job ended."""
+    session.do(EndJob(pending.job))
+
+
+def cancel(id: str) -> None:
+    """Ask a job of this visitor to stop."""
+    RUNNER.cancel(id, owner())
+
+
+def _start(
+    title: str,
+    task: str,
+    arguments: Mapping[str, Any],
+    only: NDArray[np.int64] | None = None,
+    start: str | None = None,
+    loose: NDArray[np.int64] | None = None,
+) -> None:
+    workspace = session.workspace()
+    state = workspace.state
+    data = state.guided
+    if data is None or live() is not None:
+        return
+    job = secrets.token_hex(8)
+    note = {
+        "task": task,
+        "arguments": dict(arguments),
+        "only": None if only is None else workspace.blobs.put(pack_rows(only)),
+        "start": start,
+        "fingerprint": data.fingerprint(),
+    }
+    if session.do(StartJob(job, title, note)):
+        given = dict(arguments) | ({} if only is None else {"only": only})
+        if "files" in given:
+            given["files"] = {
+                name: workspace.blobs.get(blob) for name, blob in given["files"].items()
+            }
+        earlier = next((run for run in state.runs if run.id == start), None)
+        if earlier is not None:
+            given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)
+        RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), note, job)
+
+
+def _to_go_on_from(
+    state: State, run: Run, method: str, loose: NDArray[np.int64] | None
+) -> Embedding | None:
+    """Return where items are on a map, but for those that are loose."""
+    places = state.embedding(run)
+    if places is None:
+        return None
+    coordinates = dict(places.coordinates)
+    if loose is not None and len(loose):
+        for name, span in state.opened().offsets.items():
+            mine = loose[(loose >= span.start) & (loose < span.stop)] - span.start
+            coordinates[name] = coordinates[name].copy()
+            coordinates[name][mine] = np.nan
+    # By this a method knows a map of its own, however that came here.
+    note = get_method(method).card.title if run.method == method else places.note
+    return Embedding(
+        coordinates, places.ids, places.entity, components=places.components, note=note
+    )
+
+
+def ended(job: Job) -> None:
+    """Keep how a job ended; called by the runner, whether or not anybody is looking."""
+    workspace = SESSIONS.find(job.owner)
+    if workspace is None:
+        return
+    try:
+        workspace.do(_outcome(job, workspace))
+    except HetvizError as error:
+        message = f"The data changed while this was being made. {error}"
+        try:
+            workspace.do(EndJob(job.id, "failed", message))
+        except HetvizError:
+            log.exception("How a job ended could not be kept: %s", job.title)
+
+
+def _outcome(job: Job, workspace: Workspace) -> Command:
+    """Return the command that keeps what a job made, or why it made nothing."""
+    # A stopped one may have come to a map of some use.
+    if job.state == "cancelled" and job.result is None:
+        return EndJob(job.id, "cancelled", "Nothing was changed.")
+    if job.state == "failed":
+        # That nothing suits the data is what the Map page says itself.
+        silent = job.title == FIRST and isinstance(job.error, NotApplicableError)
+        return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
+    made, fingerprint = job.result, str(job.note["fingerprint"])
+    guided = workspace.state.guided
+    if job.note.get("start") and (guided is None or guided.fingerprint() != fingerprint):
+        # Something else was said, or this was taken back, while the map moved.
+        return EndJob(job.id)
+    if isinstance(made, Findings):
+        return KeepFindings(
+            made.kind,
+            job.title,
+            fingerprint,
+            workspace.blobs.put(pack_json(made.content)),
+            [_fields(one, fingerprint, workspace) for one in made.maps],
+            job.id,
+        )
+    arguments = job.note["arguments"]
+    fields = _fields(made, fingerprint, workspace) | {
+        "seed": int(arguments.get("seed", 0)),
+        "hold_out": float(arguments.get("hold_out", 0.0)),
+        "weights": arguments.get("weights", {}),
+        "only": job.note["only"],
+        "job": job.id,
+        "replaces": job.note.get("start"),
+    }
+    return RecordRun(**fields)
+
+
+def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
+    """Return a map as fields of the command that records it."""
+    figures = None if made.figures is None else workspace.blobs.put(pack_json(made.figures))
+    return {
+        "method": made.method,
+        "title": made.title,
+        "params": made.params,
+        "seed": made.seed or 0,
+        "hold_out": made.hold_out,
+        "fingerprint": fingerprint,
+        "coordinates": workspace.blobs.put(pack_coordinates(made.embedding)),
+        "figures": figures,
+        "note": made.embedding.note,
+    }
+
+
+# One for the whole server; a plain module value, so that clearing a cache cannot drop it.
+RUNNER: Runner = ProcessRunner(ended)

@@ -1,0 +1,158 @@
+"""The row above every page: project, undo and redo, and what is being worked on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.errors import HetvizError
+from hetviz.jobs import Job
+from hetviz.ui.shell import background, help, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
+
+_BEAT, _FAST_BEAT = 4.0, 0.5
+_ENDED = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
+
+
+def show() -> list[tuple[str, str]]:
+    """Show the row, and whatever must be told; return what was told."""
+    workspace = session.workspace()
+    st.session_state["drawn"] = (workspace.version, session.theme())
+    with st.container(horizontal=True, vertical_alignment="center", key="frame", gap="small"):
+        _project(workspace)
+        _steps(workspace)
+        beat = _FAST_BEAT if background.live() else _BEAT
+        st.fragment(run_every=beat)(_strip)()
+        with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
+            help.show()
+    told = session.messages()
+    for kind, message in told:
+        if kind == "error":
+            st.error(theme.plain(message), icon=":material/error:")
+        else:
+            st.info(theme.plain(message), icon=":material/info:")
+    pending = workspace.state.pending
+    if pending is not None and pending.outcome is not None:
+        _ending(pending)
+    return told
+
+
+def _project(workspace: Workspace) -> None:
+    title = workspace.state.title or "No project"
+    with st.popover(theme.plain(title), type="tertiary", key="project"):
+        # A key for each title: another tab may have given it another one meanwhile.
+        key = f"title-{title}"
+        st.text_input(
+            "Project name", value=title, max_chars=80, key=key, on_change=_retitle, args=(key,)
+        )
+        st.page_link(PAGES / "start.py", label="All projects, or a new one")
+        st.page_link(PAGES / "export.py", label="Save it as a file")
+    if SESSIONS.durable:
+        saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
+        st.html(f"{saved}Saved</span>", width="content")
+    else:
+        lost = '<span class="hv-saved no" title="hetviz may not write to its folder, so this '
+        st.html(f'{lost}project ends with the server.">Not saved</span>', width="content")
+
+
+def _steps(workspace: Workspace) -> None:
+    undo, redo = workspace.undo_name, workspace.redo_name
+    # What opened the first data is no step to go back behind.
+    can_undo = undo is not None and workspace.steps > 1
+    st.button(
+        f"Undo {undo}" if can_undo else "Undo",
+        icon=":material/undo:",
+        type="tertiary",
+        disabled=not can_undo,
+        key="undo",
+        on_click=_undo,
+    )
+    st.button(
+        f"Redo {redo}" if redo else "Redo",
+        icon=":material/redo:",
+        type="tertiary",
+        disabled=redo is None,
+        key="redo",
+        on_click=_redo,
+    )
+
+
+def _strip() -> None:
+    """Show the running job, or the state of the map; its timer also keeps a tab alive.
+
+    A tab without a timer stays unconnected after the server restarts, and swallows a click. The
+    page runs again when another tab, a job or the system's light and dark changed something, and
+    when a file could not be made that a button was pressed for.
+    """
+    if (
+        session.heard_late()
+        or (session.workspace().version, session.theme()) != st.session_state["drawn"]
+    ):
+        st.rerun()
+    job = background.live()
+    with st.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+    ):
+        if job is not None:
+            st.html(_progress(job), width="content")
+            st.button(
+                "Cancel", type="tertiary", key="cancel", on_click=background.cancel, args=(job.id,)
+            )
+        else:
+            st.html(_state(), width="content")
+
+
+def _progress(job: Job) -> str:
+    if job.state == "waiting":
+        words = f"waiting, {theme.count(job.ahead, 'map')} ahead" if job.ahead else "starting"
+    else:
+        left = job.seconds_left
+        words = f"{job.fraction:.0%}".replace("%", " %")
+        if left is not None:
+            words += f", {max(1, round(left))} s left"
+    return (
+        f'<div class="hv-job" role="status">{theme.esc(job.title)}'
+        f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>{theme.esc(words)}</div>'
+    )
+
+
+def _state() -> str:
+    state = session.workspace().state
+    if state.run is None:
+        return '<div class="hv-job"><span class="dot old"></span>No map yet</div>'
+    if state.is_current(state.run):
+        return '<div class="hv-job"><span class="dot"></span>Map up to date</div>'
+    return '<div class="hv-job"><span class="dot old"></span>Data changed since this map</div>'
+
+
+def _ending(pending: Pending) -> None:
+    """Say how the last job ended that gave no map, until the user has seen it."""
+    words = f"{pending.title} {_ENDED[str(pending.outcome)]}. {pending.message}"
+    with st.container(horizontal=True, vertical_alignment="center", key="ending", gap="small"):
+        if pending.outcome == "failed":
+            st.error(theme.plain(words), icon=":material/error:")
+        else:
+            st.info(theme.plain(words), icon=":material/info:")
+        if pending.note:
+            st.button("Start again", key="again", on_click=background.again, args=(pending,))
+        st.button(
+            "Dismiss", type="tertiary", key="dismiss", on_click=background.dismiss, args=(pending,)
+        )
+
+
+def _retitle(key: str) -> None:
+    session.do(SetTitle(str(st.session_state[key])))
+
+
+def _undo() -> None:
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.tell(str(error))
+
+
+def _redo() -> None:
+    try:
+        session.workspace().redo()
+    except HetvizError as error:
+        session.tell(str(error))

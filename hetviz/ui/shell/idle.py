@@ -1,0 +1,77 @@
+"""What the server does when visitors have left: it lets go of their projects in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import os
+import sys
+from contextlib import suppress
+
+from streamlit.runtime import get_instance
+
+from hetviz.ui.map.array_cache import SHELVES
+from hetviz.workspace import SESSIONS
+from hetviz.workspace.store.sessions import REST_AFTER_S
+
+# Of mallopt, as malloc.h numbers them.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+
+
+def be_frugal() -> None:
+    """Have the C library hold little of the memory that was freed (glibc only).
+
+    Every run of a page has a thread of its own. By default each of up to eight arenas a processor
+    keeps tens of megabytes at its top that no call gives back.
+    """
+    _ask_libc("mallopt", _ARENA_MAX, 2)
+    _ask_libc("mallopt", _MMAP_THRESHOLD, 250_000)
+    _ask_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
+
+
+async def keep_resting() -> None:
+    """Give memory back from time to time, until cancelled.
+
+    HETVIZ_REST_AFTER_S says after how many seconds without a visitor.
+    """
+    after = float(os.environ.get("HETVIZ_REST_AFTER_S", REST_AFTER_S))
+    while True:
+        await asyncio.sleep(after / 10)
+        # Here, since Streamlit's own calls are made on this thread.
+        dropped = _drop_closed_tabs()
+        await asyncio.to_thread(rest, after, freed=dropped > 0)
+
+
+def rest(after: float, freed: bool = False) -> None:
+    """Let go of projects that nobody looks at, and of what their browsers could ask for.
+
+    Parameters
+    ----------
+    after : float
+        Seconds without a visitor.
+    freed : bool
+        Whether other memory became free that the system should have back.
+    """
+    rested = SESSIONS.rest(after)
+    for id in rested:
+        SHELVES.clear(id)
+    if freed or rested:
+        gc.collect()
+        _ask_libc("malloc_trim", 0)
+
+
+def _drop_closed_tabs() -> int:
+    """Have Streamlit drop closed tabs whose time is over; it waits for the next to be closed."""
+    # There is no public way; without this one, theirs works.
+    with suppress(AttributeError, RuntimeError, TypeError):
+        kept = get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+        return len(kept._expirations) - len(kept)
+    return 0
+
+
+def _ask_libc(function: str, *arguments: int) -> None:
+    """Call a function of glibc; nothing happens on another system."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            getattr(ctypes.CDLL("libc.so.6"), function)(*arguments)

@@ -1,0 +1,60 @@
+"""The visitor's own list of projects: the browser keeps it, the server never learns of it.
+
+Only the project open last is named to the server, in a cookie: for an address such as /map that was
+typed without one. Whoever knows a project's address can open it, so the server must not be able to
+list them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from hetviz.ui.shell import session, theme
+from hetviz.workspace.store.sessions import new_id
+
+_HERE = Path(__file__).parent
+_HTML = (
+    '<ul class="hv-projects"></ul>'
+    '<p class="hv-none" hidden>None yet. What you open and change is kept and listed here.</p>'
+)
+_list = st.components.v2.component(
+    "hetviz_recent",
+    html=_HTML,
+    css=(_HERE / "recent.css").read_text(encoding="utf-8"),
+    js=(_HERE / "recent.js").read_text(encoding="utf-8"),
+)
+
+
+def show() -> None:
+    """Show the list, with what is open on it, and the button for a new project."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        theme.section("Your projects", "kept on this computer")
+        st.button(
+            "New project", key="new-project", help="Starts afresh; this one stays.", on_click=_new
+        )
+    _mount("recent", shown=True)
+
+
+def remember() -> None:
+    """Have the browser note the open project, on a page that does not show the list."""
+    _mount("remember", shown=False)
+
+
+def _mount(key: str, shown: bool) -> None:
+    workspace = session.workspace()
+    _list(
+        key=key,
+        data={
+            "id": str(st.session_state["sid"]),
+            "title": workspace.state.title or "No project",
+            # A sample that was only looked at is no project.
+            "record": workspace.version > 1,
+            "show": shown,
+        },
+    )
+
+
+def _new() -> None:
+    session.move_to(new_id())

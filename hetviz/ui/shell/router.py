@@ -1,0 +1,66 @@
+"""The app's script: page settings, navigation, and the frame around every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.ui.shell import frame, session, theme
+from hetviz.ui.shell.paths import ICON, PAGES
+
+st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
+
+
+def _to_start() -> None:
+    st.switch_page(PAGES / "start.py")
+
+
+page = st.navigation(
+    [
+        # The first page has no name in its address; who types one finds it all the same.
+        st.Page(_to_start, title="To the start", url_path="start", visibility="hidden"),
+        st.Page(
+            PAGES / "start.py",
+            title="Start",
+            icon=":material/home:",
+            url_path="home",
+            default=True,
+        ),
+        st.Page(PAGES / "data.py", title="Data", icon=":material/table:", url_path="data"),
+        st.Page(
+            PAGES / "guidance.py",
+            title="Guidance",
+            icon=":material/rule:",
+            url_path="guidance",
+        ),
+        st.Page(PAGES / "map.py", title="Map", icon=":material/bubble_chart:", url_path="map"),
+        st.Page(
+            PAGES / "compare.py", title="Compare", icon=":material/compare:", url_path="compare"
+        ),
+        st.Page(
+            PAGES / "clusters.py",
+            title="Clusters",
+            icon=":material/workspaces:",
+            url_path="clusters",
+        ),
+        st.Page(
+            PAGES / "predict.py",
+            title="Predict",
+            icon=":material/online_prediction:",
+            url_path="predict",
+        ),
+        st.Page(PAGES / "export.py", title="Export", icon=":material/download:", url_path="export"),
+    ],
+    position="top",
+)
+session.session_id(takes_up=page.url_path != "")
+theme.style()
+target = st.session_state.get("go-to")
+if target is not None:
+    # Forgotten only on arrival: the run that was to go there may have been cut short.
+    if page.url_path != target:
+        st.switch_page(PAGES / f"{target}.py")
+    del st.session_state["go-to"]
+with st.container(key="page"):
+    shown = frame.show()
+    page.run()
+session.messages_shown(shown)

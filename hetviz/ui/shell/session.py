@@ -1,0 +1,135 @@
+"""The visitor's session: its id in the address, its workspace, its small caches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, TypeVar
+
+import streamlit as st
+
+from hetviz.errors import HetvizError
+from hetviz.io.bundle.samples import samples
+from hetviz.plots.palette import Theme
+from hetviz.ui.shell.paths import FIRST_SAMPLE
+from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
+from hetviz.workspace.store.sessions import is_id, new_id
+
+_KEEP = 24
+# Written by recent.js, in the browser.
+_COOKIE = "hetviz-last"
+
+T = TypeVar("T")
+
+
+def session_id(takes_up: bool = False) -> str:
+    """Return this visitor's session id and write it into the address.
+
+    An address without one is of a new project, or with `takes_up` of the one that this browser had
+    last.
+    """
+    given = st.query_params.get("s")
+    kept = st.session_state.get("sid") or (_last() if takes_up else None)
+    sid = str(given if is_id(given) else kept if is_id(kept) else new_id())
+    # Links of the navigation drop it, so it is written back on every run.
+    if given != sid:
+        st.query_params["s"] = sid
+    st.session_state["sid"] = sid
+    return sid
+
+
+def _last() -> str | None:
+    """Return the project that this browser had last, if it is still there."""
+    last = st.context.cookies.get(_COOKIE)
+    return None if last is None or SESSIONS.find(last) is None else last
+
+
+def workspace() -> Workspace:
+    """Return the visitor's workspace; the first visit opens a sample.
+
+    The page ends here, with the reason, where the project cannot be had.
+    """
+    try:
+        found = SESSIONS.get(str(st.session_state["sid"]))
+        if not found.log and FIRST_SAMPLE in samples():
+            found.do(OpenSample(FIRST_SAMPLE))
+    except HetvizError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
+    for note in found.take_notes():
+        tell(note)
+    return found
+
+
+def do(command: Command) -> bool:
+    """Carry out a command; tell the user if it cannot be. Return whether it was done."""
+    try:
+        workspace().do(command)
+    except HetvizError as error:
+        tell(str(error))
+        return False
+    return True
+
+
+def tell(message: str, kind: Literal["error", "note"] = "error") -> None:
+    """Keep a message that the frame shows on the next run."""
+    st.session_state.setdefault("messages", []).append((kind, message))
+
+
+def messages() -> list[tuple[str, str]]:
+    """Return the messages kept; `messages_shown` forgets them."""
+    return list(st.session_state.get("messages", []))
+
+
+def messages_shown(shown: list[tuple[str, str]]) -> None:
+    """Forget messages that a whole run has shown; one that was cut short may have shown none."""
+    kept = st.session_state.get("messages", [])
+    st.session_state["messages"] = kept[len(shown) :]
+
+
+def teller() -> Callable[[str], None]:
+    """Return what tells the user of an error from outside of a run of the page."""
+    late: list[str] = st.session_state.setdefault("late", [])
+    return late.append
+
+
+def heard_late() -> bool:
+    """Whether something was told from outside of a run; the next run shows it."""
+    late: list[str] = st.session_state.get("late", [])
+    told = bool(late)
+    while late:
+        tell(late.pop(0))
+    return told
+
+
+def move_to(sid: str) -> None:
+    """Take the visitor to another project; the run after this one is in it."""
+    st.query_params["s"] = sid
+    st.session_state["sid"] = sid
+    # What this tab keeps beside the workspace (files not yet opened, messages) is of the old one.
+    # The number of uploads stays: the browser still holds the files of that field.
+    for key in set(st.session_state) - {"sid", "uploads"}:
+        del st.session_state[key]
+
+
+def theme() -> Theme:
+    """Return the theme that the visitor sees."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def cached(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
+    """Return what `make` gives, kept in this session under `key`.
+
+    `keep` holds alive whatever the key names by identity, so that no other object can take its
+    number meanwhile.
+    """
+    store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
+    store = st.session_state.setdefault("cache", OrderedDict())
+    if key not in store:
+        store[key] = (keep, make())
+        while len(store) > _KEEP:
+            store.popitem(last=False)
+    else:
+        store.move_to_end(key)
+    value: T = store[key][1]
+    return value

@@ -1,0 +1,109 @@
+"""The look shared by all pages: our own classes, and the few pieces of text built from them.
+
+Whatever a user wrote goes through `esc` (into HTML) or `plain` (into labels, which Streamlit reads
+as markdown).
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from dataclasses import asdict
+
+import streamlit as st
+
+from hetviz.plots.palette import tokens
+from hetviz.ui.shell.paths import CSS
+from hetviz.ui.shell.session import theme
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
+
+
+def esc(text: object) -> str:
+    """Return text for HTML."""
+    return html.escape(str(text))
+
+
+def plain(text: object) -> str:
+    """Return text for a label: shown as it is, never read as markdown."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def style() -> None:
+    """Put our classes and the theme's colours on the page."""
+    colours = asdict(tokens(theme()))
+    declared = ";".join(
+        f"--hv-{name.replace('_', '-')}:{value}"
+        for name, value in colours.items()
+        if isinstance(value, str)
+    )
+    rules(f":root{{{declared}}}{CSS.read_text(encoding='utf-8')}")
+
+
+def headline(title: str, line: str = "") -> None:
+    """Say what was found, and in a second line what it means; both plain text."""
+    second = f"<p>{esc(line)}</p>" if line else ""
+    st.html(f'<div class="hv-head"><h1>{esc(title)}</h1>{second}</div>')
+
+
+def section(title: str, aside: str = "") -> None:
+    """Head a section; `aside` stands at the right in grey."""
+    st.html(f'<div class="hv-sec"><span>{esc(title)}</span><small>{esc(aside)}</small></div>')
+
+
+def quiet(text: str) -> None:
+    """Show a grey line of plain text."""
+    st.html(f'<p class="hv-quiet">{esc(text)}</p>')
+
+
+def pairs(rows: list[tuple[str, str]]) -> None:
+    """Show names with values, the values at the right."""
+    cells = "".join(f"<span>{esc(name)}</span><b>{esc(value)}</b>" for name, value in rows)
+    st.html(f'<div class="hv-kv">{cells}</div>')
+
+
+def table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
+    """Show a table of plain text; its first column names, the others hold values, or `words`."""
+    top = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    kind = "hv-table hv-words" if words else "hv-table"
+    inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    # What scrolls must be reached by the keyboard.
+    scrolls = ' class="hv-scroll" tabindex="0" role="region" aria-label="Table"' if words else ""
+    st.html(f"<div{scrolls}>{inner}</div>")
+
+
+def svg_image(svg: str, alt: str) -> str:
+    """Return an image tag for SVG text."""
+    code = base64.b64encode(svg.encode()).decode()
+    return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
+
+
+def rules(css: str) -> None:
+    """Put rules of our own on the page; no text of a user may be in them."""
+    st.html(f"<style>{css}</style>")
+
+
+def stand_in(key: str, svg: str) -> None:
+    """Show SVG text behind the container of that key until a chart is drawn in it."""
+    code = base64.b64encode(svg.encode()).decode()
+    rules(
+        f".st-key-{key}:not(:has(.main-svg))"
+        f"{{background:url(data:image/svg+xml;base64,{code}) center/contain no-repeat}}"
+        f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}"
+    )
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Return "1 row" or "1,273 rows"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(parts: list[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

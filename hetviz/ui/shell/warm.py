@@ -1,0 +1,50 @@
+"""What the server does before anybody comes, so that the first visitor need not wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
+from typing import Any
+
+from hetviz.errors import HetvizError
+from hetviz.io.bundle.samples import samples
+from hetviz.jobs import ProcessRunner
+from hetviz.ui.shell import background
+from hetviz.ui.shell.idle import be_frugal, keep_resting
+from hetviz.ui.shell.paths import FIRST_SAMPLE
+from hetviz.workspace.store.content import read_sample
+
+# Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
+# the two would take the processors from each other.
+_LATER = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
+_LATER_S = 15.0
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[None]:
+    """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
+    be_frugal()
+    Thread(target=_warm, name="warm-up", daemon=True).start()
+    resting = asyncio.create_task(keep_resting())
+    yield
+    resting.cancel()
+    if isinstance(background.RUNNER, ProcessRunner):
+        background.RUNNER.close()
+
+
+def _warm() -> None:
+    importlib.import_module("hetviz.plots")
+    if FIRST_SAMPLE in samples():
+        try:
+            read_sample(FIRST_SAMPLE)
+        except HetvizError:
+            # The page that opens it says what is wrong.
+            return
+    time.sleep(_LATER_S)
+    background.RUNNER.warm()
+    for name in _LATER:
+        importlib.import_module(name)

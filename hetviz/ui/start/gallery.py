@@ -1,0 +1,117 @@
+"""What is open, in words; and the samples as cards with a still map each."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.errors import DataError
+from hetviz.io.bundle.samples import sample_card, samples
+from hetviz.plots.colour import spoken
+from hetviz.plots.palette import shape_of
+from hetviz.plots.still import recoloured
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import charts, filters
+from hetviz.workspace import OpenSample, State
+
+
+def found(data: HeteroData, mapped: bool) -> str:
+    """Return a headline: "1,273 emoji and 621 keywords on one map", the end where there is one."""
+    end = " on one map" if mapped else ""
+    if data.n_objects < data.n_rows:
+        views = len(data.datasets) - len(data.entities) + 1
+        if len(data.entities) == 1:
+            return (
+                f"{data.n_objects:,} {data.entities[0]}, seen {views} ways,{end or ' no map yet'}"
+            )
+    parts = [f"{len(dataset):,} {name}" for name, dataset in data.datasets.items()]
+    return theme.listed(parts) + end
+
+
+def joined_by(data: HeteroData) -> str:
+    """Say what holds the map together."""
+    links = sum(map(len, data.links))
+    apart = sum(int((group.weight < 0).sum()) for group in data.links)
+    if not links:
+        return "Nothing links the items yet; each dataset is placed by its own features."
+    words = f"{theme.count(links, 'link')} say which items belong together"
+    if apart:
+        words = f"{links - apart:,} links say together, {apart:,} say apart"
+    return f"{words}; linked items lie close."
+
+
+def legend(state: State, said: list[str]) -> None:
+    """Say what shapes and colours mean, and what else must be said of the map."""
+    data = state.data
+    if data is None:
+        return
+    shapes = [
+        f"<span><b>{shape_of(place)[1]}</b> {theme.esc(name)}</span>"
+        for place, name in enumerate(data.datasets)
+    ]
+    if state.filters:
+        said = [*said, f"A filter shows {filters.shown(state):,} of {data.n_rows:,} items."]
+    words = " ".join([colour_words(state), *said])
+    st.html(f'<div class="hv-told">{"".join(shapes)}<span>{theme.esc(words)}</span></div>')
+
+
+def colour_words(state: State) -> str:
+    """Say what the colour is."""
+    colours = charts.colours(state)
+    words = f"Colour: {colours.option.title}"
+    if colours.n_other:
+        words += f" (7 largest; {colours.n_other:,} others in grey)"
+    return " ".join([f"{words}.", *borrowed_words(state)])
+
+
+def borrowed_words(state: State) -> list[str]:
+    """Say which datasets have their colour from another one, if any."""
+    borrowed = charts.colours(state).borrowed
+    if not borrowed:
+        return []
+    data = state.opened()
+    source = (
+        "the same items in the other dataset" if data.n_objects < data.n_rows else "their links"
+    )
+    return [f"{theme.listed(list(borrowed))}: coloured by {source}."]
+
+
+def cards() -> None:
+    """Show the samples, each with its still map and a button."""
+    names = samples()
+    if not names:
+        theme.quiet("No samples were installed with this copy of hetviz.")
+        return
+    opened = session.workspace().state.source
+    with st.container(key="gallery"), st.grid(3, min_column_width=108, gap="xsmall"):
+        for name in names:
+            _card(name, opened == f"sample:{name}")
+
+
+def _card(name: str, is_open: bool) -> None:
+    try:
+        card = sample_card(name)
+    except DataError as error:
+        theme.quiet(f"{name}: {error}")
+        return
+    still = recoloured(card.still, session.theme())
+    image = theme.svg_image(still, f"Still map of {card.title}") if still else ""
+    parts = ", ".join(card.datasets)
+    size = "" if card.n_items is None else theme.count(card.n_items, "item")
+    with st.container(border=True, key=f"card-{name}", gap="xsmall"):
+        st.html(
+            f'<div class="hv-card">{image}'
+            f"<h3>{theme.esc(spoken(name))}</h3><p>{theme.esc(parts)}<br>{theme.esc(size)}</p></div>"
+        )
+        st.button(
+            "Opened" if is_open else "Open",
+            key=f"open-{name}",
+            disabled=is_open,
+            width="stretch",
+            on_click=_open,
+            args=(name,),
+        )
+
+
+def _open(name: str) -> None:
+    session.do(OpenSample(name))

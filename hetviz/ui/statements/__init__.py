@@ -1,0 +1,1 @@
+"""Saying something on the map."""

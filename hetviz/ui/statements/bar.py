@@ -1,0 +1,250 @@
+"""The bar under the map: groups A, B and C, what is said of them, and the button that adds it."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.plots.text import short
+from hetviz.ui.shell import selection, theme
+from hetviz.ui.statements import commands, objections, wording
+from hetviz.ui.statements import draft as act_draft
+from hetviz.ui.statements.wording import HOWS, How
+from hetviz.ui.widgets import item_chip
+from hetviz.workspace import State
+
+_FACES = 3
+_MOST_PAIRS = 300
+_PILL = 16
+
+Rows = NDArray[np.int64]
+
+
+def show(state: State) -> None:
+    """Show the bar."""
+    data = state.data
+    if data is None:
+        return
+    groups, picked = wording.groups(state), selection.chosen(state)
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="acts", border=True
+    ):
+        if not groups and not len(picked):
+            theme.quiet("Pick something on the map, make it group A, and say how it relates.")
+            return
+        for name in "ABC":
+            if name == "B" and wording.saying().dropped is not None:
+                _proposals(data, groups)
+            else:
+                _group(data, name, groups, picked)
+        if groups:
+            _statement(state, data, groups)
+    if groups:
+        _objections(state)
+
+
+def _group(data: HeteroData, name: str, groups: dict[str, Rows], picked: Rows) -> None:
+    rows = groups.get(name)
+    how = wording.saying().how
+    if rows is not None:
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
+        ):
+            st.html(_face(data, name, rows), width="content")
+            st.button(
+                "×",
+                key=f"drop-{name}",
+                type="tertiary",
+                help=f"Give up group {name}",
+                on_click=wording.set_group,
+                args=(name, np.empty(0, dtype=np.int64)),
+            )
+        return
+    wanted = name == "A" or ("A" in groups and (name == "B" or (how == "closer" and "B" in groups)))
+    if not wanted:
+        return
+    taken = any(np.array_equal(picked, rows) for rows in groups.values())
+    if not len(picked) or taken:
+        if how == "closer" or (name == "B" and how != "label"):
+            words = {"B": "and", "C": "than to"}.get(name, "")
+            st.html(f'<span class="hv-act-open">{words} <i>{name}</i> ?</span>', width="content")
+        return
+    st.button(
+        f"Set as {name}",
+        key=f"set-{name}",
+        help=f"Key {name} on the map" if name != "C" else "Key C on the map",
+        on_click=wording.set_group,
+        args=(name, picked),
+    )
+
+
+def _proposals(data: HeteroData, groups: dict[str, Rows]) -> None:
+    """Ask what an item that was let go there belongs with: what is near, all of it at first."""
+    st.html('<span class="hv-act-open">belongs here with</span>', width="content")
+    near = list(wording.saying().proposed)
+    now = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
+    key = f"near-{'-'.join(map(str, near))}"
+    st.pills(
+        "With respect to what?",
+        near,
+        default=[row for row in near if row in now],
+        selection_mode="multi",
+        format_func=lambda row: theme.plain(short(item_chip.item_at(data, row).title, _PILL)),
+        key=key,
+        label_visibility="collapsed",
+        width="content",
+        on_change=_proposed,
+        args=(key,),
+    )
+
+
+def _face(data: HeteroData, name: str, rows: Rows) -> str:
+    """Return a group as its letter, up to three pictures, and few words."""
+    pictures = [
+        item_chip.picture_of(data, item_chip.item_at(data, int(row))) for row in rows[:_FACES]
+    ]
+    images = "".join(f'<img src="{theme.esc(one)}" alt="">' for one in pictures if one)
+    if not images and len(rows) == 1:
+        images = f"<em>{item_chip.item_at(data, int(rows[0])).glyph}</em>"
+    words = theme.esc(commands.group_words(data, rows))
+    return (
+        f'<span class="hv-act" title="Group {name}: {words}">'
+        f'<i class="hv-act-{name}">{name}</i>{images}<b>{words}</b><u>{len(rows):,}</u></span>'
+    )
+
+
+def _statement(state: State, data: HeteroData, groups: dict[str, Rows]) -> None:
+    saying = wording.saying()
+    if saying.dropped is None:
+        st.segmented_control(
+            "What to say",
+            list(HOWS),
+            default=saying.how,
+            format_func=lambda how: HOWS[how],
+            key=f"how-{saying.how}",
+            label_visibility="collapsed",
+            width="content",
+            on_change=_chosen,
+            args=(f"how-{saying.how}",),
+        )
+    if saying.how in ("together", "apart"):
+        key = f"weight-{saying.weight:g}"
+        st.slider(
+            "How strongly: −1 apart, +1 together",
+            -1.0,
+            1.0,
+            saying.weight,
+            0.1,
+            format="%.1f",
+            key=key,
+            label_visibility="collapsed",
+            help=None,
+            width=120,
+            on_change=_weighed,
+            args=(key,),
+        )
+    if saying.how == "label":
+        _label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
+        return
+    draft = act_draft.draft(state)
+    missing = wording.lacking(saying.how, groups)
+    if draft is not None and saying.dropped is None:
+        _number(draft)
+    elif missing:
+        st.html(
+            f'<span class="hv-act-open">Pick items for <i>{missing}</i></span>', width="content"
+        )
+    st.space("stretch")
+    with st.container(key="primary_act", width="content"):
+        opposed = draft is not None and objections.objections(state, draft)
+        st.button(
+            "Add anyway" if opposed else "Add",
+            key="act-add",
+            type="primary",
+            disabled=draft is None,
+            help="Or the key of the choice again, on the map: T, X or C",
+            on_click=act_draft.add,
+        )
+
+
+def _number(draft: commands.Draft) -> None:
+    """Show how many statements it makes, of how many, and let that be changed."""
+    what = "comparison" if wording.saying().how == "closer" else "pair"
+    words = f"{theme.count(draft.n, what)} of {draft.n_possible:,}"
+    if draft.n_possible == 1:
+        st.html(f'<span class="hv-act-open">{words}</span>', width="content")
+        return
+    with st.popover(words, key="act-number"):
+        theme.quiet(draft.account)
+        key = f"most-{draft.n}-{draft.n_possible}"
+        st.number_input(
+            f"Most {what}s",
+            1,
+            min(draft.n_possible, _MOST_PAIRS),
+            min(draft.n, _MOST_PAIRS),
+            key=key,
+            on_change=_thinned,
+            args=(key,),
+        )
+
+
+def _label_form(data: HeteroData, rows: Rows) -> None:
+    """Ask for column and name; Enter in the name adds it."""
+    spans = [
+        name
+        for name, span in data.offsets.items()
+        if ((rows >= span.start) & (rows < span.stop)).any()
+    ]
+    there = list(dict.fromkeys(one.name for one in data.labels if one.dataset in spans))
+    column = st.selectbox(
+        "Column",
+        [*there, "label"] if "label" not in there else there,
+        key="label-column",
+        accept_new_options=True,
+        label_visibility="collapsed",
+        width=150,
+    )
+    value = st.text_input(
+        "Name of group A",
+        placeholder="Name of group A",
+        key="label-value",
+        label_visibility="collapsed",
+        width=180,
+    )
+    st.space("stretch")
+    with st.container(key="primary_act", width="content"):
+        st.button(
+            "Add",
+            key="act-label",
+            type="primary",
+            disabled=not (column and value.strip()),
+            on_click=act_draft.label,
+            args=(rows, str(column), value.strip()),
+        )
+
+
+def _objections(state: State) -> None:
+    draft = act_draft.draft(state)
+    told = [] if draft is None else [*objections.objections(state, draft), act_draft.deaf(state)]
+    for sentence in filter(None, told):
+        st.html(f'<p class="hv-act-not" role="status">{theme.esc(sentence)}</p>')
+
+
+def _proposed(key: str) -> None:
+    wording.set_group("B", np.array(st.session_state[key], dtype=np.int64))
+
+
+def _chosen(key: str) -> None:
+    how: How | None = st.session_state[key]
+    if how is not None:
+        wording.choose(how)
+
+
+def _weighed(key: str) -> None:
+    wording.weigh(float(st.session_state[key]))
+
+
+def _thinned(key: str) -> None:
+    wording.change(most=int(st.session_state[key]))

@@ -1,0 +1,135 @@
+"""Statements about groups of the map as commands, and what they would look like before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hetviz.data import HeteroData
+from hetviz.data.model.statements import set_names
+from hetviz.features.relations.grouping import links_between
+from hetviz.plots.text import short
+from hetviz.ui.statements.wording import Saying
+from hetviz.ui.widgets.item_chip import item_at
+from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
+
+Rows = NDArray[np.int64]
+
+_COMPARED = 30
+_NAME = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A statement before it is added.
+
+    Attributes
+    ----------
+    commands : tuple of Command
+    lines : list of [row, row, weight]
+        Pairs to draw.
+    n, n_possible : int
+        How many statements it makes, and how many the groups would allow.
+    name : str
+        Of the step, and of the set of statements.
+    account : str
+        How they were chosen, in words.
+    """
+
+    commands: tuple[Command, ...]
+    lines: list[list[float]]
+    n: int
+    n_possible: int
+    name: str
+    account: str = ""
+
+    def command(self) -> Act:
+        """Return the one command that carries out all of it."""
+        return Act([one.to_dict() for one in self.commands], self.name)
+
+
+def pairs(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft:
+    """Draft links between groups A and B, or within A where there is no B."""
+    ends = groups["A"], groups.get("B")
+    found = links_between(data, *ends, saying.weight, most=saying.most, in_turn=True)
+    word = "together" if saying.weight > 0 else "apart"
+    name = _set_name(data, f"{_words(data, groups, 'AB')} {word}")
+    lines = [
+        [i + data.offsets[links.source].start, j + data.offsets[links.target].start, w]
+        for links in found.links
+        for i, j, w in zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)
+    ]
+    command = from_dict(found.to_command(data, set=name))
+    return Draft((command,), lines, len(lines), found.n_possible, name, found.account)
+
+
+def closer(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft:
+    """Draft comparisons: each A nearer to B than to C."""
+    a, b, c = (groups[name] for name in "ABC")
+    possible = len(a) * len(b) * len(c)
+    n = min(possible, saying.most or max(_COMPARED, len(a)))
+    triples = _spread(a, b, c, n)
+    rows = [[_named(data, row) for row in triple] for triple in triples]
+    name = _set_name(
+        data,
+        f"{_words(data, groups, 'A')} closer to {_words(data, groups, 'B')} than to "
+        f"{_words(data, groups, 'C')}",
+    )
+    lines = [[p, q, w] for p, q, r in triples for q, w in ((q, 1.0), (r, -1.0))]
+    account = f"{n:,} of {possible:,} comparisons, each item of a group as often as the others."
+    return Draft((AddComparisons(rows, set=name),), lines, n, possible, name, account)
+
+
+def label(data: HeteroData, rows: Rows, column: str, value: str) -> Draft:
+    """Draft a label for the items of a group, dataset by dataset."""
+    commands = []
+    for name, span in data.offsets.items():
+        mine = rows[(rows >= span.start) & (rows < span.stop)] - span.start
+        if len(mine):
+            ids = data[name].ids
+            commands.append(SetLabels(name, column, {str(ids[row]): value for row in mine}))
+    return Draft(tuple(commands), [], len(rows), len(rows), f"label {short(value, _NAME)}")
+
+
+def _spread(a: Rows, b: Rows, c: Rows, n: int) -> list[tuple[int, int, int]]:
+    """Return n different triples that use the items of each group as evenly as can be."""
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.permutation(rows).tolist() for rows in (a, b, c))
+    found = []
+    for k in range(n):
+        round_, i = divmod(k, len(a))
+        turn, shift = divmod(round_, len(b))
+        found.append((a[i], b[(i + shift) % len(b)], c[(i + turn) % len(c)]))
+    return found
+
+
+def _named(data: HeteroData, row: int) -> list[str]:
+    item = item_at(data, row)
+    return [item.dataset.name, str(item.dataset.ids[item.row])]
+
+
+def _words(data: HeteroData, groups: Mapping[str, Rows], names: str) -> str:
+    return " and ".join(group_words(data, groups[name]) for name in names if name in groups)
+
+
+def group_words(data: HeteroData, rows: Sequence[int] | Rows) -> str:
+    """Say in a few words which items a group has: its one item, or how many of what."""
+    if len(rows) == 1:
+        return short(item_at(data, int(rows[0])).title, _NAME)
+    array = np.asarray(rows)
+    there = {
+        name: int(((array >= span.start) & (array < span.stop)).sum())
+        for name, span in data.offsets.items()
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in there.items() if count)
+
+
+def _set_name(data: HeteroData, wanted: str) -> str:
+    """Return a name that no set of statements has yet."""
+    known, name, number = set(set_names(data)), wanted, 2
+    while name in known:
+        name, number = f"{wanted} {number}", number + 1
+    return name

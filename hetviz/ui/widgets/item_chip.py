@@ -1,0 +1,116 @@
+"""How an item is shown wherever it is named: its picture, or its name with its dataset's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from hetviz.data import Dataset, HeteroData
+from hetviz.plots.palette import shape_of
+from hetviz.plots.text import short
+from hetviz.ui.map import pictures
+from hetviz.ui.shell import theme
+
+_CHIP = 26
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One row, found.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    place : int
+        Of the dataset among all.
+    row : int
+        Within the dataset.
+    """
+
+    dataset: Dataset
+    place: int
+    row: int
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return str(self.dataset.titles[self.row])
+
+    @property
+    def glyph(self) -> str:
+        """The shape of its dataset."""
+        return shape_of(self.place)[1]
+
+
+def item_at(data: HeteroData, row: int) -> Item:
+    """Find a global row."""
+    starts = [rows.start for rows in data.offsets.values()]
+    place = int(np.searchsorted(starts, row, side="right")) - 1
+    name = list(data.datasets)[place]
+    return Item(data[name], place, int(row) - starts[place])
+
+
+def picture_of(data: HeteroData, item: Item) -> str | None:
+    """Return the address of an item's picture, or None."""
+    return pictures.address(str(st.session_state["sid"]), data, item.dataset.name, item.row)
+
+
+def chips(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
+    """Show items by name, those `marked` with an outline."""
+    cells = []
+    for row in rows:
+        item = item_at(data, int(row))
+        kind = ' class="on"' if row in marked else ""
+        words = theme.esc(short(item.title, _CHIP))
+        cells.append(f'<li{kind} title="{theme.esc(item.title)}"><i>{item.glyph}</i> {words}</li>')
+    st.html(f'<ul class="hv-names">{"".join(cells)}</ul>')
+
+
+def strip(data: HeteroData, rows: Iterable[int], marked: Collection[int] = ()) -> None:
+    """Show items by their pictures, five in a row, those `marked` with an outline."""
+    cells = []
+    for row in rows:
+        item = item_at(data, int(row))
+        kind = ' class="on"' if row in marked else ""
+        title = theme.esc(item.title)
+        source = picture_of(data, item)
+        face = (
+            f'<img src="{theme.esc(source)}" alt="{title}" loading="lazy">'
+            if source
+            else f"<i>{theme.esc(short(item.title, _CHIP))}</i>"
+        )
+        cells.append(f'<li{kind} title="{title}">{face}</li>')
+    st.html(f'<ul class="hv-strip">{"".join(cells)}</ul>')
+
+
+def named(data: HeteroData, rows: Iterable[int]) -> None:
+    """Show items with picture and name."""
+    cells = []
+    for row in rows:
+        item = item_at(data, int(row))
+        title = theme.esc(item.title)
+        source = picture_of(data, item)
+        face = (
+            f'<img src="{theme.esc(source)}" alt="" loading="lazy">'
+            if source
+            else f"<i>{item.glyph}</i>"
+        )
+        cells.append(f'<div title="{title}">{face}{title}</div>')
+    st.html(f'<div class="hv-items">{"".join(cells)}</div>')
+
+
+def head(data: HeteroData, item: Item, line: str) -> None:
+    """Show one item large: its picture, its name, and a grey line."""
+    source = picture_of(data, item)
+    face = (
+        f'<img src="{theme.esc(source)}" alt="">'
+        if source
+        else f'<i aria-hidden="true">{item.glyph}</i>'
+    )
+    st.html(
+        f'<div class="hv-one">{face}<div><h2>{theme.esc(item.title)}</h2>'
+        f"<p>{theme.esc(line)}</p></div></div>"
+    )

@@ -1,0 +1,126 @@
+"""Bytes kept by their SHA-256: the same content is stored once and can never change."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from hetviz.errors import DataError, Problem
+from hetviz.workspace.store.files import not_saved, replace_file
+from hetviz.workspace.store.read_cache import Kept
+
+MB = 1_000_000
+MAX_BYTES = 500 * MB
+DAY_S = 86_400.0
+
+_KEY = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class BlobStore:
+    """A folder of blobs.
+
+    Parameters
+    ----------
+    folder : Path
+        Made on the first `put`, readable by its owner only.
+    limit : int
+        Bytes that it may hold in all, with what is kept of what was read from blobs.
+    """
+
+    def __init__(self, folder: Path, limit: int = MAX_BYTES) -> None:
+        self.folder, self.limit = folder, limit
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes it holds."""
+        if not self.folder.is_dir():
+            return 0
+        return sum(entry.stat().st_size for entry in os.scandir(self.folder))
+
+    @property
+    def kept(self) -> Kept:
+        """What was read from blobs, in a folder beside them, as far as they leave room for it."""
+        return Kept(self.folder.parent / "read", self.limit - self.n_bytes)
+
+    def put(self, content: bytes) -> str:
+        """Keep `content` and return its key, the SHA-256 as hex.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If there would be more than may be held.
+        hetviz.workspace.store.files.NotSaved
+            If it cannot be written.
+        """
+        key = hashlib.sha256(content).hexdigest()
+        path = self.folder / key
+        try:
+            if not path.exists():
+                self._check_room(len(content))
+                replace_file(path, content)
+        except OSError as error:
+            raise not_saved(error) from None
+        return key
+
+    def _check_room(self, size: int) -> None:
+        held = self.n_bytes
+        if held + size <= self.limit:
+            self.kept.shrink(self.limit - held - size)
+            return
+        problem = Problem(
+            "project-full",
+            "project",
+            f"it holds {held / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
+            "allowed; what you had is as it was",
+            f"{size / MB:,.1f} MB more",
+            "Take the data as guided on the Export page, and open that file as a new project: it "
+            "holds what is used now and nothing older.",
+        )
+        raise DataError(problem)
+
+    def has(self, key: str) -> bool:
+        """Whether there is content of that key, whole or not."""
+        return _KEY.match(key) is not None and (self.folder / key).exists()
+
+    def get(self, key: str) -> bytes:
+        """Return the content of a key.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it is not there, or not what the key says.
+        """
+        path = self.folder / key
+        if not self.has(key):
+            raise DataError(
+                Problem("missing-content", "project", "a stored file is missing", key[:12])
+            )
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() != key:
+            raise DataError(
+                Problem("damaged-content", "project", "a stored file is damaged", key[:12])
+            )
+        return content
+
+    def sweep(self, used: Collection[str], older: float = DAY_S) -> int:
+        """Remove what nothing names any more, such as uploads that were not opened.
+
+        Parameters
+        ----------
+        used : collection of str
+            Keys to keep.
+        older : float
+            Seconds; younger ones stay, as they may be on their way into the log.
+        """
+        if not self.folder.is_dir():
+            return 0
+        n, oldest = 0, time.time() - older
+        for entry in list(os.scandir(self.folder)):
+            if entry.name not in used and entry.stat().st_mtime < oldest:
+                os.unlink(entry.path)
+                n += 1
+        return n

@@ -1,0 +1,118 @@
+"""Where data come from: samples, bundles and tables, all through `hetviz.io`."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from hetviz import __version__
+from hetviz.data import Dataset, HeteroData
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.io import Choices, Loaded, read_bundle, read_tables
+from hetviz.io.bundle.samples import sample_path
+from hetviz.io.intake.drop import Drop, Parse
+from hetviz.io.intake.new_items import NewItems, read_new_items
+from hetviz.io.sandbox import child
+from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
+from hetviz.workspace.store.read_cache import Kept
+
+_READING = Lock()
+
+
+def read_sample(name: str) -> Loaded:
+    """Read a sample; everybody shares one copy, which nobody can change.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such sample.
+    """
+    path = sample_path(name)
+    if path is None:
+        raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
+    # Two that ask at once wait for one reading.
+    with _READING:
+        return _read(path)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> Loaded:
+    return read_bundle(path)
+
+
+def read_zip(content: bytes, filename: str, kept: Kept | None = None) -> Loaded:
+    """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `kept`."""
+    return read_bundle(content, filename, keeping(kept))
+
+
+def read_files(
+    files: Mapping[str, bytes],
+    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    base: HeteroData | None = None,
+    kept: Kept | None = None,
+) -> Loaded:
+    """Read uploaded files, as additions to `base` where it is given.
+
+    Anything but small text is read in a process of its own. What that found is kept in `kept`, of
+    one session, so that a log is replayed without reading its files again.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used, or a choice is no choice.
+    """
+    try:
+        chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
+    except TypeError as error:
+        raise ParameterError(f"How to read a file: {error}.") from None
+    return read_tables(list(files.items()), chosen, base, keeping(kept))
+
+
+def read_items(
+    files: Mapping[str, bytes],
+    dataset: Dataset,
+    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    id_column: str | None = None,
+    kept: Kept | None = None,
+) -> NewItems:
+    """Read uploaded files of new items of a dataset; see `read_files` for `kept`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used.
+    """
+    chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
+    return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(kept))
+
+
+def keeping(kept: Kept | None) -> Parse:
+    """Return what reads files, and finds again in `kept` what it has read before."""
+
+    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+        if kept is None or child.reads_here(files):
+            return child.read_drop(files, choices)
+        key = _key(files, choices)
+        found = kept.get(key)
+        if found is not None:
+            with contextlib.suppress(ValueError):
+                return unpacked(found)
+        drop = child.read_drop(files, choices)
+        if not drop.refused:
+            kept.put(key, packed(drop))
+        return drop
+
+    return read
+
+
+def _key(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> str:
+    about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
+    said = {name: asdict(choice) for name, choice in sorted(choices.items())}
+    return hashlib.sha256(json.dumps([about, said]).encode()).hexdigest()

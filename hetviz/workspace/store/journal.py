@@ -1,0 +1,177 @@
+"""The journal: the log of a workspace on disk, one JSON line for each entry.
+
+An entry is on the disk before anybody is told that it was done. A line that was cut short by a
+crash was told to nobody and is dropped at the next opening; bytes of whole lines never change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetviz.errors import HetvizError
+from hetviz.workspace.store.files import make_folder, not_saved, sync_folder
+
+if sys.platform != "win32":
+    import fcntl
+
+FORMAT = 1
+HEAD = json.dumps({"format": FORMAT}).encode() + b"\n"
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+
+class InUse(HetvizError):
+    """Another process has the project open."""
+
+
+class Journal:
+    """An append-only file of JSON lines, locked while it is open.
+
+    Parameters
+    ----------
+    path : Path
+        Opened, or made with its folder on the first `append`, for its owner only.
+
+    Attributes
+    ----------
+    lines : list of bytes
+        The whole lines found when it was opened, without the first, which says the format.
+
+    Raises
+    ------
+    InUse
+        If another process has it open.
+    NotSaved
+        If it cannot be opened.
+    hetviz.errors.HetvizError
+        If it was written by a later version of hetviz.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = -1
+        self._size = 0
+        self.lines: list[bytes] = []
+        if path.exists():
+            self._open()
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Keep an entry; it is on the disk when this returns.
+
+        Raises
+        ------
+        NotSaved
+            If it cannot be written; the file is as it was before.
+        """
+        line = line_of(entry)
+        if self._fd < 0:
+            self._open()
+            if self.lines:
+                self.close()
+                raise InUse("Another hetviz has changed this project meanwhile. Start hetviz anew.")
+        self._write(line)
+
+    def close(self) -> None:
+        """Close the file and give up the lock."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _open(self) -> None:
+        folder = self._path.parent
+        try:
+            make_folder(folder)
+            self._fd = os.open(self._path, _FLAGS, 0o600)
+            try:
+                _lock(self._fd)
+                self._read()
+                if self._size == 0:
+                    self._write(HEAD)
+                    sync_folder(folder)
+                # That it was opened is what keeps it from being cleared away as forgotten.
+                os.utime(self._fd if os.utime in os.supports_fd else self._path)
+            except BaseException:
+                self.close()
+                raise
+        except OSError as error:
+            raise not_saved(error) from None
+
+    def _read(self) -> None:
+        content = self._path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        self._size = end
+        if end < len(content):
+            os.ftruncate(self._fd, end)
+            os.fsync(self._fd)
+        head, *self.lines = content[:end].split(b"\n")[:-1] or [b""]
+        if end and format_of(head) != FORMAT:
+            raise HetvizError(
+                "This project was saved by another version of hetviz, which keeps projects in "
+                "another form. Nothing was changed; open it with that version."
+            )
+
+    def _write(self, line: bytes) -> None:
+        try:
+            # A rest of an earlier attempt would otherwise become part of this line.
+            if os.fstat(self._fd).st_size != self._size:
+                os.ftruncate(self._fd, self._size)
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+            os.fsync(self._fd)
+        except OSError as error:
+            self._take_back()
+            raise not_saved(error) from None
+        self._size += len(line)
+
+    def _take_back(self) -> None:
+        try:
+            os.ftruncate(self._fd, self._size)
+            os.fsync(self._fd)
+        except OSError:
+            # The next attempt truncates before it writes.
+            pass
+
+
+def line_of(entry: Mapping[str, Any]) -> bytes:
+    """Return an entry as a line, with its end."""
+    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    # Half a character, as broken file names have it, is kept as an escape.
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def format_of(head: bytes) -> Any:
+    """Return the format that the first line of a journal names, None where it names none."""
+    try:
+        first = json.loads(head)
+    except ValueError:
+        return None
+    return first.get("format") if isinstance(first, dict) else None
+
+
+def _lock(fd: int) -> None:
+    if sys.platform == "win32":  # pragma: no cover - it has no flock
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InUse(
+            "This project is open in another hetviz on this computer. Close that one, or go on "
+            "there; two at once would spoil each other's work."
+        ) from None
+    except OSError:
+        # Some network folders have no locks; the journal is as useful there without one.
+        return
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__} cannot be kept in the journal")

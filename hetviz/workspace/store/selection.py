@@ -1,0 +1,155 @@
+"""What the user looks at: selection, groups, camera. They change too often for the log."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import frozen
+from hetviz.errors import DataError, Problem
+from hetviz.workspace.state import State
+from hetviz.workspace.store.files import replace_file
+from hetviz.workspace.store.packing import pack_rows, unpack_rows
+
+log = logging.getLogger(__name__)
+
+GROUPS = ("A", "B", "C")
+"""Names of the groups that a statement may be about."""
+
+_MOST_ROWS = 2**31
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """Selection, groups and camera, as long as the rows are the same.
+
+    Attributes
+    ----------
+    selection : array of int
+        Global rows, ascending.
+    camera : dict or None
+        ``{"x": [low, high], "y": [low, high]}`` in the map's coordinates; None shows all.
+    fingerprint : str
+        Of the rows that it is about, see `fingerprint_of`.
+    groups : mapping of str to array of int
+        Global rows, ascending, of those of `GROUPS` that are set.
+    """
+
+    selection: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    camera: dict[str, Any] | None = None
+    fingerprint: str = ""
+    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+
+
+def fingerprint_of(state: State) -> str:
+    """Return what a glance is bound to: the source and each dataset's ids, but not its name."""
+    if state.data is None:
+        return ""
+    digest = hashlib.sha256(repr(state.source).encode())
+    for dataset in state.data.datasets.values():
+        digest.update(repr((len(dataset), *dataset.ids)).encode())
+    return digest.hexdigest()
+
+
+def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a camera in its plain form; an empty mapping is None, which shows all.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is not two ranges of finite numbers.
+    """
+    if not camera:
+        return None
+    try:
+        out = {axis: [float(end) for end in camera[axis]] for axis in ("x", "y")}
+        fits = all(len(ends) == 2 and all(map(math.isfinite, ends)) for ends in out.values())
+    except (KeyError, TypeError, ValueError):
+        fits = False
+    if not fits:
+        what = "it needs a range of numbers for x and for y"
+        raise DataError(Problem("bad-camera", "camera", what, repr(camera)[:80]))
+    return out
+
+
+def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, NDArray[np.int64]]:
+    """Return the groups that have rows, in the order of `GROUPS`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        For another name, or rows that are not there.
+    """
+    for name in groups:
+        if name not in GROUPS:
+            what = f"groups are called {', '.join(GROUPS)}"
+            raise DataError(Problem("bad-group", "groups", what, str(name)[:40]))
+    found = {name: global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
+    return {name: frozen(rows) for name, rows in found.items() if len(rows)}
+
+
+def write_glance(path: Path, glance: Glance, version: int) -> None:
+    """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
+    try:
+        replace_file(path, pack_glance(glance, version))
+    except OSError as error:
+        log.warning("A selection could not be kept for later: %s", error.strerror)
+
+
+def read_glance(path: Path) -> tuple[Glance, int]:
+    """Return the glance in a file and its version; an empty one where there is none to read."""
+    try:
+        return unpack_glance(path.read_bytes())
+    except (OSError, DataError):
+        return Glance(), 0
+
+
+def pack_glance(glance: Glance, version: int) -> bytes:
+    """Return a glance and its version as JSON."""
+    record = {
+        "fingerprint": glance.fingerprint,
+        "selection": _text(glance.selection),
+        "camera": glance.camera,
+        "version": version,
+        "groups": {name: _text(rows) for name, rows in glance.groups.items()},
+    }
+    return json.dumps(record).encode()
+
+
+def unpack_glance(content: bytes) -> tuple[Glance, int]:
+    """Return what `pack_glance` packed; that there are such rows is not known by this.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is something else.
+    """
+    try:
+        record = json.loads(content)
+        rows = frozen(global_rows(_rows(record["selection"]), _MOST_ROWS))
+        camera = checked_camera(record["camera"] or {})
+        named = {name: _rows(text) for name, text in record.get("groups", {}).items()}
+        groups = checked_groups(named, _MOST_ROWS)
+        return Glance(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        what = "what was selected cannot be read"
+        raise DataError(Problem("damaged-content", "selection", what)) from None
+
+
+def _text(rows: NDArray[np.int64]) -> str:
+    return base64.b64encode(pack_rows(rows)).decode()
+
+
+def _rows(text: str) -> NDArray[np.int64]:
+    return unpack_rows(base64.b64decode(text), _MOST_ROWS)

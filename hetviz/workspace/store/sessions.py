@@ -1,0 +1,176 @@
+"""The workspaces of this server, by session id. The id is what gives access: never log it."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from hetviz.errors import HetvizError
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.cleanup import prune
+from hetviz.workspace.store.files import make_folder
+from hetviz.workspace.store.journal import Journal
+from hetviz.workspace.store.paths import BLOBS, GLANCE, JOURNAL, home, is_id, new_id
+from hetviz.workspace.workspace import Workspace
+
+# An open tab asks every few seconds, one in the background at least every minute.
+REST_AFTER_S = 600.0
+
+log = logging.getLogger(__name__)
+
+__all__ = ["SESSIONS", "Sessions", "is_id", "new_id"]
+
+
+class _Slot:
+    """The place of one session; its lock is held while it is restored."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.workspace: Workspace | None = None
+        self.asked = time.monotonic()
+
+
+class Sessions:
+    """Workspaces by session id, each with its own folder: journal, glance and blobs.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the sessions' folders lie; the folder ``sessions`` in `home` when absent. Where that
+        cannot be written, a temporary folder that is removed when the process ends.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._wanted = folder
+        self._folder: Path | None = None
+        self._durable = True
+        self._lock = threading.Lock()
+        self._slots: dict[str, _Slot] = {}
+
+    @property
+    def durable(self) -> bool:
+        """Whether sessions outlive this process."""
+        self._root()
+        return self._durable
+
+    def get(self, id: str) -> Workspace:
+        """Return the workspace of a session, restored or made on first use.
+
+        Raises
+        ------
+        ValueError
+            If `id` is not a session id.
+        hetviz.workspace.store.journal.InUse
+            If another process has it open.
+        hetviz.errors.HetvizError
+            If its folder cannot be read, or a later version of hetviz wrote it.
+        """
+        if not is_id(id):
+            raise ValueError("not a session id")
+        folder = self._root() / id
+        with self._lock:
+            slot = self._slots.setdefault(id, _Slot())
+        # Reading one session holds up nobody else's.
+        with slot.lock:
+            slot.asked = time.monotonic()
+            if slot.workspace is None:
+                journal = Journal(folder / JOURNAL)
+                slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / GLANCE)
+            return slot.workspace
+
+    def adopt(self, make: Callable[[Path], Workspace]) -> str:
+        """Return the id of a new session, of which `make` gets the folder to fill it.
+
+        Where it fails, nothing of the folder is left; the error goes on.
+        """
+        id = new_id()
+        folder = self._root() / id
+        try:
+            slot = _Slot()
+            slot.workspace = make(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        with self._lock:
+            self._slots[id] = slot
+        return id
+
+    def find(self, id: str) -> Workspace | None:
+        """Return the workspace of a session that is open or was saved, or None."""
+        if not is_id(id):
+            return None
+        with self._lock:
+            slot = self._slots.get(id)
+        known = slot is not None and slot.workspace is not None
+        if not known and not (self._root() / id / JOURNAL).exists():
+            return None
+        try:
+            return self.get(id)
+        except HetvizError:
+            return None
+
+    def rest(self, after: float = REST_AFTER_S) -> list[str]:
+        """Let go of the sessions that nobody has asked for lately; return their ids.
+
+        They are on the disk, and restored when asked for again. One with a job under way stays, and
+        so does every one where nothing outlives this process.
+
+        Parameters
+        ----------
+        after : float
+            Seconds.
+        """
+        if not self.durable:
+            return []
+        with self._lock:
+            slots = dict(self._slots)
+        rested, oldest = [], time.monotonic() - after
+        for id, slot in slots.items():
+            with slot.lock:
+                workspace = slot.workspace
+                if workspace is None or slot.asked > oldest or workspace.is_busy:
+                    continue
+                workspace.close()
+                slot.workspace = None
+                rested.append(id)
+        return rested
+
+    def close(self) -> None:
+        """Give up all sessions, so that another process may open them."""
+        with self._lock:
+            slots = list(self._slots.values())
+            self._slots.clear()
+        for slot in slots:
+            with slot.lock:
+                if slot.workspace is not None:
+                    slot.workspace.close()
+
+    def _root(self) -> Path:
+        with self._lock:
+            if self._folder is None:
+                self._folder = self._chosen()
+            return self._folder
+
+    def _chosen(self) -> Path:
+        folder = home() / "sessions" if self._wanted is None else self._wanted
+        try:
+            make_folder(folder)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            self._durable = False
+            log.warning("Projects cannot be saved in %s: %s", folder, error.strerror)
+            spare = Path(tempfile.mkdtemp(prefix="hetviz-"))
+            atexit.register(shutil.rmtree, spare, ignore_errors=True)
+            return spare
+        prune(folder)
+        return folder
+
+
+SESSIONS = Sessions()

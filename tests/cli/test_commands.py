@@ -1,0 +1,160 @@
+"""Every command of the command line: help with an example, exit codes, JSON alone on its output."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hetviz import cli
+from hetviz.workspace import BlobStore, SetTitle, Workspace, save_project
+
+Run = Callable[..., tuple[int, str, str]]
+
+PLANTS = "id,name,size,weight\n" + "".join(
+    f"p{k},Oak {k},{k * 7 % 11},{k * 5 % 13}\n" for k in range(12)
+)
+BIRDS = "id,span,mass,size\n" + "".join(f"b{k},{k * 3 % 7},{k * 4 % 9},{k}\n" for k in range(10))
+LINKS = "source_dataset,source_id,target_dataset,target_id,weight\n" + "".join(
+    f"plants,p{k},birds,b{k % 10},1\n" for k in range(12)
+)
+NEW = "id,name,size,weight\nn1,=Elm,3,4\np0,Oak,1,1\nn2,Yew,,2\n"
+_ENDS = "--source", "plants", "--target", "birds"
+# What each is called with: DATA, RUN (a folder of `embed`), NEW, PROJECT and OUT are put in.
+SMALL = {
+    "samples": [],
+    "methods": ["--suggest", "DATA"],
+    "embed": ["DATA", "--method", "pca", "--out", "OUT"],
+    "evaluate": ["DATA", "--coordinates", "RUN/coordinates.csv"],
+    "guidance": ["DATA", "--report"],
+    "join": ["DATA"],
+    "compare": ["DATA", "--methods", "pca,cdmca"],
+    "clusters": ["DATA", "--coordinates", "RUN/coordinates.csv", "--number", "2"],
+    "ask": ["DATA", "--coordinates", "RUN/coordinates.csv", "-n", "2"],
+    "predict": ["links", "DATA", *_ENDS, "--method", "profiles"],
+    "place": ["DATA", "RUN", "NEW", "--dataset", "plants", "--out", "OUT.csv"],
+    "run": ["RUN/recipe.toml", "--out", "OUT"],
+    "export": ["RUN", "OUT.csv"],
+    "report": ["RUN", "--out", "OUT.html"],
+    "project": ["PROJECT"],
+}
+# It serves until it is stopped: tests/cli/test_cli.py starts it.
+SERVES = {"app"}
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = cli.main(arguments)
+        seen = capsys.readouterr()
+        assert "Traceback" not in seen.err
+        return code, seen.out, seen.err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make data, new items, the folder of a run, and a project."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "data").mkdir()
+    for name, text in {"plants": PLANTS, "birds": BIRDS, "links": LINKS}.items():
+        (folder / "data" / f"{name}.csv").write_text(text, encoding="utf-8")
+    (folder / "new.csv").write_text(NEW, encoding="utf-8")
+    workspace = Workspace(BlobStore(folder / "blobs"))
+    workspace.do(SetTitle("Mine"))
+    (folder / "mine.hetviz").write_bytes(save_project(workspace))
+    data, out = str(folder / "data"), str(folder / "run")
+    assert cli.main(["embed", data, "--method", "pca", "--out", out, "--model", f"{out}.zip"]) == 0
+    return folder
+
+
+def filled(words: list[str], made: Path, out: Path) -> list[str]:
+    places = {"DATA": made / "data", "RUN": made / "run", "NEW": made / "new.csv", "OUT": out}
+    places["PROJECT"] = made / "mine.hetviz"
+    found = []
+    for word in words:
+        head = next(
+            (key for key in places if word == key or word.startswith((f"{key}/", f"{key}."))), ""
+        )
+        found.append(str(places[head]) + word.removeprefix(head) if head else word)
+    return found
+
+
+def test_all_commands_are_looked_at() -> None:
+    assert set(SMALL) | SERVES == set(cli.COMMANDS)
+
+
+def test_help_tells_of_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert left.value.code == 0
+    assert cli.EXIT_CODES in text
+    assert all(f" {name} " in text for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_command_has_an_example_that_it_takes_and_refuses_others(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else the example may be broken at a hyphen.
+    monkeypatch.setenv("COLUMNS", "500")
+    with pytest.raises(SystemExit) as left:
+        cli.main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert left.value.code == 0
+    assert "--json" in text
+    head, example = text.split("Example: python -m hetviz ")
+    assert head
+    given = cli.parser().parse_args(example.split())
+    assert callable(given.command)
+    with pytest.raises(SystemExit) as refused:
+        cli.main([command, "--no-such-thing"])
+    assert refused.value.code == 2
+
+
+@pytest.mark.parametrize("command", SMALL)
+def test_json_is_all_that_is_on_the_output(
+    command: str, run: Run, made: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run(command, *filled(SMALL[command], made, tmp_path / "out"), "--json")
+    assert code == 0
+    assert isinstance(json.loads(out), dict | list)
+
+
+@pytest.mark.parametrize("fitted", ["run", "run/recipe.toml", "run.zip"])
+def test_place_writes_the_new_items_only(fitted: str, run: Run, made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "placed.csv"
+    new = str(made / "new.csv")
+    code, text, notes = run(
+        "place", str(made / "data"), str(made / fitted), new, "--dataset", "plants",
+        "--out", str(out),
+    )  # fmt: skip
+    assert code == 0
+    assert "nearest: birds" in text
+    assert "there already" in notes
+    with out.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == ["n1", "n2"]
+    assert all(row["x"] and row["doubt"] and row["nearest_birds"] for row in rows)
+
+
+def test_place_refuses(run: Run, made: Path, tmp_path: Path) -> None:
+    data, new = str(made / "data"), str(made / "new.csv")
+    code, _, err = run("place", data, str(made / "run"), new, "--dataset", "fish")
+    assert (code, "birds, plants" in err) == (1, True)
+    code, _, err = run("place", data, new, new, "--dataset", "plants")
+    assert code == 1
+    assert err.startswith("Error: ")
+
+
+def test_stopping_it_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> list[str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hetviz.samples", stop, raising=False)
+    assert run("samples")[0] == 130

@@ -1,0 +1,102 @@
+"""Points in groups: exact small cases, any order, points at one place; how many groups to take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from hetviz.core.clustering import partition as module
+from hetviz.core.clustering.partition import METHODS, by_size, partition
+from hetviz.core.clustering.partition_choice import (
+    best,
+    judged,
+    silhouette_of,
+    sizes_to_try,
+    try_sizes,
+)
+
+SIZES = {"k-means": 3, "agglomerative": 3, "hdbscan": 6}
+
+
+def heaps(sizes: tuple[int, ...] = (40, 30, 20), seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    code = np.repeat(np.arange(len(sizes)), sizes)
+    return rng.normal(size=(len(code), 2)) * 0.3 + np.c_[10.0 * code, (code % 2) * 10.0], code
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_heaps_are_found_the_largest_first_in_any_order(method: str) -> None:
+    X, code = heaps()
+    found = partition(X, method, SIZES[method])
+    assert found.tolist() == code.tolist()
+    mixed = np.random.default_rng(1).permutation(len(X))
+    assert partition(X[mixed], method, SIZES[method]).tolist() == code[mixed].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_does_not_matter_where_groups_are_not_clear(method: str) -> None:
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    mixed = np.random.default_rng(4).permutation(len(X))
+    found = partition(X, method, 5)
+    assert partition(X[mixed], method, 5).tolist() == found[mixed].tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_one_point_and_one_place(method: str) -> None:
+    assert partition(np.zeros((0, 2)), method, 3).shape == (0,)
+    assert partition(np.ones((1, 2)), method, 3).tolist() == [0]
+    assert partition(np.ones((20, 2)), method, 3).tolist() == [0] * 20
+
+
+def test_no_more_groups_than_places_and_equal_points_stay_together() -> None:
+    X = np.repeat([[0.0, 0.0], [1.0, 0.0]], [3, 2], axis=0)
+    assert partition(X, "k-means", 5).tolist() == [0, 0, 0, 1, 1]
+    assert len(set(partition(X, "agglomerative", 4)[:3])) == 1
+
+
+def test_hdbscan_leaves_out_what_lies_apart() -> None:
+    X, code = heaps()
+    far = np.vstack([X, [[100.0, 100.0], [-100.0, 50.0]]])
+    assert partition(far, "hdbscan", 6).tolist() == [*code.tolist(), -1, -1]
+    assert partition(X[:6], "hdbscan", 5).tolist() == [-1] * 6
+
+
+@pytest.mark.parametrize("method", ["agglomerative", "hdbscan"])
+def test_many_points_are_fitted_by_a_sample(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_PAIRED", 60)
+    X, code = heaps((60, 50, 40))
+    assert adjusted_rand_score(partition(X, method, SIZES[method]), code) == 1.0
+
+
+def test_numbering_is_by_size_then_place() -> None:
+    X = np.array([[5.0], [5.0], [1.0], [1.0], [9.0], [0.0]])
+    assert by_size(X, np.array([4, 4, 7, 7, 1, -1])).tolist() == [1, 1, 0, 0, 2, -1]
+
+
+def test_silhouette_of_a_case_by_hand() -> None:
+    X = np.array([[0.0], [1.0], [10.0], [12.0]])
+    own, other = np.array([1, 1, 2, 2]), np.array([11, 10, 9.5, 11.5])
+    expected = ((other - own) / other).mean()
+    assert silhouette_of(X, np.array([0, 0, 1, 1])) == pytest.approx(expected)
+    assert np.isnan(silhouette_of(X, np.zeros(4, dtype=np.int64)))
+
+
+def test_clear_groups_are_stable_and_chosen() -> None:
+    X, _ = heaps((30, 30, 30, 30), seed=2)
+    assert sizes_to_try(len(X), "k-means") == list(range(2, 11))
+    assert sizes_to_try(1_900, "k-means")[-1] == 40
+    assert sizes_to_try(12, "k-means") == [2]
+    assert sizes_to_try(3, "k-means") == [1]
+    tried = try_sizes(X, "k-means", range(2, 7))
+    assert best(tried).k == 4
+    assert best(tried).stability == 1.0
+    assert best(tried).of_groups.tolist() == [1.0] * 4
+    even = np.random.default_rng(0).uniform(size=(120, 2))
+    assert judged(even, "k-means", 7).stability < 0.9
+
+
+def test_too_few_points_have_no_stability() -> None:
+    found = judged(np.arange(6.0)[:, None], "k-means", 2)
+    assert np.isnan(found.stability)
+    assert found.score == 0.0

@@ -1,0 +1,225 @@
+"""The joint distribution over items of several datasets."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.graph.affinities import (
+    Balance,
+    Joint,
+    conditional_affinities,
+    joint_affinities,
+    link_affinities,
+    neighbors_needed,
+    perplexity_weights,
+    symmetric_affinities,
+    with_guidance,
+)
+from hetviz.core.graph.neighbors import (
+    approximate_neighbors,
+    cross_squared_distances,
+    euclidean_rows,
+    nearest_neighbors,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def conditional(X: Any, perplexity: float = 5.0) -> Any:
+    k, allowed = neighbors_needed(len(X), perplexity)
+    return conditional_affinities(nearest_neighbors(euclidean_rows(X), len(X), k), allowed)
+
+
+def two_sided(W: Any) -> Any:
+    """The symmetric matrix over both datasets of a block of links between them."""
+    zero = [sp.csr_array((size, size)) for size in W.shape]
+    return sp.csr_array(sp.block_array([[zero[0], W], [W.T, zero[1]]]))
+
+
+def joint(sizes: tuple[int, int], W: Any, balance: Balance, features: bool = True) -> Joint:
+    rng = np.random.default_rng(1)
+    parts = [conditional(rng.normal(size=(n, 3))) if features else None for n in sizes]
+    positive = two_sided(W)
+    found = joint_affinities(parts, positive, sp.csr_array(positive.shape), sizes, balance)
+    assert found is not None
+    return found
+
+
+def full(shape: tuple[int, int]) -> Any:
+    return sp.csr_array(np.ones(shape))
+
+
+def test_weights_have_the_perplexity_asked_for() -> None:
+    squared = RNG.random((50, 40)) * 10.0 ** RNG.integers(-8, 8, (50, 1))
+    P = perplexity_weights(squared, 12.0)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
+    entropy = -(P * np.log(np.maximum(P, 1e-300))).sum(axis=1)
+    np.testing.assert_allclose(np.exp(entropy), 12.0, rtol=1e-8)
+
+
+def test_weights_of_rows_that_cannot_have_it() -> None:
+    np.testing.assert_allclose(perplexity_weights(np.full((1, 6), 3.0), 2.0), 1 / 6)
+    ties = perplexity_weights(np.array([[0.0, 0.0, 0.0, 0.0, 5.0, 9.0]]), 2.0)
+    np.testing.assert_allclose(ties, [[0.25, 0.25, 0.25, 0.25, 0.0, 0.0]], atol=1e-12)
+
+
+def test_affinities_equal_those_of_opentsne() -> None:
+    affinity = pytest.importorskip("openTSNE.affinity")
+    X = np.random.default_rng(2).normal(size=(200, 5))
+    k, allowed = neighbors_needed(200, 15.0)
+    ours = symmetric_affinities(
+        conditional_affinities(nearest_neighbors(euclidean_rows(X), 200, k), allowed)
+    )
+    theirs = affinity.PerplexityBasedNN(X, perplexity=15.0, method="exact", n_jobs=1).P
+    assert abs(ours - theirs).max() < 1e-8 * ours.max()
+
+
+def test_nearest_neighbors_are_those_of_brute_force() -> None:
+    X = RNG.normal(size=(60, 4))
+    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    heard: list[float] = []
+    found = nearest_neighbors(euclidean_rows(X), 60, 7, heard.append)
+    np.testing.assert_array_equal(found.index, np.argsort(D, axis=1)[:, :7])
+    np.testing.assert_allclose(found.squared, np.sort(D, axis=1)[:, :7], atol=1e-12)
+    assert heard[-1] == 1.0
+
+
+def test_approximate_neighbors_leave_out_the_row_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.vstack([RNG.normal(size=(50, 3)), np.zeros((4, 3))])
+
+    class Search:
+        """Stands for pynndescent, which takes a minute to compile."""
+
+        def __init__(self, X: Any, n_neighbors: int, **_: Any) -> None:
+            D = np.linalg.norm(X[:, None] - X[None], axis=2)
+            index = np.argsort(D, axis=1, kind="stable")[:, :n_neighbors]
+            self.neighbor_graph = index, np.take_along_axis(D, index, axis=1)
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
+    found = approximate_neighbors(X, 3)
+    assert (found.index != np.arange(54)[:, None]).all()
+    exact = nearest_neighbors(euclidean_rows(X), 54, 3)
+    np.testing.assert_allclose(found.squared, exact.squared, atol=1e-12)
+    assert (found.squared[50:] == 0).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_distances_of_equal_rows_are_exactly_zero(sparse: bool) -> None:
+    B = 1e3 + RNG.normal(size=(30, 8))
+    A = np.vstack([B[4], B[7] + 1e-3, RNG.normal(size=8)])
+    form = sp.csr_array if sparse else np.asarray
+    D = cross_squared_distances(form(A), form(B))
+    assert D[0, 4] == 0.0
+    expected = ((A[:, None] - B[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(D, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("normalization", ["unnorm", "norm", "pmi"])
+def test_link_affinities_do_not_depend_on_the_unit(normalization: str) -> None:
+    W = np.where(RNG.random((12, 9)) < 0.3, RNG.random((12, 9)), 0.0)
+    W[3] = 0.0
+    W = sp.csr_array(W)
+    R = link_affinities(W, normalization)
+    assert R.sum() == pytest.approx(1.0)
+    assert not R[[3]].sum()
+    np.testing.assert_allclose(link_affinities(7 * W, normalization).toarray(), R.toarray())
+
+
+def test_pmi_and_norm_of_a_regular_graph_change_nothing() -> None:
+    W = sp.csr_array(np.kron(np.eye(4), np.ones((2, 3))))
+    plain = link_affinities(W).toarray()
+    for normalization in ("norm", "pmi"):
+        np.testing.assert_allclose(link_affinities(W, normalization).toarray(), plain, atol=1e-17)
+    assert link_affinities(sp.csr_array((3, 2))) is None
+
+
+def test_adaptive_weights_are_those_of_the_paper() -> None:
+    paper = Balance(1.0, (1.0, 1.0), printed=True)
+    beta = joint((250, 85), full((250, 85)), paper).beta
+    total = 250**2 + 85**2 + 250 * 85
+    assert beta[0, 0] == pytest.approx(250**2 / total)
+    assert beta[0, 1] == pytest.approx(250 * 85 / total)
+    # golden values of 1,000 images and 613 tags without features
+    links = sp.csr_array((np.ones(1000), (np.arange(1000), np.arange(1000) % 613)))
+    parts = [conditional(RNG.normal(size=(1000, 2))), None]
+    W = two_sided(links)
+    found = joint_affinities(parts, W, sp.csr_array(W.shape), (1000, 613), paper)
+    assert found is not None
+    assert found.beta == pytest.approx({(0, 0): 0.6199628, (0, 1): 0.3800372}, abs=1e-7)
+
+
+def test_equal_weights_and_the_factors() -> None:
+    equal = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 1.0)))
+    assert set(np.round(list(equal.beta.values()), 12)) == {round(1 / 3, 12)}
+    linked = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 1.0), links=4.0))
+    assert linked.beta[0, 1] == pytest.approx(4 / 6)
+    weighted = joint((40, 20), full((40, 20)), Balance(0.0, (9.0, 1.0)))
+    assert weighted.beta == pytest.approx({(0, 0): 9 / 13, (0, 1): 3 / 13, (1, 1): 1 / 13})
+    without = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 0.0)))
+    assert set(without.beta) == {(0, 0)}
+
+
+def test_few_or_weak_links_count_less_but_not_as_printed() -> None:
+    one = sp.csr_array((np.ones(1), ([0], [0])), shape=(40, 20))
+    default = joint((40, 20), one, Balance(0.0, (1.0, 1.0))).beta[0, 1]
+    assert default == pytest.approx(0.05 / 2.05)
+    printed = joint((40, 20), one, Balance(0.0, (1.0, 1.0), printed=True)).beta[0, 1]
+    assert printed == pytest.approx(1 / 3)
+    half = joint((40, 20), 0.5 * full((40, 20)), Balance(0.0, (1.0, 1.0))).beta[0, 1]
+    assert half == pytest.approx(0.5 / 2.5)
+
+
+def test_joint_is_a_symmetric_distribution_whose_blocks_sum_to_their_weights() -> None:
+    W = sp.csr_array((RNG.random((40, 20)) < 0.1).astype(float))
+    found = joint((40, 20), W, Balance(0.5, (1.0, 1.0)))
+    assert found.P.sum() == pytest.approx(1.0)
+    assert abs(found.P - found.P.T).max() < 1e-18
+    assert not found.P.diagonal().any()
+    assert found.P[:40][:, :40].sum() == pytest.approx(found.beta[0, 0])
+    assert 2 * found.P[:40][:, 40:].sum() == pytest.approx(found.beta[0, 1])
+
+
+def test_featureless_datasets_have_no_block_of_their_own_unless_linked_within() -> None:
+    W = sp.csr_array(np.eye(6, 5))
+    assert set(joint((6, 5), W, Balance(1.0, (1.0, 1.0)), features=False).beta) == {(0, 1)}
+    positive = two_sided(W).tolil()
+    positive[0, 1] = positive[1, 0] = 1.0
+    found = joint_affinities(
+        [None, None], positive.tocsr(), sp.csr_array((11, 11)), (6, 5), Balance(0.0, (1.0, 1.0))
+    )
+    assert found is not None
+    assert found.beta[0, 0] == pytest.approx((2 / 6) / (2 / 6 + 1))
+    assert found.P[0, 1] == pytest.approx(found.beta[0, 0] / 2)
+
+
+def test_a_link_within_takes_half_of_its_rows_and_leaves_the_others() -> None:
+    P = conditional(np.random.default_rng(4).normal(size=(30, 3)))
+    W = sp.csr_array((np.ones(2), ([2, 9], [9, 2])), shape=(30, 30))
+    guided = with_guidance(P, W)
+    np.testing.assert_allclose(guided.sum(axis=1), 1.0)
+    untouched = np.setdiff1d(np.arange(30), [2, 9])
+    np.testing.assert_array_equal(guided[untouched].toarray(), P[untouched].toarray())
+    assert guided[2, 9] == pytest.approx(0.5 + 0.5 * P[2, 9])
+
+
+def test_pairs_said_to_be_apart_have_no_affinity() -> None:
+    X = np.random.default_rng(5).normal(size=(20, 2))
+    P = conditional(X)
+    i, j = (int(end[0]) for end in P.nonzero())
+    apart = sp.csr_array((np.ones(2), ([i, j], [j, i])), shape=(20, 20))
+    found = joint_affinities([P], sp.csr_array((20, 20)), apart, (20,), Balance(1.0, (1.0,)))
+    assert found is not None
+    assert found.P[i, j] == found.P[j, i] == 0.0
+    assert found.P.sum() == pytest.approx(1.0)
+
+
+def test_nothing_known_is_no_distribution() -> None:
+    zero = sp.csr_array((5, 5))
+    assert joint_affinities([None], zero, zero, (5,), Balance(1.0, (1.0,))) is None

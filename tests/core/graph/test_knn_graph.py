@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.graph.knn_graph import neighbor_graph
+from hetviz.core.graph.neighbors import Neighbors, euclidean_rows, nearest_neighbors
+
+
+def brute(X: np.ndarray, k: int, heat: bool) -> np.ndarray:
+    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    order = np.argsort(D, axis=1)[:, :k]
+    furthest = np.take_along_axis(D, order[:, -1:], axis=1)
+    A = np.zeros(D.shape)
+    for i, row in enumerate(order):
+        A[i, row] = np.exp(-0.5 * D[i, row] / np.median(furthest)) if heat else 1.0
+    return np.maximum(A, A.T)
+
+
+@pytest.mark.parametrize("heat", [True, False])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_neighbours_and_their_weights(heat: bool, sparse: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    A = neighbor_graph(sp.csr_array(X) if sparse else X, 5, heat=heat)
+    np.testing.assert_allclose(A.toarray(), brute(X, 5, heat), atol=1e-12)
+    assert not A.diagonal().any()
+
+
+def test_few_rows_and_equal_rows() -> None:
+    assert neighbor_graph(np.zeros((1, 2)), 10).nnz == 0
+    assert neighbor_graph(np.array([[0.0], [1.0]]), 10).nnz == 2
+    X = np.r_[np.zeros((5, 1)), [[1.0]]]
+    A = neighbor_graph(X, 3).toarray()
+    assert (A[:5, :5].sum(axis=1) >= 3).all()
+    assert A[5].sum() == 0.0
+
+
+def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    asked: list[tuple[int, int]] = []
+
+    def search(rows: np.ndarray, k: int, random_state: int) -> Neighbors:
+        asked.append((k, random_state))
+        return nearest_neighbors(euclidean_rows(rows), len(rows), k)
+
+    monkeypatch.setattr("hetviz.core.graph.knn_graph.EXACT_ROWS", 39)
+    monkeypatch.setattr("hetviz.core.graph.knn_graph.approximate_neighbors", search)
+    A = neighbor_graph(X, 5, random_state=7)
+    assert asked == [(5, 7)]
+    np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)

@@ -1,0 +1,300 @@
+"""The optimiser of stochastic neighbour embedding, against formulas, openTSNE and itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.graph.affinities import (
+    Balance,
+    conditional_affinities,
+    joint_affinities,
+    neighbors_needed,
+    symmetric_affinities,
+)
+from hetviz.core.graph.neighbors import euclidean_rows, nearest_neighbors
+from hetviz.core.layout import sne
+from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Phase
+from hetviz.core.spectral.start import carried_on, random_start, spectral_start
+from hetviz.errors import Cancelled, HetvizError
+
+
+def affinities(n: int = 120, groups: int = 3, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) + 6.0 * rng.normal(size=(groups, 5))[np.arange(n) % groups]
+    k, perplexity = neighbors_needed(n, 10.0)
+    found = nearest_neighbors(euclidean_rows(X), n, k)
+    return symmetric_affinities(conditional_affinities(found, perplexity))
+
+
+P = affinities()
+START = np.random.default_rng(1).normal(size=(120, 2))
+
+
+def kl_of(P: Any, Y: Any) -> float:
+    """The definition, with all pairs."""
+    D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
+    Q = 1.0 / (1.0 + D)
+    np.fill_diagonal(Q, 0.0)
+    Q /= Q.sum()
+    dense = P.toarray()
+    kept = dense > 0
+    return float((dense[kept] * np.log(dense[kept] / Q[kept])).sum())
+
+
+def hinge_of(apart: Apart, Y: Any, reach: float) -> float:
+    d = ((Y[apart.left] - Y[apart.right]) ** 2).sum(axis=1)
+    energy = np.maximum(np.log1p(reach) - np.log1p(d), 0.0)
+    return float(apart.strength * apart.shares(len(Y)) @ energy)
+
+
+def test_golden_unit_square() -> None:
+    links = sp.csr_array(np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(2)))
+    joint = joint_affinities(
+        [None, None], links, sp.csr_array((4, 4)), (2, 2), Balance(1.0, (1.0, 1.0))
+    )
+    assert joint is not None
+    square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    assert Layout(joint.P, square, double=True).kl(exact=True) == pytest.approx(np.log(8 / 3))
+
+
+def test_kl_is_the_definition_and_does_not_see_moves_of_the_whole() -> None:
+    kl = Layout(P, START, double=True).kl(exact=True)
+    assert kl == pytest.approx(kl_of(P, START), rel=1e-12)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    moved = Layout(P, START @ turn + [3.0, -1.0], double=True).kl(exact=True)
+    assert moved == pytest.approx(kl, rel=1e-12)
+
+
+def test_kl_falls_apart_into_blocks() -> None:
+    rng = np.random.default_rng(3)
+    parts = [affinities(30, 2, 1), affinities(20, 2, 2)]
+    W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
+    both = sp.csr_array(sp.block_array([[None, W], [W.T, None]]))
+    joint = joint_affinities(parts, both, sp.csr_array((50, 50)), (30, 20), Balance(0.3, (1, 1)))
+    assert joint is not None
+    Y = rng.normal(size=(50, 2))
+    Q = 1.0 / (1.0 + ((Y[:, None] - Y[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(Q, 0.0)
+    Q /= Q.sum()
+    rows = (slice(0, 30), slice(30, 50))
+    total = 0.0
+    blocks = {(0, 0): joint.within[0], (1, 1): joint.within[1], (0, 1): joint.across[0, 1]}
+    for (d, e), block in blocks.items():
+        p, q = block.toarray(), Q[rows[d], rows[e]]
+        kept = p > 0
+        beta = joint.beta[d, e]
+        total += beta * float((p[kept] * np.log(p[kept] / q[kept])).sum())
+        total += beta * np.log(beta / (1 if d == e else 2))
+    assert Layout(joint.P, Y, double=True).kl(exact=True) == pytest.approx(total, rel=1e-10)
+
+
+def test_gradient_is_that_of_finite_differences() -> None:
+    Y = 0.3 * START
+    nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
+    left = np.array([0, 5, 9])
+    apart = Apart(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5, 0.2]), 0.7)
+    layout = Layout(P, Y, apart=apart, double=True)
+    gradient, reach = layout.gradient(), layout.reach()
+    np.testing.assert_allclose(gradient.sum(axis=0), 0.0, atol=1e-14)
+
+    def objective(Y: Any) -> float:
+        return kl_of(P, Y) + hinge_of(apart, Y, reach)
+
+    assert hinge_of(apart, Y, reach) > 0
+    for row in (0, 5, 9, *apart.right, 77):
+        for axis in (0, 1):
+            step = np.zeros_like(Y)
+            step[row, axis] = 1e-5
+            slope = (objective(Y + step) - objective(Y - step)) / 2e-5
+            assert gradient[row, axis] == pytest.approx(slope, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("exaggeration", [1.0, 12.0])
+def test_one_dataset_is_tsne_as_openTSNE_makes_it(exaggeration: float) -> None:  # noqa: N802
+    openTSNE = pytest.importorskip("openTSNE")
+    given = openTSNE.affinity.PrecomputedAffinities(P.copy(), normalize=False)
+    theirs = openTSNE.TSNEEmbedding(
+        START.copy(), given, negative_gradient_method="bh", theta=0.0, n_jobs=1
+    ).optimize(30, exaggeration=exaggeration, momentum=0.8, learning_rate=120 / exaggeration)
+    layout = Layout(P, START, double=True)
+    layout.run([Phase(30, exaggeration, 0.8)])
+    assert np.abs(np.asarray(theirs) - layout.positions).max() < 1e-8
+
+
+def test_rows_in_another_order_give_the_same_layout_in_that_order() -> None:
+    order = np.random.default_rng(2).permutation(120)
+    plain, mixed = Layout(P, START, double=True), Layout(P[order][:, order], START[order], double=1)
+    for layout in (plain, mixed):
+        layout.run([Phase(30, 4.0)])
+    np.testing.assert_allclose(mixed.positions, plain.positions[order], atol=1e-9)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_result_does_not_depend_on_the_number_of_threads(exact: bool) -> None:
+    layouts = [Layout(P, START, exact=exact, threads=threads) for threads in (1, 2, 3)]
+    for layout in layouts:
+        layout.run([Phase(40, 2.0)])
+    for layout in layouts[1:]:
+        np.testing.assert_array_equal(layout.positions, layouts[0].positions)
+
+
+@pytest.mark.parametrize("extent", [0.5, 5.0, 60.0])
+def test_forces_through_the_grid_are_near_the_exact_ones(extent: float) -> None:
+    rng = np.random.default_rng(0)
+    n = 3000
+    Y = extent * rng.uniform(-1, 1, size=(n, 2)) * [1.0, 0.3]
+    empty = sp.csr_array((n, n))
+    near, exact = Layout(empty, Y, exact=False), Layout(empty, Y, exact=True)
+    a, b = near.gradient(), exact.gradient()
+    assert np.linalg.norm(a - b) < 0.05 * np.linalg.norm(b)
+    assert near._kernels.total(near._push[2]) == pytest.approx(
+        exact._kernels.total(exact._push[2]), rel=2e-3
+    )
+
+
+def test_the_grid_leads_to_as_good_a_layout() -> None:
+    whole = affinities(600, 6)
+    start = spectral_start(whole, 2, np.random.default_rng(0))
+    exact, grid = Layout(whole, start, exact=True), Layout(whole, start, exact=False)
+    for layout in (exact, grid):
+        layout.run(QUICK)
+    assert grid.kl(exact=True) < 1.03 * exact.kl(exact=True)
+
+
+def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Layout(P, START)
+    whole.run(QUICK)
+    # so that these few points begin as thousands do
+    monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 50)
+    monkeypatch.setattr(sne, "SMALL_EXTENT", 5.0)
+    begun = Layout(P, START, threads=2)
+    begun.run(QUICK)
+    assert not np.array_equal(begun.positions, whole.positions)
+    assert np.ptp(begun.positions) > 5.0
+    assert begun.kl(exact=True) < 1.05 * whole.kl(exact=True)
+
+
+def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
+    whole = affinities(400, 4)
+    start = spectral_start(whole, 2, np.random.default_rng(0))
+    quick, usual = Layout(whole, start), Layout(whole, start)
+    quick.run(QUICK)
+    usual.run(USUAL)
+    assert quick.kl(exact=True) < 1.02 * usual.kl(exact=True)
+    assert quick.history[-1] == pytest.approx(quick.kl(exact=True), rel=0.01)
+
+
+def test_one_axis_stays_one_axis() -> None:
+    layout = Layout(P, START[:, :1])
+    layout.run([Phase(50, 2.0)])
+    assert layout.positions.shape == (120, 1)
+    assert np.isfinite(layout.positions).all()
+    assert layout.gradient().shape == (120, 1)
+
+
+def test_without_pairs_to_keep_apart_nothing_changes() -> None:
+    with_none = Apart(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.9)
+    plain, other = Layout(P, START), Layout(P, START, apart=with_none)
+    for layout in (plain, other):
+        layout.run([Phase(30)])
+    np.testing.assert_array_equal(other.positions, plain.positions)
+    assert plain.far_enough() == 1.0
+
+
+def test_pairs_beyond_the_limit_feel_nothing() -> None:
+    far = np.flatnonzero(((START - START[0]) ** 2).sum(axis=1) > 1.0)[:5]
+    apart = Apart(np.zeros(5, np.int64), far, np.ones(5))
+    plain, pushed = Layout(P, START, double=True), Layout(P, START, apart=apart, double=True)
+    d = ((START[0] - START[far]) ** 2).sum(axis=1)
+    beyond = d >= pushed.reach()
+    difference = pushed.gradient() - plain.gradient()
+    assert beyond.any()
+    assert not difference[far[beyond]].any()
+    inside = far[~beyond]
+    assert (difference[inside] != 0).all(axis=None)
+
+
+def test_pairs_are_kept_apart_and_the_layout_stays_bounded() -> None:
+    # neighbours of one group, which affinities alone would put side by side
+    left, right = np.array([0, 3, 6, 9]), np.array([30, 33, 36, 39])
+    apart = Apart(left, right, np.ones(4), 0.3)
+    start = spectral_start(P, 2, np.random.default_rng(0))
+    plain, pushed = Layout(P, start), Layout(P, start, apart=apart)
+    for layout in (plain, pushed):
+        layout.run(QUICK)
+
+    def distances(layout: Layout) -> Any:
+        Y = layout.positions
+        return np.linalg.norm(Y[left] - Y[right], axis=1)
+
+    assert distances(pushed).min() > 2 * distances(plain).min()
+    assert np.ptp(pushed.positions) < 2 * np.ptp(plain.positions)
+    before = pushed.far_enough()
+    pushed.strengthen(4.0)
+    pushed.run([Phase(100)])
+    assert pushed.far_enough() >= before
+
+
+def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
+    frames: list[Any] = []
+
+    def progress(fraction: float, message: str = "", **figures: Any) -> None:
+        frames.append(figures["layout"]())
+        if fraction > 0.4:
+            raise Cancelled
+
+    layout = Layout(P, START)
+    with pytest.raises(Cancelled):
+        layout.run([Phase(200)], progress, layout=lambda Y: -Y)
+    assert 2 <= len(frames) <= 8
+    assert layout.n_iter == 100
+    np.testing.assert_array_equal(frames[-1], -layout.positions)
+
+
+def test_a_layout_that_flies_apart_says_so() -> None:
+    runaway = Phase(200, 1.0, 0.99, 1e30, gains=False, longest_step=1e18)
+    with pytest.raises(HetvizError, match="flew apart"):
+        Layout(P, START).run([runaway])
+
+
+def test_spectral_start_shows_the_groups_and_is_small() -> None:
+    Y = spectral_start(P, 2, np.random.default_rng(0))
+    np.testing.assert_allclose(Y.std(axis=0), 1e-4)
+    centres = np.array([Y[g::3].mean(axis=0) for g in range(3)])
+    within = np.mean([Y[g::3].std() for g in range(3)])
+    between = np.linalg.norm(centres[:, None] - centres[None], axis=2)
+    assert between[np.triu_indices(3, 1)].min() > 2 * within
+    np.testing.assert_array_equal(Y, spectral_start(P, 2, np.random.default_rng(0)))
+
+
+def test_spectral_start_of_many_parts() -> None:
+    pairs = sp.csr_array(
+        sp.block_diag([affinities(60, 1), affinities(300, 2), *[1 - np.eye(2)] * 9])
+    )
+    Y = spectral_start(pairs, 2, np.random.default_rng(0))
+    assert Y.shape == (378, 2)
+    assert np.isfinite(Y).all()
+    assert len(np.unique(Y, axis=0)) == 378
+
+
+def test_random_start_has_the_papers_variance() -> None:
+    Y = random_start(5000, 2, np.random.default_rng(0))
+    assert Y.var() == pytest.approx(1e-4, rel=0.1)
+
+
+def test_carrying_on_puts_new_rows_among_their_neighbours() -> None:
+    graph = np.zeros((6, 6))
+    graph[0, 3] = graph[3, 0] = 1.0
+    graph[1, 3] = graph[3, 1] = 3.0
+    graph[3, 4] = graph[4, 3] = 1.0
+    Y = np.array([[0.0, 0.0], [4.0, 8.0], [9.0, 9.0], *[[np.nan, np.nan]] * 3])
+    filled = carried_on(sp.csr_array(graph), Y, np.random.default_rng(0))
+    np.testing.assert_array_equal(filled[:3], Y[:3])
+    np.testing.assert_allclose(filled[3], [3.0, 6.0], atol=0.3)
+    np.testing.assert_allclose(filled[4], filled[3], atol=0.3)
+    assert np.isfinite(filled[5]).all()

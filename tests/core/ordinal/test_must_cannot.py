@@ -1,0 +1,74 @@
+"""Links that contradict through others: exact small cases, and against a search by hand."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetviz.core.ordinal.must_cannot import contradictions
+
+
+def found(ends: list[list[int]], apart: list[int], n: int, **more: object) -> list[tuple[int, ...]]:
+    mask = np.isin(np.arange(len(ends)), apart)
+    count, chains = contradictions(np.array(ends).reshape(-1, 2), mask, n, **more)  # type: ignore[arg-type]
+    assert count >= len(chains)
+    return [(chain.apart, *chain.together) for chain in chains]
+
+
+def test_the_shortest_chain_is_given_in_order() -> None:
+    ends = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]
+    assert found(ends, [4], 4) in ([(4, 0, 1)], [(4, 3, 2)])
+    assert found([*ends[:3], [3, 0]], [3], 4) == [(3, 0, 1, 2)]
+
+
+def test_no_chain_no_contradiction() -> None:
+    assert found([[0, 1], [2, 3], [1, 2]], [2], 4) == []
+    assert found([], [], 3) == []
+
+
+def test_an_object_apart_from_itself_and_a_direct_opposite_come_first() -> None:
+    ends = [[0, 1], [1, 2], [0, 2], [1, 0], [2, 2]]
+    assert found(ends, [2, 3, 4], 3) == [(4,), (3, 0), (2, 0, 1)]
+
+
+def test_only_what_new_links_bring_about_is_told() -> None:
+    ends = [[0, 1], [0, 1], [2, 3], [3, 0], [1, 2]]
+    new = np.array([False, False, False, True, False])
+    # 0 and 1 were opposed before; 1 and 2 are joined by the new link
+    assert found(ends, [1, 4], 4, new=new) == [(4, 0, 3, 2)]
+    again = np.array([False, False, False, False, True])
+    assert found(ends, [1, 4], 4, new=again) == [(4, 0, 3, 2)]
+
+
+def test_a_link_said_again_is_told_by_the_new_row() -> None:
+    ends = [[0, 1], [0, 1], [0, 1]]
+    new = np.array([False, False, True])
+    assert found(ends, [0], 2, new=new) == [(0, 2)]
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()), max_size=14)
+
+
+@given(PAIRS)
+def test_as_a_plain_search_finds_them(rows: list[tuple[int, int, bool]]) -> None:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(7))
+    graph.add_edges_from((a, b) for a, b, apart in rows if not apart)
+    wrong = {
+        tuple(sorted((a, b))): nx.shortest_path_length(graph, a, b)
+        for a, b, apart in rows
+        if apart and nx.has_path(graph, a, b)
+    }
+    ends = np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2)
+    mask = np.array([row[2] for row in rows], dtype=bool)
+    count, chains = contradictions(ends, mask, 7)
+    assert count == len(wrong)
+    assert {
+        tuple(sorted(ends[chain.apart].tolist())): len(chain.together) for chain in chains
+    } == wrong
+    for chain in chains:
+        assert not mask[list(chain.together)].any()
+        walk = nx.Graph(ends[list(chain.together)].tolist())
+        assert not chain.together or nx.has_path(walk, *ends[chain.apart].tolist())

@@ -1,0 +1,138 @@
+"""The comparison graph, against networkx and small exact cases."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetviz.core.ordinal import partial_order as order
+from hetviz.core.ordinal.acyclic import maximal_acyclic, shortest_cycles
+from hetviz.core.ordinal.partial_order import partial_order
+from hetviz.errors import ParameterError
+
+
+def drawn(seed, n_objects, m):
+    return np.random.default_rng(seed).integers(0, n_objects, (m, 4))
+
+
+def edges_of(pairs):
+    return {((min(i, j), max(i, j)), (min(k, q), max(k, q))) for i, j, k, q in pairs.tolist()}
+
+
+def test_a_chain_keeps_its_links_and_drops_the_shortcut() -> None:
+    found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]])
+    assert found.pairs.tolist() == [[0, 1, 0, 2], [0, 2, 0, 3]]
+    assert found.rows(order.IMPLIED).tolist() == [2]
+    assert found.reduced
+    whole = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], reduce=False)
+    assert whole.counts["kept"] == 3
+    uneven = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], [1, 1, 2])
+    assert uneven.counts["kept"] == 3
+    assert not uneven.reduced
+
+
+@pytest.mark.parametrize(
+    ("policy", "pairs", "weight"),
+    [
+        ("prune", [[0, 1, 0, 3]], [1.0]),
+        ("majority", [[0, 1, 0, 2], [0, 1, 0, 3]], [2.0, 1.0]),
+    ],
+)
+def test_opposite_statements(policy: str, pairs: list, weight: list) -> None:
+    rows = [[0, 1, 0, 2], [0, 2, 0, 1], [0, 1, 0, 3]]
+    found = partial_order(rows, [3, 1, 1], contradictions=policy)
+    assert found.pairs.tolist() == pairs
+    assert found.weight.tolist() == weight
+    assert found.conflicts[0].rows == ((0,), (1,))
+    assert found.n_conflicts == 1
+    tie = partial_order(rows, contradictions=policy)
+    assert tie.pairs.tolist() == [[0, 1, 0, 3]]
+    kept = partial_order(rows, contradictions="keep", steps="contradictions")
+    assert kept.counts["kept"] == 3
+    circle = partial_order(rows, [3, 1, 1], contradictions="keep")
+    assert circle.rows(order.CIRCULAR).tolist() == [1]
+
+
+def test_a_circle_of_three_keeps_two_and_names_all_rows() -> None:
+    found = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [3, 0, 1, 0], [0, 1, 2, 0]])
+    assert found.counts["circular"] == 1 or found.rows(order.CIRCULAR).tolist() == [0, 3]
+    assert sorted(row for rows in found.conflicts[0].rows for row in rows) == [0, 1, 2, 3]
+    assert len(found.conflicts[0]) == 3
+
+
+def test_impossible_and_repeated_rows() -> None:
+    found = partial_order([[0, 1, 1, 0], [0, 3, 2, 2], [0, 0, 0, 3], [1, 1, 3, 0]], [1, 1, 2, 3])
+    assert found.rows(order.IMPOSSIBLE).tolist() == [0, 1]
+    assert found.rows(order.REPEATED).tolist() == [3]
+    assert found.weight.tolist() == [5.0]
+    near = found.pairs[0, :2]
+    assert near[0] == near[1]
+    one = partial_order([[0, 0, 0, 3], [1, 1, 3, 0]], [2, 3], multiplicity="set")
+    assert one.weight.tolist() == [1.0]
+
+
+def test_nothing_gives_nothing_and_words_are_checked() -> None:
+    assert partial_order(np.zeros((0, 4))).counts == dict.fromkeys(
+        ("kept", "impossible", "repeated", "contradicted", "circular", "implied"), 0
+    )
+    with pytest.raises(ParameterError, match="'prune', 'majority', 'keep'"):
+        partial_order([[0, 1, 0, 2]], contradictions="vote")
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
+def test_what_remains_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
+    pairs = drawn(seed, n, m)
+    found = partial_order(pairs, contradictions="majority", reduce=True)
+    graph = nx.DiGraph(edges_of(found.pairs))
+    assert nx.is_directed_acyclic_graph(graph)
+    assert set(nx.transitive_reduction(graph).edges) == set(graph.edges)
+    assert len(found.fate) == m
+    assert sum(found.counts.values()) == m
+    closure = nx.transitive_closure(graph)
+    zero = {(i, i) for i in range(n)}
+
+    def pair(a, b):
+        return "zero" if a == b else (min(a, b), max(a, b))
+
+    closure = nx.relabel_nodes(closure, dict.fromkeys(zero & set(closure), "zero"))
+    for i, j, k, q in pairs[found.rows(order.IMPLIED)].tolist():
+        assert closure.has_edge(pair(i, j), pair(k, q))
+    for i, j, k, q in pairs[found.rows(order.CIRCULAR)].tolist():
+        assert closure.has_edge(pair(k, q), pair(i, j))
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
+def test_processing_again_or_turning_pairs_changes_nothing(seed: int, n: int, m: int) -> None:
+    pairs = drawn(seed, n, m)
+    once = partial_order(pairs, multiplicity="set")
+    twice = partial_order(once.pairs)
+    np.testing.assert_array_equal(once.pairs, twice.pairs)
+    assert twice.counts["kept"] == len(once.pairs)
+    turned = partial_order(pairs[:, [1, 0, 3, 2]], multiplicity="set")
+    np.testing.assert_array_equal(once.pairs, turned.pairs)
+    np.testing.assert_array_equal(once.fate, turned.fate)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 12), e=st.integers(1, 60))
+def test_half_of_the_weight_stays_and_conflicts_are_cycles(seed: int, n: int, e: int) -> None:
+    rng = np.random.default_rng(seed)
+    edges = np.unique(rng.integers(0, n, (e, 2)), axis=0)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    weight = rng.random(len(edges)) + 0.1
+    kept = maximal_acyclic(edges, weight, 2, rng)
+    graph = nx.DiGraph(edges[kept].tolist())
+    assert nx.is_directed_acyclic_graph(graph)
+    assert weight[kept].sum() >= weight.sum() / 2
+    for u, v in edges[~kept].tolist():
+        assert nx.has_path(graph, v, u)
+    whole = nx.DiGraph(edges.tolist())
+    for cycle, edge in zip(
+        shortest_cycles(edges, np.flatnonzero(~kept)), edges[~kept].tolist(), strict=True
+    ):
+        steps = edges[cycle].tolist()
+        assert steps[0] == edge
+        assert all(a[1] == b[0] for a, b in zip(steps, [*steps[1:], steps[0]], strict=True))
+        assert len(steps) == 1 + nx.shortest_path_length(whole, edge[1], edge[0])

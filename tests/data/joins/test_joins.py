@@ -1,0 +1,358 @@
+"""Joining datasets by keys, lists and places: exact small cases, and what must hold of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hetviz
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data.joins.geographic import place_columns
+from hetviz.data.joins.join import Join
+from hetviz.data.joins.keys import folded
+from hetviz.data.joins.list_columns import separator_of
+from hetviz.data.joins.listing import match_by_list
+from hetviz.data.joins.matching import match_by_key
+from hetviz.data.joins.nearness import EARTH_KM, match_by_nearness
+from hetviz.data.queries.reach import reach
+from hetviz.errors import DataError, DataWarning, ParameterError
+
+
+def toys(cells: list[Any] | None = None, column: str = "is") -> Dataset:
+    cells = ["red; round", "red", None, "Red ; striped"] if cells is None else cells
+    return Dataset(
+        "toys", [f"t{k}" for k in range(len(cells))], table=pd.DataFrame({column: cells})
+    )
+
+
+def pairs(match: Any) -> list[tuple[int, int]]:
+    return list(zip(match.i.tolist(), match.j.tolist(), strict=True))
+
+
+def codes(caught: pytest.ExceptionInfo[DataError]) -> list[str]:
+    return [problem.code for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Straße", "STRASSE"),
+        (" two  words ", "Two Words"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("\ufb01lm", "FILM"),
+        ("zero\u200bwidth", "zerowidth"),
+    ],
+)
+def test_keys_that_only_look_different_are_one_when_compared_loosely(one: str, other: str) -> None:
+    assert folded(one) == folded(other)
+    data = HeteroData([Dataset("a", [one]), Dataset("b", [other])])
+    assert pairs(match_by_key(data, "a", "", "b", "")) == []
+    assert pairs(match_by_key(data, "a", "", "b", "", loose=True)) == [(0, 0)]
+
+
+def test_leading_zeros_are_not_lost_however_keys_are_compared() -> None:
+    data = HeteroData([Dataset("a", ["007"]), Dataset("b", ["7"])])
+    assert len(hetviz.links_by_key(data, "a", "b", loose=True)) == 0
+
+
+def test_keys_of_several_rows_of_both_are_counted_and_warned_of() -> None:
+    a = Dataset("a", list("wxyz"), table=pd.DataFrame({"k": ["p", "p", "q", "r"]}))
+    b = Dataset("b", list("stuv"), table=pd.DataFrame({"k": ["p", "p", "p", "q"]}))
+    data = HeteroData([a, b])
+    match = match_by_key(data, "a", "k", "b", "k")
+    assert (len(match.i), match.crossed) == (7, 6)
+    assert "makes 6 of the 7 pairs" in match.told[0]
+    with pytest.warns(DataWarning, match="6 of the 7 pairs"):
+        hetviz.links_by_key(data, "a", "b", "k", "k")
+
+
+def test_sixty_thousand_rows_of_one_id_are_refused_with_the_number_before_any_pair() -> None:
+    n = 60_000
+    table = pd.DataFrame({"k": ["one"] * n})
+    data = HeteroData(
+        [Dataset(name, [f"{name}{k}" for k in range(n)], table=table) for name in "ab"]
+    )
+    with pytest.raises(DataError, match="3,600,000,000 pairs of 60,000 and 60,000") as caught:
+        match_by_key(data, "a", "k", "b", "k")
+    assert codes(caught) == ["too-many-pairs"]
+    assert all(proposal.join.source_column != "k" for proposal in hetviz.propose_joins(data))
+
+
+def test_what_a_column_lists_is_linked_with_ids_or_titles() -> None:
+    looks = Dataset("looks", ["round", "red", "blue"])
+    match = match_by_list(HeteroData([toys(), looks]), "toys", "is", "looks")
+    assert pairs(match) == [(0, 0), (0, 1), (1, 1), (3, 1)]
+    assert match.source_alone.tolist() == [2]
+    assert match.target_alone.tolist() == [2]
+    assert match.told == ("Not in looks: “striped”.",)
+    named = Dataset("looks", ["1", "2"], table=pd.DataFrame({"name": ["Red", "Round"]}))
+    data = HeteroData([toys(), named])
+    assert pairs(match_by_list(data, "toys", "is", "looks")) == [(0, 0), (0, 1), (1, 0), (3, 0)]
+    assert pairs(match_by_list(data, "toys", "is", "looks", "")) == []
+    assert pairs(match_by_list(data, "toys", "is", "looks", "name", loose=False)) == [(3, 0)]
+
+
+def test_an_entry_listed_by_many_weighs_less() -> None:
+    data = HeteroData([toys(["a; b"] * 2 + ["a"] * 10), Dataset("t", ["a", "b"])])
+    links = hetviz.links_by_list(data, "toys", "is", "t")
+    by_tag = {int(j): float(w) for j, w in zip(links.j, links.weight, strict=True)}
+    assert by_tag == {0: pytest.approx(np.sqrt(3 / 12)), 1: 1.0}
+    assert set(hetviz.links_by_list(data, "toys", "is", "t", weight="same").weight) == {1.0}
+
+
+def test_distinct_entries_become_a_dataset_called_as_they_are_written_most_often() -> None:
+    data = HeteroData([toys(["red", "Red; round", "Red", "round;;RED"]), Dataset("b", ["x"])])
+    made = hetviz.dataset_from_list(data, "toys", "is", "looks")
+    assert (made.name, made.ids.tolist()) == ("looks", ["Red", "round"])
+    assert made.table is not None
+    assert made.table["uses"].tolist() == [4, 2]
+    assert made.is_featureless
+    after = Join("tags", "toys", "looks", "is", loose=True).carried_out(data)
+    assert after["looks"].ids.tolist() == ["Red", "round"]
+    assert len(after.links[-1]) == 6
+    exact = hetviz.dataset_from_list(data, "toys", "is", loose=False)
+    assert sorted(exact.ids) == ["RED", "Red", "red", "round"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "sign"),
+    [
+        (["a; b", "c"], ";"),
+        (["a|b|c", "d"], "|"),
+        (["red, green", "blue"], ","),
+        (["one", "two"], None),
+        (
+            ["He came, and he saw that all of it was good", "It ended, as it had to end, badly"],
+            None,
+        ),
+        ([], None),
+    ],
+)
+def test_the_sign_between_entries_is_found_and_prose_has_none(
+    cells: list[str], sign: str | None
+) -> None:
+    assert separator_of(cells) == sign
+
+
+def test_lists_that_cannot_be_used_are_refused() -> None:
+    data = HeteroData([toys(), Dataset("b", ["red"])])
+    with pytest.raises(ParameterError, match="separator"):
+        hetviz.links_by_list(data, "toys", "is", "b", separator="")
+    with pytest.raises(ParameterError, match="weight"):
+        hetviz.links_by_list(data, "toys", "is", "b", weight="much")
+    with pytest.raises(DataError) as caught:
+        match_by_list(data, "toys", "is", "b", make=True)
+    assert codes(caught) == ["duplicate-name"]
+    for cells, code in (([None, ""], "no-entries"), (["x" * 300], "long-entry")):
+        with pytest.raises(DataError) as caught:
+            hetviz.dataset_from_list(HeteroData([toys(cells)]), "toys", "is")
+        assert codes(caught) == [code]
+
+
+def placed(name: str, places: list[tuple[Any, Any]], columns: tuple[str, str]) -> Dataset:
+    table = pd.DataFrame(places, columns=list(columns))
+    return Dataset(name, [f"{name}{k}" for k in range(len(places))], table=table)
+
+
+def towns() -> HeteroData:
+    quarter = 90.0  # A quarter of the equator.
+    a = placed("a", [(0, 0), (0, quarter), ("x", 3), (95, 0)], ("lat", "lon"))
+    b = placed("b", [(0, 1), (0, 91), (0, -179)], ("geo_latitude", "Longitude (deg)"))
+    return HeteroData([a, b])
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("position", ["0.00, 0.00", "0.00,90.00", "", "95.00 0.00"]),
+        ("position", ["0,00; 0,00", "0,00 90,00", None, "(95.00, 0.00)"]),
+        ("lat, lon", ["0, 0", "0, 90", "-", "95, 0"]),
+        ("long/lat", ["0, 0", "90, 0", "-", "0, 95"]),
+    ],
+)
+def test_places_in_one_column_are_read_as_those_in_two(column: str, cells: list[str]) -> None:
+    two = towns()
+    ids = [f"a{row}" for row in range(4)]
+    cells = [cells[0], cells[1], cells[2], cells[3]] + [cells[0]] * 8
+    one = Dataset(
+        "a", [*ids, *(f"x{row}" for row in range(8))], table=pd.DataFrame({column: cells})
+    )
+    if column == "position":
+        assert place_columns(one) == (column,)
+    data = HeteroData([one, two["b"]])
+    match = match_by_nearness(data, "a", "b", k=1, source_columns=(column,))
+    assert pairs(match)[:2] == [(0, 0), (1, 1)]
+    assert match.source_alone.tolist() == [2, 3]
+    assert any("1 a lie nowhere on the globe" in words for words in match.told)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("position", ["3, 5", "1, 2", "2, 9"]),
+        ("size", ["1.5, 2.5", "3.5, 1.5", "2.5, 2.0"]),
+        ("lat, lon", ["here", "there", "0, 0"]),
+        ("prices", ["1.50, 2.25, 3.00", "1.50, 2.75, 9.25", "0.50, 0.75, 0.99"]),
+        ("lat", [1.5, 2.5, 3.5]),
+    ],
+)
+def test_other_pairs_of_numbers_are_no_places(column: str, cells: list[object]) -> None:
+    table = pd.DataFrame({column: cells})
+    assert place_columns(Dataset("a", ["x", "y", "z"], table=table)) is None
+
+
+def test_three_columns_are_no_place() -> None:
+    with pytest.raises(ParameterError, match="name two"):
+        match_by_nearness(towns(), "a", "b", source_columns=("lat", "lon", "lat"))
+
+
+def test_the_nearest_are_linked_with_a_weight_that_falls_with_distance() -> None:
+    data = towns()
+    assert place_columns(data["b"]) == ("geo_latitude", "Longitude (deg)")
+    match = match_by_nearness(data, "a", "b", k=1)
+    assert pairs(match) == [(0, 0), (1, 1)]
+    assert match.source_alone.tolist() == [2, 3]
+    # Both pairs lie one degree of the equator apart, which is then the median.
+    assert match.weight == pytest.approx([0.5, 0.5])
+    assert any("1 a lie nowhere on the globe" in words for words in match.told)
+    degree = EARTH_KM * np.pi / 180
+    within = hetviz.links_by_nearness(data, "a", "b", km=100 * degree)
+    assert list(zip(within.i, within.j, strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
+    expected = 0.5 ** (np.array([1, 91, 89, 1, 91]) / 50)
+    assert within.weight == pytest.approx(expected)
+    nearest = match_by_nearness(data, "a", "b", k=2, km=89.5 * degree)
+    assert pairs(nearest) == [(0, 0), (1, 0), (1, 1)]
+
+
+def test_the_date_line_and_the_poles_are_no_walls() -> None:
+    a = placed("a", [(0, 179.5), (89.9, 0)], ("lat", "lon"))
+    b = placed("b", [(0, -179.5), (89.9, 180)], ("lat", "lon"))
+    assert pairs(match_by_nearness(HeteroData([a, b]), "a", "b", km=120)) == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("bad", [{"k": 0}, {"k": 1.5}, {"k": True}, {"km": 0}, {"km": np.inf}])
+def test_a_wrong_number_of_neighbours_or_kilometres_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        hetviz.links_by_nearness(towns(), "a", "b", **bad)
+
+
+def test_too_many_near_pairs_and_no_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hetviz.data.joins.nearness.MOST_PAIRS", 4)
+    with pytest.raises(DataError, match="6 pairs"):
+        hetviz.links_by_nearness(towns(), "a", "b", km=20_100)
+    with pytest.raises(DataError, match="6 pairs"):
+        hetviz.links_by_nearness(towns(), "a", "b")
+    with pytest.raises(DataError) as caught:
+        hetviz.links_by_nearness(HeteroData([toys(), towns()["b"]]), "toys", "b")
+    assert codes(caught) == ["no-places"]
+    nowhere = placed("c", [("", "")], ("lat", "lon"))
+    with pytest.raises(DataError) as caught:
+        hetviz.links_by_nearness(HeteroData([nowhere, towns()["b"]]), "c", "b")
+    assert codes(caught) == ["no-places"]
+
+
+def test_a_join_that_finds_nothing_or_only_what_is_there_is_refused() -> None:
+    data = HeteroData([toys(), Dataset("b", ["red"])])
+    join = Join("list", "toys", "b", "is", loose=True)
+    after = join.carried_out(data)
+    for what, given_data, code in (
+        (join, after, "already-linked"),
+        (Join("key", "toys", "b"), data, "no-match"),
+        (Join("other", "toys", "b"), data, "bad-join"),
+    ):
+        with pytest.raises(DataError) as caught:
+            what.carried_out(given_data)
+        assert codes(caught) == [code]
+
+
+def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
+    a = Dataset("a", [f"a{k}" for k in range(40)])
+    b = Dataset(
+        "b", ["hub", "other", "none"], np.eye(3), table=pd.DataFrame({"name": ["Hub", "O", "N"]})
+    )
+    data = HeteroData([a, b], [Links("a", "b", np.arange(30), np.arange(30) // 25)])
+    found = reach(data)
+    assert (found.linked, found.items) == ({"a": 30, "b": 2}, {"a": 40, "b": 3})
+    assert (found.hubs[0].title, found.hubs[0].links) == ("Hub", 25)
+    assert found.hubs[0].share == pytest.approx(25 / 30)
+    first, second, third = found.warnings
+    assert first.startswith("10 of 40 a are in no link: nothing places them")
+    assert second.startswith("1 of 3 b are in no link: only features place them")
+    assert third.startswith("Hub (b) alone holds 25 of 30 links, 83%")
+    light = HeteroData([a, b], [Links("a", "b", [0], [0])])
+    assert all("alone holds" not in words for words in reach(light).warnings)
+
+
+def test_views_count_as_linked() -> None:
+    data = HeteroData([Dataset("a", ["x", "y"], entity="e"), Dataset("b", ["x"], entity="e")])
+    assert reach(data).linked == {"a": 1, "b": 1}
+
+
+cells = st.lists(
+    st.sampled_from(["p", "P ", "q; r", "q", "", "7", "7.0", "é", "e\u0301"]),
+    min_size=1,
+    max_size=9,
+)
+places = st.lists(
+    st.tuples(st.sampled_from([-90, -1, 0, 0.5, 90]), st.sampled_from([-180, -1, 0, 1, 180])),
+    min_size=1,
+    max_size=7,
+)
+
+
+@st.composite
+def two_tables(draw: st.DrawFn) -> HeteroData:
+    parts = []
+    for name in ("a", "b"):
+        column, where = draw(cells), draw(places)
+        n = min(len(column), len(where))
+        table = pd.DataFrame(where[:n], columns=["lat", "lon"]).assign(k=column[:n])
+        parts.append(Dataset(name, [f"{name}{row}" for row in range(n)], table=table))
+    return HeteroData(parts)
+
+
+JOINS = [
+    Join("key", "a", "b", "k", "k"),
+    Join("key", "a", "b", "k", "k", loose=True),
+    Join("list", "a", "b", "k", "k", loose=True),
+    Join("tags", "a", "made", "k", loose=True),
+    Join("near", "a", "b", k=2),
+    Join("near", "a", "b", km=200.0),
+]
+
+
+def said(data: HeteroData, join: Join) -> list[tuple[str, str, float]]:
+    """Return what a join links, by ids."""
+    try:
+        match = join.match(data)
+    except DataError:
+        return []
+    target = data["b"] if match.made is None else match.made
+    weight = np.ones(len(match.i)) if match.weight is None else match.weight
+    ids = zip(data["a"].ids[match.i], target.ids[match.j], weight.round(9), strict=True)
+    return sorted((str(x), str(y), float(w)) for x, y, w in ids)
+
+
+@settings(max_examples=15, deadline=None)
+@given(two_tables(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_no_pair_and_a_join_no_row(data: HeteroData, luck: Any) -> None:
+    shuffled = data.edit().subset(
+        {name: luck.sample(range(len(part)), len(part)) for name, part in data.datasets.items()}
+    )
+    for join in JOINS:
+        before = said(data, join)
+        assert said(shuffled, join) == before
+        # No pair twice, and no more pairs than were announced.
+        assert len({pair[:2] for pair in before}) == len(before)
+        if before:
+            after = join.carried_out(data)
+            assert len(after.links[-1]) == len(before)
+            for name, part in data.datasets.items():
+                assert after[name].ids.tolist() == part.ids.tolist()
+            alone = join.match(data)
+            assert len(set(alone.i)) + len(alone.source_alone) == len(data["a"])

@@ -1,0 +1,107 @@
+"""Keys read for whole columns at once are those of each cell by itself, and are read once."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hetviz.data import Dataset
+from hetviz.data.joins import column_cache
+from hetviz.data.joins.keys import (
+    all_folded,
+    all_stripped,
+    cells_of,
+    column_keys,
+    folded,
+    key_of,
+    keys_of,
+    members,
+)
+from hetviz.data.joins.list_columns import entries_of, separator_of
+
+TEXTS = st.lists(st.text(alphabet="aB \t\x00\x1cé\u200bſ;,", max_size=5), max_size=8)
+
+
+def table(cells: list[object], dtype: object = None) -> Dataset:
+    column = pd.Series(cells, dtype=dtype)  # type: ignore[call-overload]
+    return Dataset("a", [f"r{k}" for k in range(len(cells))], table=pd.DataFrame({"c": column}))
+
+
+@given(TEXTS)
+@example(["a", " b", "A  b"])
+@example(["a\x00", "B"])
+def test_texts_in_one_go_are_as_each_by_itself(texts: list[str]) -> None:
+    assert all_folded(texts) == [folded(text) for text in texts]
+    assert all_stripped(texts) == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [
+        ([1, True, 2.0, "2", " x ", None, "x", ""], object),
+        (["b ", "a", None, "", "a", " "], None),
+        ([3.0, np.nan, 2.5, 3.0], None),
+        (["u", "v", "u", None], "category"),
+        (["2020-01-01", None, "2020-01-01"], "datetime64[ns]"),
+    ],
+)
+def test_a_column_has_the_key_of_each_cell(cells: list[object], dtype: object) -> None:
+    data = table(cells, dtype)
+    assert data.table is not None
+    expected = [key_of(value) for value in data.table["c"].tolist()]
+    assert cells_of(data, "c") == expected
+    found = keys_of(data, "c", loose=True)
+    assert found.to_dict() == {row: folded(key) for row, key in enumerate(expected) if folded(key)}
+    keys = column_keys(data, "c")
+    assert sorted(keys.different) == sorted(set(expected) - {""})
+    assert keys.uses.tolist() == [expected.count(key) for key in keys.different]
+
+
+@given(
+    st.lists(st.integers(-1, 3), max_size=9).map(lambda x: np.array(x, dtype=np.int64)),
+    st.lists(st.integers(-1, 3), max_size=9).map(lambda x: np.array(x, dtype=np.int64)),
+)
+def test_members_are_all_pairs_of_one_group(groups: np.ndarray, of: np.ndarray) -> None:
+    expected = [
+        (i, m) for i, g in enumerate(groups) for m, other in enumerate(of) if g == other >= 0
+    ]
+    assert list(zip(*(x.tolist() for x in members(groups, of)), strict=True)) == expected
+
+
+@given(TEXTS.filter(len), st.booleans(), st.sampled_from([";", ", ", ";;"]))
+def test_entries_are_those_of_each_cell(cells: list[str], loose: bool, sign: str) -> None:
+    found = entries_of(table([*cells]), "c", sign, loose)
+    expected = []
+    for row, cell in enumerate(cells):
+        keys = {}
+        for text in sorted({part.strip() for part in cell.strip().split(sign)} - {""}):
+            keys.setdefault(folded(text) if loose else text, text)
+        expected += [(row, text, key) for key, text in keys.items() if key]
+    assert list(found.itertuples(index=False, name=None)) == expected
+
+
+def test_the_sign_of_very_many_cells_is_told_from_some_in_any_order() -> None:
+    cells = [f"a{k}; b{k}" if k % 4 == 0 else f"a{k}" for k in range(9_000)]
+    assert separator_of(cells) == separator_of(cells[::-1]) == ";"
+    assert separator_of([f"a{k}; b" if k % 8 == 0 else f"a{k}" for k in range(9_000)]) is None
+
+
+def test_a_column_is_read_once_and_forgotten_with_its_dataset_or_for_want_of_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = table(["a", "B"])
+    first = column_keys(data, "c")
+    assert column_keys(data, "c") is first
+    assert column_keys(table(["a", "b"]), "c", loose=True) is not first
+    monkeypatch.setattr(column_cache, "MOST", 1)
+    column_keys(data, "")
+    assert column_keys(data, "c") is not first
+    before = len(column_cache._KEPT)
+    del data
+    gc.collect()
+    assert len(column_cache._KEPT) == before - 1

@@ -1,0 +1,151 @@
+"""Filters: what passes, what is said of them, and that they survive JSON and edits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetviz.data import Dataset, Filter, HeteroData, Labels, passing
+from hetviz.data.queries.filters import column_of, describe, folded, only_rows
+from hetviz.errors import DataError
+
+
+def example() -> HeteroData:
+    table = pd.DataFrame(
+        {
+            "name": ["Éclair", "oak", None, "  ", "STRASSE"],
+            "size": [1.0, 2.5, np.nan, 4.0, 5.0],
+            "code": ["007", "7", "007", None, "x"],
+        }
+    )
+    plants = Dataset("plants", ["a", "b", "c", "d", "e"], table=table)
+    birds = Dataset("birds", ["a", "z"])
+    return HeteroData([plants, birds], labels=[Labels("plants", "kind", ["x", "y", None, "x", 3])])
+
+
+def rows(*filters: Filter) -> list[int]:
+    """Which rows of plants pass; those of birds must all do."""
+    mask = passing(example(), filters)
+    assert mask[5:].all()
+    return np.flatnonzero(mask[:5]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"column": "code", "values": ("007",)}, [0, 2]),
+        ({"column": "code", "values": ("007", "7")}, [0, 1, 2]),
+        ({"column": "code", "values": ("007",), "missing": True}, [0, 2, 3]),
+        ({"column": "code"}, []),
+        ({"column": "code", "missing": True}, [3]),
+        ({"column": "kind", "values": ("x", "3")}, [0, 3, 4]),
+        ({"column": "size", "kind": "range", "low": 2.5, "high": 4}, [1, 3]),
+        ({"column": "size", "kind": "range", "low": 2.6}, [3, 4]),
+        ({"column": "size", "kind": "range", "high": 1}, [0]),
+        ({"column": "size", "kind": "range", "high": 1, "missing": True}, [0, 2]),
+        ({"column": "code", "kind": "range", "low": 0}, [0, 1, 2]),
+        ({"column": "name", "kind": "text", "text": "eCL"}, [0]),
+        ({"column": "name", "kind": "text", "text": "straße"}, [4]),
+        ({"column": "name", "kind": "text", "text": "A", "missing": True}, [0, 1, 2, 3, 4]),
+        ({"column": "name", "kind": "text", "text": ""}, [0, 1, 4]),
+        ({"kind": "rows", "values": ("e", "a", "gone")}, [0, 4]),
+        ({"kind": "rows"}, []),
+    ],
+)
+def test_what_passes(fields: dict[str, Any], expected: list[int]) -> None:
+    assert rows(Filter("plants", **fields)) == expected
+
+
+def test_all_filters_must_pass_and_none_lets_all() -> None:
+    assert rows() == [0, 1, 2, 3, 4]
+    size = Filter("plants", "size", "range", low=2)
+    code = Filter("plants", "code", values=("7", "x"))
+    assert rows(size, code) == [1, 4]
+
+
+def test_chosen_rows_stay_chosen_when_the_data_change() -> None:
+    data = example()
+    filters = only_rows(data, [1, 4, 6])
+    assert np.flatnonzero(passing(data, filters)).tolist() == [1, 4, 6]
+    moved = data.edit().reorder({"plants": ["e", "d", "c", "b", "a"]})
+    assert np.flatnonzero(passing(moved, filters)).tolist() == [0, 3, 6]
+    fewer = data.edit().subset({"plants": ["a", "b"]})
+    assert np.flatnonzero(passing(fewer, filters)).tolist() == [1, 3]
+
+
+@given(st.sets(st.integers(0, 6)))
+def test_only_rows_lets_just_those_pass(chosen: set[int]) -> None:
+    data = example()
+    filters = [
+        Filter.from_dict(json.loads(json.dumps(filter.to_dict())))
+        for filter in only_rows(data, sorted(chosen))
+    ]
+    assert set(np.flatnonzero(passing(data, filters)).tolist()) == chosen
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (
+            {"column": "size", "kind": "range", "low": 2, "high": 4.5},
+            "size of plants from 2 to 4.5",
+        ),
+        ({"column": "size", "kind": "range", "low": 2}, "size of plants is 2 or more"),
+        ({"column": "size", "kind": "range", "high": 2}, "size of plants is 2 or less"),
+        ({"column": "size", "kind": "range"}, "size of plants is a number"),
+        ({"column": "kind", "values": ("x", "y")}, "kind of plants is x or y"),
+        ({"column": "kind", "values": tuple("abcde")}, "kind of plants is a or b or c or 2 more"),
+        ({"column": "kind", "missing": True}, "kind of plants has no value"),
+        (
+            {"column": "kind", "values": ("x",), "missing": True},
+            "kind of plants is x, or has no value",
+        ),
+        ({"column": "kind"}, "kind of plants is nothing"),
+        ({"column": "name", "kind": "text", "text": "oak"}, "name of plants contains “oak”"),
+        ({"kind": "rows", "values": ("a",)}, "1 chosen row of plants"),
+        ({"kind": "rows"}, "0 chosen rows of plants"),
+    ],
+)
+def test_in_plain_words(fields: dict[str, Any], words: str) -> None:
+    filter = Filter("plants", **fields)
+    assert describe(filter) == words
+    assert Filter.from_dict(json.loads(json.dumps(filter.to_dict()))) == filter
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"dataset": "a", "column": "b", "kind": "magic"},
+        {"dataset": "a"},
+        {"dataset": "a", "column": "b", "kind": "rows"},
+        {"dataset": "a", "column": "b", "values": "abc"},
+        {"dataset": "a", "column": "b", "values": None},
+        {"dataset": "a", "column": "b", "kind": "range", "low": 2, "high": 1},
+        {"dataset": "a", "column": "b", "kind": "range", "low": float("nan")},
+        {"dataset": "a", "column": "b", "kind": "range", "low": "1"},
+        {"column": "b"},
+        {"dataset": "a", "column": "b", "colour": "red"},
+    ],
+)
+def test_filters_that_make_no_sense_are_refused(entry: dict[str, Any]) -> None:
+    with pytest.raises(DataError):
+        Filter.from_dict(entry)
+
+
+def test_unknown_names_are_refused() -> None:
+    for filter in (Filter("fish", "x", values=("y",)), Filter("plants", "colour")):
+        with pytest.raises(DataError, match="there is no such"):
+            passing(example(), [filter])
+    with pytest.raises(DataError, match="no such column"):
+        column_of(example(), "birds", "name")
+
+
+def test_folding_ignores_case_and_accents() -> None:
+    assert folded("Ça Va ǅ İstanbul ﬁ") == folded("CA VA dž istanbul FI")
+    assert folded("o") != folded("0")

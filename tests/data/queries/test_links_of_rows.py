@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data.joins import matching as m
+from hetviz.data.joins.matching import match_by_key
+from hetviz.data.queries.links_of_rows import touching
+from hetviz.errors import DataError
+
+
+def example() -> HeteroData:
+    a, b = Dataset("a", ["x", "y", "z"]), Dataset("b", ["u", "v"])
+    links = [Links("a", "b", [0, 1, 1], [0, 0, 1], [1, -0.5, 1]), Links("a", "a", [0], [2])]
+    return HeteroData([a, b], links)
+
+
+def test_links_that_touch_rows_are_told_from_the_side_of_the_rows() -> None:
+    found = touching(example(), [3])
+    assert found.inner.tolist() == [3, 3]
+    assert found.outer.tolist() == [0, 1]
+    assert found.weight.tolist() == [1.0, -0.5]
+    assert found.leads_to().tolist() == [0]
+    both = touching(example(), [0, 2])
+    assert both.inside.tolist() == [False, True]
+    assert both.group.tolist() == [0, 1]
+    assert both.leads_to().tolist() == [3]
+    assert len(touching(example(), [])) == 0
+
+
+def with_keys(left: list[object], right: list[object]) -> HeteroData:
+    a = Dataset("a", [f"a{k}" for k in range(len(left))], table=pd.DataFrame({"k": left}))
+    b = Dataset("b", [f"b{k}" for k in range(len(right))], table=pd.DataFrame({"key": right}))
+    return HeteroData([a, b])
+
+
+def test_rows_with_the_same_key_are_paired_and_the_others_named() -> None:
+    data = with_keys(["p", " q ", None, "q", "s"], ["q", "p", "p", "t"])
+    found = match_by_key(data, "a", "k", "b", "key")
+    assert list(zip(found.i, found.j, strict=True)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
+    assert found.source_alone.tolist() == [2, 4]
+    assert found.target_alone.tolist() == [3]
+    links = found.links("same k")
+    assert (links.kind, links.weight.tolist()) == ("same k", [1.0] * 4)
+
+
+def test_ids_are_keys_and_a_whole_number_is_one_however_written() -> None:
+    a = Dataset("a", ["007", "8"])
+    b = Dataset("b", ["p", "q"], table=pd.DataFrame({"n": [7.0, 8.0]}))
+    found = match_by_key(HeteroData([a, b]), "a", "", "b", "n")
+    assert list(zip(found.i, found.j, strict=True)) == [(1, 1)]
+
+
+def test_keys_without_a_match_give_no_links() -> None:
+    found = match_by_key(with_keys(["p"], ["q"]), "a", "k", "b", "key")
+    assert len(found.links("k")) == 0
+    assert found.source_alone.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("a", "k", "a", "k"), "one-dataset"),
+        (("a", "no", "b", "key"), "unknown-column"),
+        (("a", "", "c", ""), "unknown-dataset"),
+    ],
+)
+def test_what_cannot_be_matched_is_refused(arguments: tuple[str, ...], code: str) -> None:
+    with pytest.raises(DataError) as caught:
+        match_by_key(with_keys(["p"], ["p"]), *arguments)
+    assert [problem.code for problem in caught.value.problems] == [code]
+
+
+def test_a_column_of_one_value_does_not_make_millions_of_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(m, "MOST_PAIRS", 11)
+    data = with_keys(["p"] * 3, ["p"] * 4)
+    with pytest.raises(DataError, match="12 pairs"):
+        match_by_key(data, "a", "k", "b", "key")
+    assert np.unique(match_by_key(with_keys(["p"] * 2, ["p"] * 5), "a", "k", "b", "key").i).size

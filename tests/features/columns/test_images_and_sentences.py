@@ -1,0 +1,106 @@
+"""Pictures and sentences as features, on cases that can be told beforehand."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import hetviz
+from hetviz.features.columns import images, sentences
+from hetviz.features.columns.image_similarity import describe
+from hetviz.features.recipe import recipe_of
+
+ANGLES = 9
+
+
+def picture(pixels) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(np.asarray(pixels, dtype=np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def stripes(across: bool) -> bytes:
+    grey = np.zeros((48, 48))
+    grey[:, ::8] = grey[:, 1::8] = grey[:, 2::8] = grey[:, 3::8] = 255
+    pixels = np.repeat((grey if across else grey.T)[:, :, None], 3, axis=2)
+    return picture(pixels)
+
+
+def plain(red, green, blue) -> bytes:
+    return picture(np.full((48, 48, 3), (red, green, blue)))
+
+
+def test_edges_are_counted_by_their_direction():
+    edges = describe(stripes(across=True))[:324].reshape(36, ANGLES)
+    assert edges.sum(axis=0).argmax() == 0 and not edges[:, 1:].any()
+    edges = describe(stripes(across=False))[:324].reshape(36, ANGLES)
+    assert edges.sum(axis=0).argmax() == ANGLES // 2
+    assert not np.delete(edges, ANGLES // 2, axis=1).any()
+
+
+def test_colours_are_what_is_not_white():
+    assert not describe(plain(255, 255, 255)).any()
+    red = describe(plain(255, 0, 0))
+    assert not red[:324].any()
+    # sixteen parts without green and blue
+    np.testing.assert_allclose(red[324:].reshape(16, 3), np.tile([0, 1, 1], (16, 1)) / np.sqrt(32))
+
+
+def test_pictures_become_features_that_tell_them_apart():
+    media = [stripes(True), stripes(True), stripes(False), plain(255, 0, 0), None, b"no picture"]
+    things = hetviz.Dataset("things", list("abcdef"), media=media)
+    found = hetviz.make_features(things)
+    X = found.X
+    assert X.var(axis=0).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(X[0], X[1])
+    assert np.linalg.norm(X[0] - X[2]) > 0.5
+    # without a picture, in the middle
+    np.testing.assert_allclose(X[4:], 0.0, atol=1e-12)
+    again = hetviz.transform_features(found, pd.DataFrame(index=range(6)), media)
+    np.testing.assert_allclose(again, X, atol=1e-12)
+    flagged = hetviz.make_features(things, {"(pictures)": {"impute": "none"}})
+    assert flagged.feature_names[-1] == "(pictures) (missing)"
+
+
+def test_pictures_that_are_all_alike_or_gone_give_none():
+    for media in ([plain(0, 0, 0)] * 3, [None] * 3, ["/no/such/file.png"] * 3):
+        found = hetviz.make_features(hetviz.Dataset("things", list("abc"), media=media))
+        assert found.X is None
+        assert [one["why"] for one in recipe_of(found)["left_out"]] == ["all pictures look alike"]
+
+
+def test_pictures_as_files(tmp_path):
+    path = tmp_path / "a.png"
+    path.write_bytes(plain(1, 2, 3))
+    np.testing.assert_array_equal(images.described([path]), images.described([plain(1, 2, 3)]))
+
+
+TEXTS = ["A dog runs in the park.", "The puppy plays outside.", "Stock prices fell.", None]
+
+
+def test_sentences_that_mean_the_same_lie_near():
+    pytest.importorskip("onnxruntime")
+    V = sentences.vectors(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(V, axis=1), [1, 1, 1, 0])
+    assert V[0] @ V[1] > 0.4 > 0.2 > V[0] @ V[2]
+    # a text has one vector whatever stands beside it
+    np.testing.assert_allclose(sentences.vectors([TEXTS[1]])[0], V[1])
+    table = pd.DataFrame({"about": TEXTS})
+    things = hetviz.Dataset("things", list("abcd"), table=table)
+    found = hetviz.make_features(things, {"about": {"kind": "text"}}, text_model="sentences")
+    assert recipe_of(found)["text_model"] == "sentences"
+    X = found.X
+    assert np.linalg.norm(X[0] - X[1]) < np.linalg.norm(X[0] - X[2])
+    np.testing.assert_allclose(hetviz.transform_features(found, table), X)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    sentences._model.cache_clear()
+    try:
+        with pytest.raises(hetviz.errors.MissingExtraError, match=r"hetviz\[text\]"):
+            sentences.vectors(["a text"])
+    finally:
+        sentences._model.cache_clear()

@@ -1,0 +1,123 @@
+"""Guidance goes to one file and comes back; what cannot be read is accounted for row by row."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import hetviz
+from hetviz import Comparisons, Dataset, HeteroData, Links
+from hetviz.data.edits.adding import add_all
+from hetviz.errors import DataError, ParameterError
+from hetviz.io import guidance_csv, guidance_template, read_guidance
+from tests.data.strategies import heterodata
+
+
+def odd() -> HeteroData:
+    """Ids that a spreadsheet would reckon with, notes, scores, and both sorts of comparisons."""
+    a = Dataset("=sum", ["-1", "'x", "'=y", 'z, "q"'])
+    b = Dataset("b", ["1", "2", "@3"])
+    meta = pd.DataFrame({"note": ["=1+1", ""], "set": ["lasso", ""], "who": ["", "Ada"]})
+    return HeteroData(
+        [a, b],
+        [
+            Links("=sum", "b", [0, 1], [0, 2], [1, -0.25], meta=meta),
+            Links("=sum", "b", [2], [0], score=[3.5], kind="rated", role="relation"),
+            Links("b", "b", [0], [1], [0.5], kind="said"),
+            Links("b", "b", [0], [1], [-1], kind="said"),
+        ],
+        Comparisons([[0, 1, 0, 2], [0, 1, 5, 6]], [1, 2.5]),
+    )
+
+
+def bare(data: HeteroData) -> HeteroData:
+    return HeteroData(data.datasets, labels=data.labels)
+
+
+def told(data: HeteroData) -> list[tuple[str, ...]]:
+    return sorted(tuple(map(str, row)) for row in hetviz.statements(data).to_numpy().tolist())
+
+
+def test_what_is_written_is_read_back() -> None:
+    data = odd()
+    read = read_guidance("mine.csv", guidance_csv(data).encode(), data).strict()
+    assert (read.n_rows, read.n_good, read.has_sets) == (7, 7, True)
+    again = add_all(bare(data), read.parts).data
+    left, right = (table.drop(columns="key") for table in map(hetviz.statements, (data, again)))
+    assert sorted(map(str, left.to_numpy().tolist())) == sorted(map(str, right.to_numpy().tolist()))
+
+
+def test_no_cell_of_text_is_a_formula() -> None:
+    rows = guidance_csv(odd()).splitlines()[1:]
+    assert "'=sum" in rows[0]
+    assert "'-1" in rows[0]
+    assert "'=1+1" in rows[0]
+    assert ",-0.25," in rows[1]
+
+
+def test_to_read_what_is_there_changes_nothing() -> None:
+    data = odd()
+    met = add_all(data, read_guidance("m.csv", guidance_csv(data).encode(), data).parts)
+    assert (met.added, met.updated, met.n_same) == ((), (), 7)
+    assert met.data.fingerprint() == data.fingerprint()
+
+
+@settings(max_examples=40, deadline=None)
+@given(heterodata())
+def test_any_guidance_survives(data: HeteroData) -> None:
+    once = add_all(
+        bare(data), [*data.links, *([data.comparisons] if data.comparisons else [])]
+    ).data
+    read = read_guidance("m.csv", guidance_csv(once).encode(), once)
+    if not len(hetviz.statements(once)):
+        return
+    assert told(add_all(bare(data), read.strict().parts).data) == told(once)
+
+
+def test_only_chosen_statements_are_written() -> None:
+    data = odd()
+    keys = hetviz.statements(data)["key"].tolist()[2:4]
+    assert len(guidance_csv(data, keys).splitlines()) == 3
+
+
+def test_every_wrong_row_is_told_with_place_value_and_remedy() -> None:
+    data = odd()
+    lines = guidance_csv(data).splitlines()
+    lines[1] = lines[1].replace("'-1", "-7")
+    lines[2] = lines[2].replace("-0.25", "much")
+    lines[3] = lines[3].replace("link,", "chain,", 1)
+    lines[7] = lines[7].replace("2.5", "-2.5")
+    read = read_guidance("m.csv", "\n".join(lines).encode(), data)
+    assert [(problem.code, problem.row) for problem in read.errors] == [
+        ("unknown-id", 0),
+        ("not-a-number", 1),
+        ("bad-form", 2),
+        ("weight-range", 6),
+    ]
+    assert all(problem.where.startswith("m.csv, row") for problem in read.errors)
+    assert all(problem.remedy and problem.value for problem in read.errors)
+    assert (read.n_rows, read.n_good) == (7, 3)
+    with pytest.raises(DataError, match="much"):
+        read.strict()
+
+
+def test_plain_tables_are_read_too() -> None:
+    data = odd()
+    text = "source_dataset,source_id,target_dataset,target_id,who\nb,1,b,2,Bo\n"
+    read = read_guidance("l.csv", text.encode(), data).strict()
+    assert not read.has_sets
+    (links,) = read.parts
+    assert links.meta is not None
+    assert links.meta["who"].tolist() == ["Bo"]
+    with pytest.raises(DataError, match="Download a template"):
+        read_guidance("x.csv", b"one,two\n1,2\n", data)
+
+
+@pytest.mark.parametrize("form", ["links", "comparisons"])
+def test_a_template_is_guidance_of_these_data(form: str) -> None:
+    data = hetviz.load("world")
+    read = read_guidance("t.csv", guidance_template(data, form).encode(), data).strict()
+    assert read.n_good == {"links": 2, "comparisons": 1}[form]
+    with pytest.raises(ParameterError, match="form"):
+        guidance_template(data, "poem")

@@ -1,0 +1,188 @@
+"""A number that cannot be computed with is told by its row; its column stays one of numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from hetviz.io import Choices, load, read_tables
+from hetviz.io.intake.new_items import read_new_items
+from hetviz.io.sandbox import child
+from tests.io.making import packed, parquet, unpacked, workbook
+
+TOO_LARGE = (
+    "the number is too large to compute with, and counts as missing",
+    "Give numbers up to 1e+100, such as in another unit, or leave the cell empty.",
+)
+INFINITE = (
+    "infinity is no number to compute with, and counts as missing",
+    "Give the number that is meant, or leave the cell empty.",
+)
+NONE = (
+    "the cell says that there is no number, and counts as missing",
+    "Give a number, or leave the cell empty.",
+)
+FAILED = (
+    "the formula of this cell failed, and it counts as missing",
+    "Mend the formula in the spreadsheet, or leave the cell empty.",
+)
+
+
+def told(loaded):
+    return [
+        (p.where, p.what, p.value, p.remedy, p.row)
+        for p in loaded.notes
+        if p.code == "unusable-number"
+    ]
+
+
+def rows_of(cell):
+    return [("a", "1"), ("b", cell), ("c", "2.5"), ("d", "4")]
+
+
+def a_csv(cell):
+    rows = "".join(f'{name},"{x}",{k}\n' for k, (name, x) in enumerate(rows_of(cell)))
+    return ("id,size,other\n" + rows).encode()
+
+
+def a_json(cell):
+    rows = (f'{{"id": "{name}", "size": {x}, "other": {k}}}' for k, (name, x) in
+            enumerate(rows_of(cell)))  # fmt: skip
+    return f"[{', '.join(rows)}]".encode()
+
+
+def a_workbook(cell):
+    """A workbook with a number that no spreadsheet program would write."""
+    rows = [[name, 7 if x == cell else float(x), k] for k, (name, x) in enumerate(rows_of(cell))]
+    members = unpacked(workbook({"S": [["id", "size", "other"], *rows]}))
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = re.sub(rb"<v>7</v>", f"<v>{cell}</v>".encode(), members[sheet])
+    return packed(members.items())
+
+
+def check(name, content, place, said, value, row):
+    loaded = read_tables([(name, content)], parse=child.read_drop)
+    assert told(loaded) == [(place, said[0], value, said[1], row)]
+    assert not loaded.errors
+    dataset = loaded.data["t"]
+    np.testing.assert_array_equal(dataset.table["size"], [1, np.nan, 2.5, 4])
+    assert dataset.feature_names == ("size", "other")
+    assert np.isfinite(dataset.X).all()
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("1e999", TOO_LARGE),
+        (" -1e400 ", TOO_LARGE),
+        ("1e101", TOO_LARGE),
+        ("9" * 310, TOO_LARGE),
+        ("inf", INFINITE),
+        ("-Infinity", INFINITE),
+        ("∞", INFINITE),
+        ("1.#INF", INFINITE),
+        ("-nan(ind)", NONE),
+        ("1.#QNAN", NONE),
+        ("#DIV/0!", FAILED),
+        ("#N/A", FAILED),
+    ],
+)
+def test_a_cell_of_csv(cell, said):
+    check("t.csv", a_csv(cell), "t.csv, row 2, column size", said, cell.strip()[:60], 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said", "value"),
+    [
+        ("1e999", TOO_LARGE, "1e999"),
+        ("-1e999", TOO_LARGE, "-1e999"),
+        ("9" * 5000, TOO_LARGE, "9" * 60),
+        ("Infinity", INFINITE, "inf"),
+        ('"-inf"', INFINITE, "-inf"),
+    ],
+)
+def test_a_cell_of_json(cell, said, value):
+    content = a_json(cell)
+    check("t.json", content, "t.json, row 2, column size", said, value, 1)
+    lines = "\n".join(re.findall(r"\{[^}]*\}", content.decode())).encode()
+    check("t.jsonl", lines, "t.jsonl, row 2, column size", said, value, 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said", "value"),
+    [("1e999", INFINITE, "inf"), ("9" * 310, TOO_LARGE, "9" * 60), ("1e300", TOO_LARGE, "1e+300")],
+)
+def test_a_cell_of_a_workbook(cell, said, value):
+    # Rows are numbered as the sheet numbers them, the names of the columns being the first.
+    check("t.xlsx", a_workbook(cell), "t.xlsx, row 3, column size", said, value, 2)
+
+
+def test_a_cell_of_parquet():
+    table = {"id": list("abcd"), "size": [1, -np.inf, 2.5, 4], "other": range(4)}
+    content = parquet(table)
+    check("t.parquet", content, "t.parquet, row 2, column size", INFINITE, "-inf", 1)
+
+
+def test_a_cell_of_a_bundle(tmp_path):
+    (tmp_path / "t.csv").write_bytes(a_csv("1e999"))
+    about = 'format = 1\nname = "b"\n[[dataset]]\nname = "t"\ntable = "t.csv"\nid = "id"\n'
+    (tmp_path / "hetviz.toml").write_text(about)
+    np.testing.assert_array_equal(load(tmp_path)["t"].table["size"], [1, np.nan, 2.5, 4])
+
+
+@pytest.mark.parametrize("rows", ["1,5;2,5;1e999;4", "€1,5;€2,5;inf;€1.000", "12,5%;inf;3%;7 %"])
+def test_decimal_commas_and_signs_beside_such_a_cell(rows):
+    content = "id;size\n" + "".join(f"i{k};{cell}\n" for k, cell in enumerate(rows.split(";")))
+    loaded = read_tables([("t.csv", content.encode())], {"t.csv": Choices(decimal=",")})
+    assert len(told(loaded)) == 1
+    assert loaded.data["t"].table["size"].notna().sum() == 3
+
+
+@pytest.mark.parametrize("others", [["x", "y", "z"], ["007", "008", "009"], ["2020-01-01"] * 3])
+def test_among_other_than_numbers_it_is_text(others):
+    content = "id,x\n" + "".join(f"{k},{cell}\n" for k, cell in enumerate([*others, "inf"]))
+    loaded = read_tables([("t.csv", content.encode())])
+    assert not told(loaded)
+    assert list(loaded.data["t"].table["x"]) == [*others, "inf"]
+
+
+def test_a_column_of_nothing_else_is_empty():
+    loaded = read_tables([("t.csv", b"id,x\na,inf\nb,-inf\nc,inf\n")])
+    assert [(value, row) for _, _, value, _, row in told(loaded)] == [
+        ("inf", 0), ("-inf", 1), ("inf", 2),
+    ]  # fmt: skip
+    assert loaded.data["t"].table["x"].isna().all()
+    assert "empty-column" in {problem.code for problem in loaded.notes}
+
+
+def test_a_row_left_out_is_not_told_again_and_rows_keep_their_numbers():
+    loaded = read_tables([("t.csv", b"id,x\na,1\na,inf\nb,2\nc\nd,inf\n")])
+    assert [where for where, *_ in told(loaded)] == ["t.csv, row 5, column x"]
+
+
+def test_very_many_are_told_in_one():
+    rows = "".join(f"i{k},{k if k % 2 else 'inf'}\n" for k in range(4000))
+    found = told(read_tables([("t.csv", f"id,x\n{rows}".encode())]))
+    assert len(found) == 1000
+    assert found[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows from here on)"
+
+
+def test_a_weight_of_a_link_is_told_as_before():
+    links = "source_id,target_id,weight\na,b,1\na,c,inf\n"
+    loaded = read_tables([("t.csv", a_csv("3")), ("links.csv", links.encode())])
+    assert "links.csv, edge 2, weight" in {problem.where for problem in loaded.notes}
+    assert not told(loaded)
+
+
+def test_new_items():
+    dataset = read_tables([("t.csv", a_csv("3"))]).data["t"]
+    content = json.dumps([{"id": "x", "size": 1}, {"id": "y", "size": 1e200}]).encode()
+    found = read_new_items([("n.json", content)], dataset)
+    assert [(p.where, p.what, p.value, p.remedy) for p in found.problems] == [
+        ("n.json, row 2, column size", TOO_LARGE[0], "1e+200", TOO_LARGE[1])
+    ]
+    assert found.table["size"].tolist()[0] == 1
+    assert np.isnan(found.table["size"].tolist()[1])

@@ -1,0 +1,68 @@
+"""Files of new items: which column names them, and which rows can be used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz import Dataset
+from hetviz.errors import DataError
+from hetviz.io import Choices
+from hetviz.io.intake.new_items import NewItems, read_new_items
+
+OWNER = Dataset(
+    "plants",
+    ["p0", "p1"],
+    np.zeros((2, 1)),
+    feature_names=["score"],
+    table=pd.DataFrame({"name": ["a", "b"], "height": [1.5, 2.5]}),
+)
+
+
+def read(text: str, id_column: str | None = None, **choice: str) -> NewItems:
+    choices = {"new.csv": Choices(**choice)} if choice else None
+    return read_new_items([("new.csv", text.encode())], OWNER, choices, id_column)
+
+
+def test_the_column_of_ids() -> None:
+    text = "height,code,name,id\n1,x,a,i\n2,y,b,j\n"
+    assert read(text).table["id"].tolist() == ["i", "j"]
+    assert read(text, "code").table["id"].tolist() == ["x", "y"]
+    assert read(text, "code", id="name").table["id"].tolist() == ["a", "b"]
+    assert read("height,code\n1,x\n2,y\n").table["id"].tolist() == ["x", "y"]
+    invented = read("height,name\n1,x\n2,y\n")
+    assert invented.table["id"].tolist() == ["new 1", "new 2"]
+    assert [problem.code for problem in invented.problems] == ["no-ids"]
+
+
+def test_numbers_are_read_as_they_are_written() -> None:
+    table = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n").table
+    assert table["height"].tolist() == [1.5, "x"]
+    assert table["score"].tolist() == [2.25, ""]
+    assert table["note"].tolist() == ["a,b", "c"]
+
+
+def test_rows_without_a_good_id_are_left_out() -> None:
+    found = read("id,height\ni,1\n,2\ni,3\nj,4\n")
+    assert found.table["id"].tolist() == ["i", "j"]
+    assert [problem.row for problem in found.problems] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("id,height\n", "no-rows"),
+        ("source_id,target_id\ni,j\n", "not-a-table"),
+        ("id,height\n,1\n", "bad-id"),
+    ],
+)
+def test_what_holds_no_items_is_refused(text: str, code: str) -> None:
+    with pytest.raises(DataError) as refused:
+        read(text)
+    assert code in {problem.code for problem in refused.value.problems}
+
+
+def test_an_unknown_column_of_ids_is_refused() -> None:
+    with pytest.raises(DataError, match="no such column"):
+        read("id,height\ni,1\n", id="nothing")

@@ -1,0 +1,255 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from hetviz.errors import DataError, Problem
+from hetviz.io import Choices, read_bundle, read_tables
+from hetviz.io.intake.drop import Drop, read_drop
+from hetviz.io.sandbox import child
+from hetviz.io.sandbox.piece import Piece
+from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
+from tests.io.making import npy, parquet, workbook
+from tests.io.making import packed as packed_zip
+
+BOOK = workbook({"S": [["Title"], ["id", "x", "y"], ["007", 1.5, None], ["b", 2, "z"]]})
+
+
+def python(code):
+    """Run other code where the reader would run."""
+    return [sys.executable, "-c", code]
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Let another program take the place of the reader; returns what sets it."""
+    start = subprocess.Popen
+
+    def use(code):
+        monkeypatch.setattr(
+            child.subprocess, "Popen", lambda _, **rest: start(python(code), **rest)
+        )
+
+    return use
+
+
+def code_of(drop):
+    ((_, error),) = drop.refused
+    (problem,) = error.problems
+    assert problem.remedy
+    return problem.code
+
+
+def test_what_is_read_in_the_child_is_what_is_read_here():
+    files = [
+        ("book.xlsx", BOOK),
+        ("t.parquet", parquet({"id": ["a", "b"], "x": [0.1, 2.0]})),
+        ("X.npy", npy(np.arange(6.0).reshape(3, 2))),
+        ("bad.json", b"[{"),
+        ("small.csv", b"id;x\n1;2,5\n"),
+    ]
+    choices = {"small.csv": Choices(decimal=",", exclude=("x",))}
+    there, here = child.read_drop(files, choices), read_drop(files, choices)
+    assert packed(there) == packed(here)
+    assert [piece.name for piece in there.pieces] == ["book", "t", "X", "small"]
+    assert [name for name, _ in there.refused] == ["bad.json"]
+
+
+def test_pieces_survive_the_way():
+    piece = Piece(
+        "a",
+        "a.h5ad, X",
+        "dataset",
+        pd.DataFrame({"id": ["a", "", "ü\n"], "x": ["", "", ""]}, dtype=str),
+        (0, 2, 5),
+        ",",
+        X=sp.csr_array(np.eye(3, 4)),
+        feature_names=("f", "g", "h", "i"),
+        kernel=np.eye(3),
+        media=(b"abc", None, b""),
+        title_column="x",
+        text_columns=("x",),
+        facts={"a": "b"},
+        problems=(Problem("code", "where", "what", row=3, count=2),),
+    )
+    (back,) = unpacked(packed(Drop((piece,), ()))).pieces
+    pd.testing.assert_frame_equal(back.frame, piece.frame)
+    assert (back.X != piece.X).nnz == 0
+    np.testing.assert_array_equal(back.kernel, piece.kernel)
+    for field in ("row", "decimal", "media", "feature_names", "text_columns", "problems", "facts"):
+        assert getattr(back, field) == getattr(piece, field)
+    with pytest.raises(ValueError, match="damaged"):
+        unpacked(packed(Drop((piece,), ()))[:-3])
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "reader-ended"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "reader-ended"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "too-slow"),
+        ("import sys; sys.exit(3)", "too-large"),
+        ("print('nonsense')", "reader-ended"),
+        ("", "reader-ended"),
+    ],
+)
+def test_a_child_that_ends_badly_is_an_error_about_the_file(stand_in, code, told):
+    stand_in(code)
+    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == told
+
+
+def test_a_child_that_hangs_or_grows_is_ended(stand_in, monkeypatch):
+    stand_in("import time; time.sleep(600)")
+    monkeypatch.setattr(child, "WALL_S", 0.2)
+    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-slow"
+    monkeypatch.setattr(child, "WALL_S", 60.0)
+    monkeypatch.setattr(child, "RESIDENT", 1)
+    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-large"
+
+
+def test_the_other_files_are_read_all_the_same(stand_in):
+    stand_in("import sys; sys.exit(3)")
+    loaded = read_tables([("book.xlsx", BOOK), ("d.csv", b"id,x\na,1\n")], parse=child.read_drop)
+    assert list(loaded.data.datasets) == ["d"]
+    assert [problem.code for problem in loaded.errors] == ["too-large"]
+
+
+def test_small_text_needs_no_child(monkeypatch):
+    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
+    assert len(child.read_drop([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
+    monkeypatch.setattr(child, "SMALL", 3)
+    with pytest.raises(pytest.fail.Exception):
+        child.read_drop([("d.csv", b"id,x\na,1\n")], {})
+
+
+def test_the_child_has_limits_and_no_secrets(monkeypatch):
+    monkeypatch.setenv("MY_SECRET_TOKEN", "x")
+    env = child._environment()
+    assert "MY_SECRET_TOKEN" not in env
+    assert env["OPENBLAS_NUM_THREADS"] == "1"
+    code = (
+        "from hetviz.io.sandbox import child; import resource; child._limit(); "
+        "print(resource.getrlimit(resource.RLIMIT_AS)[0], "
+        "resource.getrlimit(resource.RLIMIT_CPU)[0])"
+    )
+    said = subprocess.run(python(code), env=env, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == [str(child.MEMORY), str(child.PROCESSOR_S)]
+
+
+def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
+    frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
+    grow = (
+        "from hetviz.io.sandbox import child; child.MEMORY = 300_000_000; "
+        "raise SystemExit(child.main())"
+    )
+    start = subprocess.Popen
+    monkeypatch.setattr(child.subprocess, "Popen", lambda _, **rest: start(python(grow), **rest))
+    drop = child.read_drop([("t.parquet", parquet(frame))], {})
+    assert code_of(drop) in ("too-large", "reader-ended")
+
+
+def test_a_disk_without_room_is_an_error(monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(child, "_write", full)
+    with pytest.raises(DataError, match="No space left"):
+        child._in_child([("book.xlsx", BOOK)], {})
+
+
+MANIFEST = """
+format = 1
+name = "both"
+[[dataset]]
+name = "a"
+table = "a.csv"
+id = "id"
+[[dataset]]
+name = "b"
+table = "b.txt"
+features = "vectors.csv"
+[[links]]
+file = "links.csv"
+[[links]]
+file = "odd.csv"
+[[comparisons]]
+file = "order.csv"
+[map]
+coordinates = "map.csv"
+"""
+COMPARISONS = b"anchor_dataset,anchor_id,near_dataset,near_id,far_dataset,far_id\na,a1,a,a2,a,a3\n"
+
+
+def a_bundle():
+    """A project with every sort of table that a bundle may hold, as bytes."""
+    return packed_zip(
+        [
+            ("hetviz.toml", MANIFEST.encode()),
+            ("a.csv", b"id,kind,size\na1,x,1\na2,y,2\na3,x,4\n"),
+            ("b.txt", b"b1;2,5;x\nb2;3,5;y\nb3;1,5;x\n"),
+            ("vectors.csv", b"id,u,v\nb1,1,2\nb2,3,4\nb3,5,7\n"),
+            ("links.csv", b"source_dataset,source_id,target_dataset,target_id\na,a1,b,b1\n"),
+            ("odd.csv", b"source_dataset,source_id,target_dataset,target_id\na,a9,b,b1\n"),
+            ("order.csv", COMPARISONS),
+            ("map.csv", b"dataset,id,x,y\na,a1,0,1\nb,b2,1,0\n"),
+        ]
+    )
+
+
+def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
+    here = read_bundle(a_bundle())
+    monkeypatch.setattr(child, "SMALL", 3)
+    files = []
+
+    def parse(given, choices):
+        files.extend(name for name, _ in given)
+        return child.read_drop(given, choices)
+
+    there = read_bundle(a_bundle(), parse=parse)
+    assert files == [
+        "a.csv", "b.txt", "vectors.csv", "links.csv", "odd.csv", "order.csv", "map.csv",
+    ]  # fmt: skip
+    assert there.problems == here.problems
+    assert there.understood == here.understood
+    assert there.understood[1].header is False
+    assert [problem.code for problem in there.errors] == ["unknown-id"]
+    for name in ("a", "b"):
+        pd.testing.assert_frame_equal(there.data[name].table, here.data[name].table)
+        np.testing.assert_array_equal(there.data[name].X, here.data[name].X)
+        np.testing.assert_array_equal(there.map.coordinates[name], here.map.coordinates[name])
+    assert len(there.data.links[0]) == len(there.data.comparisons) == 1
+
+
+def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
+    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
+    assert len(read_bundle(a_bundle(), parse=child.read_drop).data.datasets) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "reader-ended"),
+        ("import sys; sys.exit(3)", "too-large"),
+    ],
+)
+def test_a_table_of_a_bundle_that_breaks_its_reader_is_an_error(stand_in, monkeypatch, code, told):
+    stand_in(code)
+    monkeypatch.setattr(child, "SMALL", 3)
+    with pytest.raises(DataError) as caught:
+        read_bundle(a_bundle(), parse=child.read_drop)
+    assert [(p.code, p.where) for p in caught.value.problems] == [(told, "a.csv"), (told, "b.txt")]
+
+
+def test_a_table_of_a_bundle_that_needs_too_much_memory_is_an_error(monkeypatch):
+    wide = b"id,x\n" + b"".join(b"%d,%s\n" % (k, b"a" * 40) for k in range(200_000))
+    about = MANIFEST.partition("[[links]]")[0].encode()
+    content = packed_zip([("hetviz.toml", about), ("a.csv", b"id,x\na,1\nb,2\n"), ("b.txt", wide)])
+    monkeypatch.setattr(child, "SMALL", 1000)
+    monkeypatch.setattr(child, "RESIDENT", 150_000_000)
+    loaded = read_bundle(content, parse=child.read_drop)
+    assert list(loaded.data.datasets) == ["a"]
+    assert [(p.code, p.where) for p in loaded.errors] == [("too-large", "b.txt")]

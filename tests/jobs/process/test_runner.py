@@ -1,0 +1,529 @@
+"""The process runner: results, errors and layouts over the pipe; a worker that dies; the end."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, HeteroData
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.jobs import Job, ProcessRunner, Task
+from hetviz.jobs.process import runner as process
+from hetviz.jobs.process.failures import CANNOT_START, ENDED_FROM_OUTSIDE, NO_MEMORY, UNEXPECTED
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE_S = 120.0
+
+
+def task(name: str, **arguments: Any) -> Task:
+    return Task(f"tests.jobs.chores:{name}", arguments)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def see(runner: ProcessRunner, id: str, owner: str = "me") -> Job:
+    job = runner.get(id, owner)
+    assert job is not None
+    return job
+
+
+def over(runner: ProcessRunner, id: str) -> Job:
+    wait_for(lambda: not see(runner, id).live)
+    return see(runner, id)
+
+
+def do(runner: ProcessRunner, name: str, **arguments: Any) -> Job:
+    return over(runner, runner.submit("me", name, task(name, **arguments)))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has asked after since it ended does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[ProcessRunner]:
+    """One runner for all tests that leave its worker as it was."""
+    runner = ProcessRunner()
+    yield runner
+    runner.close()
+
+
+@pytest.fixture
+def runner() -> Iterator[ProcessRunner]:
+    runner = ProcessRunner()
+    yield runner
+    runner.close()
+
+
+# What comes back
+
+
+def test_a_result_comes_back_with_its_note(shared: ProcessRunner) -> None:
+    id = shared.submit("me", "Doubling", task("double", value=21), {"seed": 3})
+    job = over(shared, id)
+    assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
+    assert (job.message, job.ahead, job.error, job.title) == ("half way", 0, None, "Doubling")
+
+
+def test_the_caller_may_choose_the_id_of_a_job(shared: ProcessRunner) -> None:
+    assert shared.submit("me", "Doubling", task("double", value=1), id="chosen") == "chosen"
+    assert over(shared, "chosen").result == 2
+    with pytest.raises(ValueError, match="chosen"):
+        shared.submit("me", "Doubling", task("double", value=1), id="chosen")
+
+
+def test_the_work_is_done_elsewhere_and_gives_way(shared: ProcessRunner) -> None:
+    job = do(shared, "pid")
+    assert job.result == shared.worker_pid != os.getpid()
+    found = do(shared, "surroundings").result
+    assert int(found["threads"]) >= 1
+    assert found["nice"] > os.nice(0) or found["nice"] == 19
+    assert found["interrupt"]
+    assert not found["streamlit"]
+
+
+def test_only_the_owner_sees_a_job(shared: ProcessRunner) -> None:
+    id = shared.submit("alone", "Showing", task("layouts", number=1, n=3))
+    wait_for(lambda: not see(shared, id, "alone").live)
+    assert shared.get(id, "you") is None
+    assert shared.jobs("you") == []
+    assert shared.take(id, "you") is None
+    assert shared.frame(id, "you") is None
+    assert shared.frame(id, "alone") is not None
+    assert [job.id for job in shared.jobs("alone")] == [id]
+    taken = shared.take(id, "alone")
+    assert taken is not None and taken.result == 1
+    assert shared.take(id, "alone") is None
+    assert shared.frame(id, "alone") is None
+
+
+# Errors
+
+
+@pytest.mark.parametrize("kind", ["parameter", "data", "method"])
+def test_an_error_in_plain_words_keeps_its_class_and_fields(
+    shared: ProcessRunner, kind: str
+) -> None:
+    job = do(shared, "refuse", kind=kind)
+    assert job.state == "failed"
+    if kind == "parameter":
+        assert type(job.error) is ParameterError
+        assert str(job.error) == "gamma must be positive"
+    elif kind == "data":
+        assert type(job.error) is DataError
+        assert [problem.row for problem in job.error.problems] == [6, 6]
+        assert str(job.error).startswith("a.csv, row 7: twice ('x').")
+    else:
+        assert type(job.error) is NotApplicableError
+        assert (job.error.method, job.error.reasons[1]) == ("PCA", "No features.")
+        assert str(job.error) == "PCA does not suit these data: Too few items. No features."
+
+
+@pytest.mark.parametrize(
+    ("name", "trace"),
+    [
+        ("crash", "ZeroDivisionError: secret detail"),
+        ("leave", "SystemExit: 3"),
+        ("unpicklable", "lambda"),
+        ("no_such_task", "no_such_task"),
+    ],
+)
+def test_an_unexpected_failure_is_logged_and_shows_no_internals(
+    shared: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, trace: str
+) -> None:
+    worker = shared.worker_pid
+    with caplog.at_level(logging.ERROR):
+        job = do(shared, name)
+    assert (job.state, type(job.error), str(job.error)) == ("failed", HetvizError, UNEXPECTED)
+    assert "Traceback" in caplog.text
+    assert trace in caplog.text
+    assert worker in (None, shared.worker_pid)
+
+
+def test_an_error_that_cannot_travel_still_says_its_sentence(shared: ProcessRunner) -> None:
+    job = do(shared, "refuse_untellably")
+    assert (job.state, str(job.error)) == ("failed", "No.")
+
+
+def test_too_little_memory_is_said_plainly(shared: ProcessRunner) -> None:
+    job = do(shared, "hoard")
+    assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
+
+
+def test_arguments_that_cannot_be_sent_fail_their_job_only(
+    shared: ProcessRunner, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        job = do(shared, "double", value=lambda: None)
+    assert (job.state, str(job.error)) == ("failed", UNEXPECTED)
+    assert "Traceback" in caplog.text
+    assert do(shared, "double", value=4).result == 8
+
+
+# Progress and layouts
+
+
+def test_layouts_come_while_it_runs_and_the_newest_counts(shared: ProcessRunner) -> None:
+    id = shared.submit("me", "Showing", task("layouts", number=4, n=5))
+    seen = []
+    while see(shared, id).live:
+        frame = shared.frame(id, "me", seen[-1].seq if seen else 0)
+        if frame is not None:
+            seen.append(frame)
+        time.sleep(0.01)
+    assert seen
+    job = see(shared, id)
+    last = shared.frame(id, "me")
+    assert last is not None and last.seq == job.seq
+    assert 1 <= job.seq <= 4
+    assert shared.frame(id, "me", after=last.seq) is None
+    Y = np.frombuffer(last.layout, dtype="<f4").reshape(5, 2)
+    assert np.isnan(Y[0]).all()
+    assert set(Y[1:].ravel()) <= {1.0, 2.0, 3.0, 4.0}
+    assert [frame.seq for frame in seen] == sorted({frame.seq for frame in seen})
+
+
+def test_the_parts_of_a_job_are_told_and_stay(shared: ProcessRunner, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    id = shared.submit("me", "parts", task("in_parts", gate=str(gate)))
+    wait_for(lambda: see(shared, id).message == "waiting")
+    assert see(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
+    gate.touch()
+    assert over(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
+
+
+def test_reports_without_pause_are_thinned_out(shared: ProcessRunner) -> None:
+    began = time.monotonic()
+    job = do(shared, "storm")
+    assert job.state == "done"
+    # 8 a second at most, and one at once.
+    assert 1 <= job.seq <= 2 + 8 * (time.monotonic() - began)
+
+
+# Data
+
+
+def some_data(media: str) -> HeteroData:
+    X = np.arange(12.0).reshape(4, 3)
+    return HeteroData([Dataset("a", list("wxyz"), X, media=[media] * 4)])
+
+
+def test_data_arrive_whole_and_read_only_and_are_sent_once(shared: ProcessRunner) -> None:
+    data, other = some_data("one"), some_data("other")
+    first, again = (do(shared, "describe", data=data).result for _ in range(2))
+    assert first["fingerprint"] == data.fingerprint()
+    assert not first["writeable"]
+    assert first == again
+    # The same fingerprint, since that does not cover pictures, but other data.
+    assert other.fingerprint() == data.fingerprint()
+    different = do(shared, "describe", data=other).result
+    assert different["media"] == ("other",) * 4
+    assert different["object"] != first["object"]
+    assert do(shared, "describe", data=data).result == first
+
+
+def test_a_new_worker_gets_the_data_again(runner: ProcessRunner) -> None:
+    data = some_data("one")
+    assert do(runner, "describe", data=data).state == "done"
+    assert do(runner, "exit_at_once").state == "failed"
+    assert do(runner, "describe", data=data).state == "done"
+
+
+def test_large_arguments_and_results_pass(shared: ProcessRunner) -> None:
+    n = 8_000_000
+    X = do(shared, "large", n=n).result
+    assert X.shape == (n,)
+    assert X[-1] == n - 1
+    assert do(shared, "total", X=X).result == n * (n - 1) / 2
+
+
+# The queue
+
+
+def test_waiting_jobs_know_their_place_and_move_up(shared: ProcessRunner, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    first = shared.submit("me", "First", task("until_there", path=str(gate)))
+    wait_for(lambda: see(shared, first).state == "running")
+    second = shared.submit("you", "Second", task("double", value=2))
+    third = shared.submit("me", "Third", task("double", value=3))
+    assert [see(shared, second, "you").ahead, see(shared, third).ahead] == [1, 2]
+    shared.cancel(second, "me")
+    shared.cancel(second, "you")
+    wait_for(lambda: not see(shared, second, "you").live)
+    assert see(shared, second, "you").state == "cancelled"
+    assert (see(shared, third).state, see(shared, third).ahead) == ("waiting", 1)
+    gate.touch()
+    assert over(shared, third).result == 6
+    assert see(shared, first).result == "there"
+
+
+def test_the_end_of_each_job_is_told_once_before_it_is_seen(tmp_path: Path) -> None:
+    ends: list[Job] = []
+    seen_live: list[bool] = []
+    threads: list[str] = []
+
+    def on_end(job: Job) -> None:
+        seen_live.append(see(runner, job.id).live)
+        threads.append(threading.current_thread().name)
+        ends.append(job)
+        if job.state == "failed":
+            raise OSError("the disk is full")
+
+    runner = ProcessRunner(on_end)
+    try:
+        done = runner.submit("me", "Doubling", task("double", value=1))
+        gone = runner.submit("me", "Turning", task("until_stopped"))
+        runner.cancel(gone, "me")
+        failed = runner.submit("me", "Refusing", task("refuse", kind="data"))
+        assert over(runner, failed).state == "failed"
+        assert over(runner, done).state == "done"
+        assert over(runner, gone).state == "cancelled"
+    finally:
+        runner.close()
+    assert sorted(job.title for job in ends) == ["Doubling", "Refusing", "Turning"]
+    assert {job.id: job.result for job in ends}[done] == 2
+    assert seen_live == [True, True, True]
+    assert set(threads) == {"hetviz-jobs"}
+
+
+def test_jobs_that_nobody_takes_are_forgotten_in_the_end(
+    shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hetviz.jobs.process.job_table._KEPT", 3)
+    ids = [shared.submit("many", "Doubling", task("double", value=k)) for k in range(6)]
+    wait_for(lambda: shared.get(ids[0], "many") is None)
+    wait_for(lambda: not any(job.live for job in shared.jobs("many")))
+    assert [job.id for job in shared.jobs("many")] == ids[3:]
+
+
+# Cancel
+
+
+def test_cancel_stops_a_running_job_and_keeps_the_worker(shared: ProcessRunner) -> None:
+    id = shared.submit("me", "Turning", task("until_stopped"))
+    after = shared.submit("me", "Asking", task("pid"))
+    wait_for(lambda: see(shared, id).message == "turning")
+    worker = shared.worker_pid
+    shared.cancel(id, "you")
+    time.sleep(0.1)
+    assert see(shared, id).live
+    shared.cancel(id, "me")
+    assert over(shared, id).state == "cancelled"
+    assert over(shared, after).result == worker
+
+
+def test_what_there_was_when_it_stopped_is_kept(shared: ProcessRunner) -> None:
+    id = shared.submit("me", "Turning", task("until_stopped_with_something"))
+    wait_for(lambda: see(shared, id).message == "turning")
+    shared.cancel(id, "me")
+    job = over(shared, id)
+    assert (job.state, job.result) == ("cancelled", {"so far": 3})
+
+
+@pytest.mark.parametrize("name", ["deaf", "factor", "stubborn"])
+def test_a_job_that_does_not_stop_is_ended_with_its_worker(
+    runner: ProcessRunner, tmp_path: Path, name: str
+) -> None:
+    started = tmp_path / "started"
+    id = runner.submit("me", name, task(name, started=str(started)))
+    after = runner.submit("me", "Asking", task("pid"))
+    wait_for(started.exists)
+    worker = runner.worker_pid
+    assert worker is not None
+    runner.cancel(id, "me")
+    assert over(runner, id).state == "cancelled"
+    assert not alive(worker)
+    assert over(runner, after).result not in (None, worker)
+
+
+def test_cancel_is_not_held_up_by_arguments_on_their_way(runner: ProcessRunner) -> None:
+    assert do(runner, "double", value=1).result == 2
+    worker = runner.worker_pid
+    assert worker is not None
+    # A worker that takes nothing: its end of the pipe fills up.
+    os.kill(worker, signal.SIGSTOP)
+    id = runner.submit("me", "Adding", task("total", X=np.zeros(20_000_000)))
+    wait_for(lambda: see(runner, id).state == "running")
+    runner.cancel(id, "me")
+    assert over(runner, id).state == "cancelled"
+    assert not alive(worker)
+    assert do(runner, "double", value=2).result == 4
+
+
+# A worker that dies
+
+
+@pytest.mark.parametrize(("name", "words"), [("fault", "SIGSEGV"), ("exit_at_once", "exit code 7")])
+def test_a_worker_that_dies_fails_its_job_and_the_queue_goes_on(
+    runner: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, words: str
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        id = runner.submit("me", "Dying", task(name))
+        after = runner.submit("me", "Doubling", task("double", value=3))
+        job = over(runner, id)
+    assert (job.state, type(job.error)) == ("failed", HetvizError)
+    assert words in str(job.error)
+    assert words in caplog.text
+    assert over(runner, after).result == 6
+
+
+def test_a_worker_killed_from_outside_is_told_as_want_of_memory(runner: ProcessRunner) -> None:
+    id = runner.submit("me", "Turning", task("until_stopped"))
+    after = runner.submit("me", "Doubling", task("double", value=3))
+    wait_for(lambda: see(runner, id).message == "turning")
+    assert runner.worker_pid is not None
+    os.kill(runner.worker_pid, signal.SIGKILL)
+    job = over(runner, id)
+    assert (job.state, str(job.error)) == ("failed", ENDED_FROM_OUTSIDE)
+    assert over(runner, after).result == 6
+
+
+def test_a_worker_killed_while_idle_is_replaced_before_it_is_needed(
+    runner: ProcessRunner,
+) -> None:
+    first = do(runner, "pid").result
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: runner.worker_pid not in (None, first))
+    assert do(runner, "pid").result != first
+
+
+def test_a_job_that_a_dying_worker_never_took_up_goes_to_the_next(runner: ProcessRunner) -> None:
+    first = do(runner, "pid").result
+    # What is stopped takes nothing up, as what is killed on a busy machine.
+    os.kill(first, signal.SIGSTOP)
+    id = runner.submit("me", "Asking", task("pid"))
+    wait_for(lambda: see(runner, id).state == "running")
+    os.kill(first, signal.SIGKILL)
+    job = over(runner, id)
+    assert job.state == "done"
+    assert job.result != first
+
+
+def test_a_worker_that_cannot_start_fails_the_jobs_and_does_not_start_for_ever(
+    runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    starts = []
+
+    def start() -> Any:
+        starts.append(time.monotonic())
+        raise OSError("no more processes")
+
+    real = process.Child
+    monkeypatch.setattr(process, "Child", start)
+    with caplog.at_level(logging.ERROR):
+        job = do(runner, "double", value=1)
+    assert (job.state, str(job.error)) == ("failed", CANNOT_START)
+    assert "no more processes" in caplog.text
+    assert len(starts) == 3
+    assert starts[2] - starts[1] >= 1.0
+    monkeypatch.setattr(process, "Child", real)
+    assert do(runner, "double", value=1).result == 2
+
+
+def test_a_worker_that_ends_before_it_is_ready_counts_as_not_started(
+    runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    job = do(runner, "double", value=1)
+    assert (job.state, str(job.error)) == ("failed", CANNOT_START)
+
+
+# The start and the end
+
+
+def test_nothing_starts_before_it_is_wanted(runner: ProcessRunner) -> None:
+    assert runner.worker_pid is None
+    runner.warm()
+    wait_for(lambda: runner.worker_pid is not None)
+    worker = runner.worker_pid
+    runner.warm()
+    assert do(runner, "pid").result == worker
+
+
+def test_the_worker_outlives_the_thread_that_asked_for_it(runner: ProcessRunner) -> None:
+    asking = threading.Thread(target=runner.warm)
+    asking.start()
+    asking.join()
+    assert do(runner, "pid").result == do(runner, "pid").result
+
+
+SERVER = """
+    import signal, sys, time
+    # A shell starts what runs in its background deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from hetviz.jobs import ProcessRunner, Task
+    runner = ProcessRunner()
+    task = Task("tests.jobs.chores:{name}", {{"started": sys.argv[1]}})
+    runner.submit("me", "Working", task)
+    while runner.worker_pid is None:
+        time.sleep(0.01)
+    print(runner.worker_pid, flush=True)
+    {then}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("name", ["until_stopped", "deaf"])
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGKILL", "SIGINT", "return"])
+def test_no_worker_outlives_its_server(tmp_path: Path, name: str, end: str) -> None:
+    started = tmp_path / "started"
+    then = "sys.stdin.readline()" if end == "return" else "time.sleep(600)"
+    server = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SERVER.format(name=name, then=then)), str(started)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    with server:
+        assert server.stdin is not None and server.stdout is not None
+        worker = int(server.stdout.readline())
+        try:
+            wait_for(started.exists)
+            assert alive(worker)
+            if end == "return":
+                server.stdin.write("\n")
+                server.stdin.flush()
+            elif end == "SIGINT":
+                # Ctrl-C in a terminal goes to the whole group.
+                os.killpg(server.pid, signal.SIGINT)
+            else:
+                server.send_signal(signal.Signals[end])
+            server.wait(PATIENCE_S)
+            wait_for(lambda: not alive(worker))
+        finally:
+            server.kill()
+
+
+def test_the_runner_loads_no_numerics() -> None:
+    script = "import sys, hetviz.jobs; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "hetviz.jobs.process.runner" in loaded
+    assert loaded.isdisjoint({"numpy", "scipy", "pandas", "sklearn", "multiprocessing"})

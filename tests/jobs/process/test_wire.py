@@ -1,0 +1,180 @@
+"""Messages: whole however they are cut, arrays shared and kept read-only, errors with fields."""
+
+from __future__ import annotations
+
+import copy
+import socket
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz import errors
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import (
+    Cancelled,
+    DataError,
+    HetvizError,
+    MissingExtraError,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+    UnboundedProblemError,
+)
+from hetviz.jobs.process.array_cache import Numbers, Shelf
+from hetviz.jobs.process.wire import Message, Outbox, Reader, message, pickled
+
+
+def through(value: Any) -> Any:
+    return Message("task", {}, pickled(value)).value()
+
+
+class Drip(socket.socket):
+    """A socket that gives away a few bytes at a time."""
+
+    def recv_into(self, buffer: Any, *_: Any) -> int:
+        return super().recv_into(memoryview(buffer)[:3])
+
+
+def test_messages_are_whole_however_they_are_cut() -> None:
+    ours, theirs = socket.socketpair()
+    drip = Drip(fileno=theirs.detach())
+    reader = Reader()
+    with ours, drip:
+        drip.setblocking(False)
+        assert reader.ready(drip) == ([], True)
+        for part in [*message("a", [b"", b"12345", b""], id="x"), *message("b")]:
+            ours.sendall(part)
+        heard, alive = reader.ready(drip)
+        assert alive
+        assert [(one.kind, one.fields) for one in heard] == [("a", {"id": "x"}), ("b", {})]
+        assert [bytes(part) for part in heard[0].parts] == [b"", b"12345", b""]
+        ours.sendall(message("c")[0][:-1])
+        ours.close()
+        assert reader.ready(drip) == ([], False)
+
+
+def test_an_outbox_sends_what_is_taken_and_never_waits() -> None:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    theirs.setblocking(False)
+    sent, got, reader = np.arange(1_000_000), [], Reader()
+    outbox = Outbox()
+    with ours, theirs:
+        outbox.put(message("large", pickled(sent)))
+        outbox.flush(ours)
+        assert outbox
+        while not got:
+            got, _ = reader.ready(theirs)
+            outbox.flush(ours)
+        assert not outbox
+        assert np.array_equal(got[0].value(), sent)
+        theirs.close()
+        outbox.put(message("late"))
+        outbox.flush(ours)
+        assert not outbox
+
+
+def test_large_arrays_are_not_copied_to_be_sent() -> None:
+    X = np.zeros(1000)
+    parts = pickled({"X": X})
+    X[7] = 3.0
+    assert np.frombuffer(parts[1])[7] == 3.0
+
+
+def test_data_keep_all_they_have_and_stay_read_only() -> None:
+    X = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    table = pd.DataFrame({"name": ["a", None, "c"], "size": [1.0, np.nan, 3.0]})
+    a = Dataset("a", ["x", "y", "z"], X, table=table, media=[b"1", b"2", None])
+    data = HeteroData(
+        [a, Dataset("b", ["u", "v"])],
+        [Links("a", "b", [0, 1], [1, 0], [1.0, -0.5])],
+        Comparisons([[0, 1, 2]]),
+        [Labels("a", "kind", ["p", "q", None])],
+    )
+    # Cached values, which are made again at the other end.
+    fingerprint, _ = data.fingerprint(), data.offsets
+    back = through(data)
+    assert "_fingerprint" not in vars(back)
+    assert back.fingerprint() == fingerprint
+    assert type(back.datasets) is MappingProxyType
+    assert list(back.datasets) == ["a", "b"]
+    assert back["a"].media == a.media
+    for array in (back["a"].X, back["a"].ids, back.links[0].weight, back.comparisons.objects):
+        assert not array.flags.writeable
+
+
+def test_a_read_only_array_with_gaps_stays_read_only() -> None:
+    X = np.arange(12.0).reshape(3, 4)
+    X.flags.writeable = False
+    back = through(X[:, ::2])
+    assert np.array_equal(back, X[:, ::2])
+    assert not back.flags.writeable
+
+
+def test_an_embedding_comes_back_as_it_was() -> None:
+    embedding = Embedding({"a": [[0.0, 1.0], [np.nan, np.nan]]}, {"a": ["x", "y"]}, note="made")
+    back = through(embedding)
+    assert np.array_equal(back.stacked(), embedding.stacked(), equal_nan=True)
+    assert back.ids["a"].tolist() == ["x", "y"]
+    assert (back.note, back.placed["a"].tolist()) == ("made", [True, False])
+
+
+PROBLEM = Problem("code", "a.csv, row 1", "bad", "7", "Mend it.", row=0)
+
+
+ERRORS = [
+    HetvizError("plain"),
+    DataError([PROBLEM, PROBLEM]),
+    ParameterError("gamma"),
+    NotApplicableError("PCA", ["One.", "Two."]),
+    UnboundedProblemError("no minimum"),
+    MissingExtraError("UMAP", "umap"),
+    Cancelled("Stopped."),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_travels_with_its_class_message_and_fields(error: HetvizError) -> None:
+    for back in (through(error), copy.copy(error)):
+        assert type(back) is type(error)
+        assert str(back) == str(error)
+        assert (back.args, vars(back)) == (error.args, vars(error))
+
+
+def test_every_error_of_ours_is_tried_above() -> None:
+    classes = [item for item in vars(errors).values() if isinstance(item, type)]
+    ours = {item for item in classes if issubclass(item, HetvizError)}
+    assert {type(error) for error in ERRORS} == ours
+
+
+def test_the_shelf_holds_the_last_two_data() -> None:
+    numbers, shelf = Numbers(), Shelf()
+    data = [HeteroData([Dataset(name, ["x"])]) for name in "abc"]
+
+    def send(one: HeteroData) -> tuple[bool, Any]:
+        arguments = numbers.wrap({"data": one, "seed": 3}, shelf.held)
+        got = shelf.unwrap(through(arguments))
+        assert got["seed"] == 3
+        return arguments["data"].value is not None, got["data"]
+
+    sent, first = send(data[0])
+    assert sent
+    assert list(first.datasets) == ["a"]
+    assert send(data[0]) == (False, first)
+    assert send(data[1])[0]
+    # Used again, so the other one is the oldest now.
+    assert send(data[0]) == (False, first)
+    assert send(data[2])[0]
+    assert send(data[0]) == (False, first)
+    assert send(data[1])[0]
+    shelf.clear()
+    assert send(data[1])[0]
+
+
+def test_numbers_do_not_keep_data_alive() -> None:
+    numbers = Numbers()
+    numbers.wrap({"data": HeteroData([Dataset("a", ["x"])])}, [])
+    assert len(numbers._known) == 0

@@ -1,0 +1,184 @@
+"""The worker process by itself: getting ready, hearing of a cancel meanwhile, and its end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hetviz.algorithms import registry
+from hetviz.jobs.process import child, worker
+from hetviz.jobs.process.wire import Message, Reader, message, pickled
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# Steps of getting ready: one that waits for a file and for a task, and one that leaves a file.
+BUSY = """
+import sys, time
+from pathlib import Path
+from hetviz.jobs.process import worker
+folder = Path(sys.argv[3])
+def first():
+    (folder / "first").touch()
+    while not (folder / "gate").exists() or me[0]._next is None:
+        time.sleep(0.01)
+def broken():
+    raise RuntimeError("cannot warm up")
+me = []
+class Known(worker.Worker):
+    def __init__(self, server):
+        super().__init__(server)
+        me.append(self)
+worker.Worker = Known
+worker._warming = lambda: iter([first, broken, (folder / "last").touch])
+worker.main(int(sys.argv[1]), int(sys.argv[2]))
+"""
+
+
+class Rig:
+    """A worker that is getting ready, and our end of its socket."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.socket, theirs = socket.socketpair()
+        self.socket.settimeout(120)
+        arguments = [str(theirs.fileno()), str(os.getpid()), str(folder)]
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", BUSY, *arguments],
+                pass_fds=[theirs.fileno()],
+                cwd=ROOT,
+                stderr=subprocess.DEVNULL,
+            )
+        self.reader = Reader()
+
+    def hear(self) -> Message:
+        return self.reader.read(self.socket)
+
+    def say(self, kind: str, parts: Any = (), **fields: Any) -> None:
+        for part in message(kind, parts, **fields):
+            self.socket.sendall(part)
+
+    def submit(self, id: str, name: str, **arguments: Any) -> None:
+        self.say("task", pickled(arguments), id=id, function=f"tests.jobs.chores:{name}")
+
+    def wait_for(self, name: str) -> None:
+        for _ in range(12_000):
+            if (self.folder / name).exists():
+                return
+            time.sleep(0.01)
+        raise AssertionError(f"no {name}")
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    rig = Rig(tmp_path)
+    with rig.process, rig.socket:
+        yield rig
+        rig.process.kill()
+
+
+def test_a_task_waits_for_one_step_of_getting_ready_at_most(rig: Rig) -> None:
+    assert rig.hear().kind == "ready"
+    rig.wait_for("first")
+    rig.submit("1", "pid")
+    rig.say("cancel", id="1")
+    answer = rig.hear()
+    assert (answer.kind, answer.fields["id"]) == ("cancelled", "1")
+    last = rig.folder / "last"
+    assert not last.exists()
+    rig.submit("2", "exists", path=str(last))
+    (rig.folder / "gate").touch()
+    answer = rig.hear()
+    assert (answer.kind, answer.fields["id"]) == ("begun", "2")
+    answer = rig.hear()
+    assert (answer.kind, answer.fields["id"], answer.value()) == ("done", "2", False)
+    rig.wait_for("last")
+
+
+def test_the_worker_ends_when_its_server_lets_go(rig: Rig) -> None:
+    assert rig.hear().kind == "ready"
+    rig.socket.close()
+    assert rig.process.wait(120) == 0
+
+
+def test_the_worker_ends_at_once_under_another_parent() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [sys.executable, "-m", "hetviz.jobs.process.worker", str(theirs.fileno()), "1"]
+        done = subprocess.run(
+            command, pass_fds=[theirs.fileno()], cwd=ROOT, timeout=120, check=False
+        )
+        ours.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ours.recv(1)
+    assert done.returncode == 0
+
+
+def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    class Plain:
+        pass
+
+    class Slow:
+        @classmethod
+        def warm_up(cls) -> None:
+            done.append(cls.__name__)
+
+    class Slower(Slow):
+        pass
+
+    classes = {"a": Slow, "b": Plain, "c": Slower}
+    monkeypatch.setattr(registry, "methods", lambda: [SimpleNamespace(key=key) for key in classes])
+    monkeypatch.setattr(registry, "get_method", classes.__getitem__)
+    monkeypatch.setitem(sys.modules, "hetviz.jobs.tasks.maps", SimpleNamespace())
+    after_each = []
+    for chore in worker._warming():
+        chore()
+        after_each.append(len(done))
+    assert done == ["Slow", "Slower"]
+    assert after_each[-3:] == [0, 1, 2]
+
+
+def test_the_worker_has_fewer_threads_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "_processors", lambda: 3)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    env = child.environment()
+    assert (env["OPENBLAS_NUM_THREADS"], env["OMP_NUM_THREADS"]) == ("2", "7")
+    monkeypatch.setattr(child, "_processors", lambda: 1)
+    assert child.environment()["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "NUMBA_CACHE_DIR" not in child.environment()
+    real = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: path != child._PACKAGE and real(path, mode)
+    )
+    child._cache_folder.cache_clear()
+    folder = Path(child.environment()["NUMBA_CACHE_DIR"])
+    assert folder == tmp_path / "hetviz" / "numba"
+    assert folder.stat().st_mode & 0o077 == 0
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    child._cache_folder.cache_clear()
+    other = Path(child.environment()["NUMBA_CACHE_DIR"])
+    child._cache_folder.cache_clear()
+    assert other != folder
+    assert other.stat().st_mode & 0o077 == 0
+    other.rmdir()

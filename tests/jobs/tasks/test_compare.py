@@ -1,0 +1,101 @@
+"""The tasks of the Compare page: findings that can be kept as JSON, with maps; cancel; costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import Cancelled
+from hetviz.jobs.tasks import compare
+from hetviz.progress import silent
+from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.embed.run import fit_run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+
+
+def data(n: int = 30) -> HeteroData:
+    rng = np.random.default_rng(2)
+    Z = rng.normal(size=(n, 3))
+    a = Dataset("a", [f"a{k}" for k in range(n)], Z @ rng.normal(size=(3, 4)))
+    b = Dataset("b", [f"b{k}" for k in range(n)], Z @ rng.normal(size=(3, 5)))
+    return HeteroData([a, b], [Links("a", "b", range(n), range(n))])
+
+
+def test_findings_hold_the_comparison_and_the_map_of_each_method() -> None:
+    made = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, silent)
+    assert made.kind == "compare"
+    content = json.loads(json.dumps(made.content, allow_nan=False))
+    assert content["maps"] == ["pca", "cdmca"]
+    assert Comparison.from_dict(content).recommendation.method == "cdmca"
+    assert [one.method for one in made.maps] == ["pca", "cdmca"]
+    chosen = made.maps[1]
+    assert chosen.figures is not None
+    assert set(chosen.figures["curves"]) == {"given", "held_out"}
+    # The map is the one that its record makes again.
+    again = fit_run(data(), "cdmca", chosen.params, chosen.seed or 0, hold_out=chosen.hold_out)
+    assert np.array_equal(again.embedding.stacked(), chosen.embedding.stacked())
+
+
+def test_real_times_are_kept_for_the_next_estimate() -> None:
+    assert {v.seconds for v in hetviz.suggest(data())} == {None}
+    compare.compare_methods(data(), ["pca"], 1, 0.2, silent)
+    seconds = {v.card.key: v.seconds for v in hetviz.suggest(data())}
+    assert seconds["pca"] is not None
+    assert seconds["cdmca"] is None
+
+
+def test_a_stopped_comparison_keeps_what_was_complete() -> None:
+    def stop(fraction: float, message: str = "", **figures: Any) -> None:
+        if fraction > 0.55:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled) as stopped:
+        compare.compare_methods(data(), ["pca", "cdmca"], 2, 0.2, stop)
+    made = stopped.value.partial
+    assert made.content["complete"] is False
+    assert len(made.maps) == 2
+
+
+def test_a_comparison_stopped_before_anything_was_complete_leaves_nothing() -> None:
+    def stop(fraction: float, message: str = "", **figures: Any) -> None:
+        raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled) as stopped:
+        compare.compare_methods(data(), ["pca", "cdmca"], 2, 0.2, stop)
+    assert stopped.value.partial is None
+
+
+def test_a_sweep_keeps_small_pictures_instead_of_maps() -> None:
+    values = [None, "linear"]
+    made = compare.sweep_parameter(data(), "guided-projection", "kernel", values, 0.2, silent)
+    assert made.kind == "sweep"
+    assert made.maps == ()
+    content = json.loads(json.dumps(made.content, allow_nan=False))
+    assert (content["method"], content["parameter"]) == ("guided-projection", "kernel")
+    assert content["still_rows"] == list(range(60))
+    assert list(content["stills"]) == ["None", "linear"]
+    x, y = content["stills"]["linear"]
+    assert (len(x), len(y)) == (60, 60)
+    assert max(map(abs, x + y)) == 1.0
+
+
+def test_costs_are_measured_part_by_part() -> None:
+    told: list[Any] = []
+    made = compare.measure_costs(
+        data(), ["pca", "cdmca"], lambda fraction, message="", **figures: told.append(figures)
+    )
+    seconds = made.content["seconds"]
+    assert set(seconds) == {"pca", "cdmca"}
+    assert all(value > 0 for value in seconds.values())
+    states = [[part[2] for part in figures["parts"]] for figures in told if "parts" in figures]
+    assert states == [["running", "waiting"], ["done", "running"]]

@@ -1,0 +1,100 @@
+"""Tasks: a map with its figures, measured on what the method saw and on what it did not."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import Cancelled, ParameterError
+from hetviz.jobs.tasks.maps import make_first_map, make_map
+from hetviz.progress import silent
+
+
+def linked(n: int = 50) -> HeteroData:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, 2))
+    a = Dataset("a", [f"a{k}" for k in range(n)], Z @ rng.normal(size=(2, 6)))
+    b = Dataset("b", [f"b{k}" for k in range(n)], Z @ rng.normal(size=(2, 4)))
+    return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
+
+
+def test_held_out_links_are_measured_apart() -> None:
+    seen: list[float] = []
+
+    def progress(fraction: float, message: str = "", **figures: object) -> None:
+        seen.append(fraction)
+
+    made = make_map(linked(), "guided-projection", {"gamma": 0.2}, 3, 0.2, progress)
+    assert set(made.figures["curves"]) == {"given", "held_out"}
+    assert made.figures["scores"]["guidance_area_held_out"] > 0.8
+    assert made.params["gamma"] == 0.2
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_the_same_seed_gives_the_same_map_and_figures_are_json() -> None:
+    first, second = (make_map(linked(), "guided-projection", {}, 1, 0.2, silent) for _ in range(2))
+    assert np.array_equal(first.embedding.stacked(), second.embedding.stacked())
+    assert json.dumps(first.figures) == json.dumps(second.figures)
+
+
+def test_curves_start_at_nothing_and_end_at_everything() -> None:
+    made = make_map(linked(), "pca", {}, 0, 0.0, silent)
+    (x, y) = made.figures["curves"]["given"]
+    assert (x[0], x[-1]) == (0.0, 1.0)
+    assert (y[0], y[-1]) == (0.0, pytest.approx(1.0))
+    assert all(b >= a for a, b in itertools.pairwise(y))
+
+
+def test_notes_of_the_method_are_kept() -> None:
+    data = linked().edit().add(Dataset("lonely", ["x", "y", "z"], np.eye(3)))
+    made = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    assert any("lonely" in note for note in made.figures["notes"])
+
+
+def test_a_wrong_setting_is_refused() -> None:
+    with pytest.raises(ParameterError, match="gamma"):
+        make_map(linked(), "guided-projection", {"gamma": -1.0}, 0, 0.0, silent)
+
+
+def test_the_first_map_is_measured() -> None:
+    made = make_first_map(linked(), silent)
+    assert made.figures["scores"]["guidance_area"] > 0.8
+
+
+def test_a_map_of_some_rows_is_measured_on_them() -> None:
+    data = linked()
+    only = np.array([*range(30), *range(50, 80)])
+    made = make_map(data, "guided-projection", {}, 0, 0.2, silent, only=only)
+    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
+    part = data.edit().subset({"a": range(30), "b": range(30)})
+    alone = make_map(part, "guided-projection", {}, 0, 0.2, silent)
+    assert made.figures == alone.figures
+
+
+def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
+    data = linked()
+    apart = Links("a", "b", np.arange(50), (np.arange(50) + 7) % 50, -0.9, kind="apart")
+    data = data.edit().add(apart)
+    weighed = make_map(data, "guided-projection", {}, 0, 0.0, silent, weights={"a|b|apart": 0.0})
+    assert "negative_guidance_area" in weighed.figures["scores"]
+    given = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
+
+
+def test_a_stopped_map_is_kept_as_far_as_it_got() -> None:
+    def stop(fraction: float, message: str = "", **figures: object) -> None:
+        if "layout" in figures and fraction > 0.2:
+            raise Cancelled("Stopped.")
+
+    only = np.arange(60)
+    with pytest.raises(Cancelled) as stopped:
+        make_map(linked(), "mr-sne", {}, 0, 0.0, stop, only=only)
+    made = stopped.value.partial
+    assert made.title.endswith(", stopped early")
+    assert made.figures is None
+    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()

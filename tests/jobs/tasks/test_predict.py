@@ -1,0 +1,81 @@
+"""Links found and tested, as a job does it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.errors import NotApplicableError, ParameterError
+from hetviz.jobs.tasks.predict import find_links
+from hetviz.progress import silent
+
+N = 40
+
+
+def clustered(links: int = 2) -> HeteroData:
+    """Items and words of four groups; an item is linked with some words of its group."""
+    rng = np.random.default_rng(0)
+    group = np.arange(N) % 4
+    X = 4.0 * np.eye(4)[group] + 0.3 * rng.normal(size=(N, 4))
+    Z = 4.0 * np.eye(4)[np.arange(12) % 4] + 0.3 * rng.normal(size=(12, 4))
+    a, b = (
+        Dataset("a", [f"a{k}" for k in range(N)], X),
+        Dataset("b", [f"b{k}" for k in range(12)], Z),
+    )
+    pairs = {(k, int(4 * rng.integers(3) + group[k])) for k in range(N) for _ in range(links)}
+    i, j = np.array(sorted(pairs)).T
+    return HeteroData([a, b], [Links("a", "b", i, j)])
+
+
+@pytest.mark.parametrize("method", ["guided-projection", "profiles"])
+def test_hidden_links_are_found_again_and_what_is_found_is_json(method: str) -> None:
+    seen: list[float] = []
+
+    def progress(fraction: float, message: str = "", **figures: object) -> None:
+        seen.append(fraction)
+
+    params = {} if method == "profiles" else {"n_components": 3}
+    found = find_links(clustered(), "a", "b", method, params, [0, 1], 0.2, progress, top=15)
+    content = json.loads(json.dumps(found.content))
+    assert found.kind == "links"
+    assert len(content["candidates"]) == 15
+    for one in content["candidates"]:
+        assert int(one["source_id"][1:]) % 4 == int(one["target_id"][1:]) % 4
+    test = content["test"]
+    assert test["auc"]["method"][0] > 0.9
+    assert test["auc"]["chance"] == [0.5, 0.0]
+    assert ("profiles" in test["auc"]) == (method != "profiles")
+    precision = {k: mean for k, mean, _ in test["precision"]["method"]}
+    chance = {k: mean for k, mean, _ in test["precision"]["chance"]}
+    assert precision[30] > 3 * chance[30]
+    assert chance[1] == pytest.approx(test["n_links"] / test["n_pairs"], rel=0.05)
+    assert len(found.maps) == (method != "profiles")
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_a_map_that_is_there_ranks_by_its_own_places() -> None:
+    data = clustered()
+    places = {"a": np.arange(N, dtype=float)[:, None], "b": np.arange(12, dtype=float)[:, None]}
+    embedding = Embedding(places, {name: part.ids for name, part in data.datasets.items()})
+    found = find_links(data, "a", "b", "pca", {}, [0], 0.0, silent, top=5, start=embedding)
+    for one in found.content["candidates"]:
+        assert one["source_id"][1:] == one["target_id"][1:]
+    assert found.content["by_map"]
+    assert found.content["test"] is None
+    assert found.maps == ()
+
+
+def test_without_links_nothing_is_tested_and_a_plain_guess_is_refused() -> None:
+    data = clustered()
+    bare = HeteroData(data.datasets)
+    found = find_links(bare, "a", "a", "pca", {}, [0], 0.2, silent, top=3)
+    assert found.content["test"] is None
+    assert len(found.content["candidates"]) == 3
+    with pytest.raises(NotApplicableError, match="needs links between"):
+        find_links(bare, "a", "b", "profiles", {}, [0], 0.0, silent)
+    with pytest.raises(ParameterError, match="seed"):
+        find_links(data, "a", "b", "pca", {}, [], 0.0, silent)

@@ -1,0 +1,155 @@
+"""What contradicts is named with its statements, and each fix ends it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hetviz
+from hetviz import Comparisons, Dataset, HeteroData, Links
+from hetviz.metrics.conflicts.conflicts import would_contradict
+from hetviz.metrics.conflicts.coverage import coverage
+from hetviz.workspace import BlobStore, State, from_dict
+from hetviz.workspace.commands.reducer import apply
+
+
+def kin(weights: list[float], role: str = "guidance") -> HeteroData:
+    """Oak-kite, kite-ash and oak-ash with the given weights, and a second view of the plants."""
+    plants = Dataset("plants", ["oak", "ash"], [[0.0], [1.0]], entity="plant")
+    leaves = Dataset("leaves", ["oak", "ash"], [[0.0], [1.0]], entity="plant")
+    birds = Dataset("birds", ["kite"])
+    links = [
+        Links("plants", "birds", [0], [0], [weights[0]], role=role),
+        Links("leaves", "birds", [1], [0], [weights[1]]),
+        Links("plants", "plants", [0], [1], [weights[2]], kind="said"),
+    ]
+    return HeteroData([plants, leaves, birds], links)
+
+
+def after(data: HeteroData, command: dict[str, Any], blobs: BlobStore) -> HeteroData:
+    return apply(State(data=data), from_dict(command), blobs).opened()
+
+
+def test_a_chain_is_told_and_each_fix_but_the_weak_one_ends_it(tmp_path: Path) -> None:
+    data = kin([1, 0.5, -1])
+    report = hetviz.guidance_report(data)
+    (conflict,) = report.conflicts
+    assert report.n_conflicts == 1
+    assert conflict.keys == (
+        "link|plants|oak|plants|ash|said",
+        "link|plants|oak|birds|kite|link",
+        "link|leaves|ash|birds|kite|link",
+    )
+    assert conflict.sentence == (
+        "“oak” and “ash” are said to be apart, and also to belong together, by way of “kite”."
+    )
+    assert "1 contradiction:" in str(report)
+    ended = {
+        words: hetviz.guidance_report(after(data, command, BlobStore(tmp_path))).n_conflicts == 0
+        for words, command in conflict.fixes
+    }
+    assert ended == {
+        "Leave out that “oak” and “ash” are apart": True,
+        "Leave out that “ash” and “kite” belong together": True,
+        "Leave out that “oak” and “kite” belong together": True,
+        "Say that “oak” and “ash” belong together": True,
+        "Let it count a quarter that “ash” and “kite” belong together": False,
+    }
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 1], [1, -1, -1], [-1, -1, -1]])
+def test_what_can_be_true_together_is_no_conflict(weights: list[float]) -> None:
+    assert hetviz.guidance_report(kin(weights)).conflicts == ()
+
+
+def test_what_was_observed_is_no_part_of_a_chain_but_can_be_opposed() -> None:
+    assert hetviz.guidance_report(kin([1, 1, -1], role="relation")).n_conflicts == 0
+    data = kin([1, -1, 1], role="relation")
+    opposed = data.edit().add(Links("plants", "birds", [0], [0], [-0.5], kind="said"))
+    (conflict,) = hetviz.guidance_report(opposed).conflicts
+    assert len(conflict.keys) == 2
+
+
+def test_one_thing_is_not_apart_from_itself() -> None:
+    data = kin([1, 1, 1]).edit().add(Links("plants", "leaves", [0], [0], [-1.0]))
+    (conflict,) = hetviz.guidance_report(data).conflicts
+    assert conflict.keys == ("link|plants|oak|leaves|oak|link",)
+    assert "one and the same thing" in conflict.sentence
+
+
+def test_repeats_are_listed_and_their_fix_keeps_the_first(tmp_path: Path) -> None:
+    data = kin([1, 1, 1]).edit().add(Links("plants", "plants", [1, 0], [0, 1], kind="said"))
+    report = hetviz.guidance_report(data)
+    first = "link|plants|oak|plants|ash|said"
+    assert report.repeated == ((first, "link|plants|ash|plants|oak|said", f"{first}#2"),)
+    fixed = after(data, report.repeated_fix, BlobStore(tmp_path))
+    assert first in set(hetviz.statements(fixed)["key"])
+    assert hetviz.guidance_report(fixed).repeated == ()
+
+
+def test_a_circle_of_comparisons_names_its_statements_and_is_ended(tmp_path: Path) -> None:
+    items = Dataset("x", list("abcd"))
+    said = Comparisons([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 2, 3]], [1, 2, 3, 1])
+    data = HeteroData([items], [], said)
+    report = hetviz.guidance_report(data)
+    (conflict,) = report.conflicts
+    assert sorted(conflict.keys) == [
+        "comparison|x|a|x|b|x|c",
+        "comparison|x|a|x|c|x|d",
+        "comparison|x|a|x|d|x|b",
+    ]
+    assert "“a” is nearer to “b” than to “c”" in conflict.sentence
+    blobs = BlobStore(tmp_path)
+    for words, command in conflict.fixes:
+        ends = hetviz.guidance_report(after(data, command, blobs)).n_conflicts == 0
+        assert ends == (not words.startswith("Let it count")), words
+    assert json.loads(json.dumps(report.to_dict()))["conflicts"][0]["kind"] == "comparisons"
+
+
+def test_a_statement_is_checked_before_it_is_added() -> None:
+    data = kin([1, 1, 1])
+    assert would_contradict(data, Links("plants", "birds", [1], [0], [0.5])) == []
+    (chain,) = would_contradict(data, Links("leaves", "leaves", [0], [1], [-1]))
+    assert len(chain.keys) == 2
+    (chain,) = would_contradict(kin([1, -1, 1]), Links("plants", "birds", [1], [0], [1]))
+    assert len(chain.keys) == 2
+    # an old conflict is not told again
+    assert would_contradict(kin([1, 1, -1]), Links("plants", "plants", [1], [0], [-0.5])) != []
+    assert (
+        would_contradict(
+            kin([1, 1, -1]).edit().add(Dataset("other", ["p", "q"])),
+            Links("other", "other", [0], [1], [-1]),
+        )
+        == []
+    )
+
+
+def test_a_comparison_is_checked_before_it_is_added() -> None:
+    items = Dataset("x", list("abcd"))
+    data = HeteroData([items], [], Comparisons([[0, 1, 2], [0, 2, 3]]))
+    assert would_contradict(data, Comparisons([[0, 1, 3]])) == []
+    (circle,) = would_contradict(data, Comparisons([[0, 3, 1]]))
+    assert len(circle.keys) == 3
+
+
+def test_coverage_counts_items_and_finds_the_hub() -> None:
+    data = kin([1, 1, -1])
+    rows = coverage(data).set_index(["source", "target"])
+    assert rows.loc[("plants", "plants"), ["together", "apart", "source_linked"]].tolist() == [
+        0, 1, 2,
+    ]  # fmt: skip
+    assert rows.loc[("plants", "leaves"), ["together", "hub_links", "hub_id"]].tolist() == [
+        0,
+        0,
+        "",
+    ]
+    reached = rows.loc[("leaves", "birds")]
+    assert (reached["source_linked"], reached["source_items"], reached["target_linked"]) == (
+        1,
+        2,
+        1,
+    )
+    assert len(rows) == 4

@@ -1,0 +1,243 @@
+"""Questions: nothing known or implied is asked, doubts are found, batches spread out."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.errors import ParameterError
+from hetviz.runs.ask.implied import Implied
+from hetviz.runs.ask.questions import still_open, suggest_questions
+from hetviz.runs.ask.stopping import stopping_hint
+from hetviz.workspace.commands.commands import from_dict
+from hetviz.workspace.commands.guidance_commands import AddComparisons, AddLinks
+
+
+def flat(data: HeteroData, Y: np.ndarray) -> Embedding:
+    parts = {name: Y[rows] for name, rows in data.offsets.items()}
+    return Embedding(parts, {name: d.ids for name, d in data.datasets.items()})
+
+
+def one(n: int, links: list[tuple[int, int, float]], kind: str = "said") -> HeteroData:
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    items = Dataset("a", [f"a{k}" for k in range(n)], X)
+    if not links:
+        return HeteroData([items])
+    i, j, weight = zip(*links, strict=True)
+    return HeteroData([items], [Links("a", "a", i, j, weight, kind=kind)])
+
+
+def groups(n: int = 60, seed: int = 0) -> tuple[HeteroData, np.ndarray]:
+    """Two datasets of three clear groups each; 6 links within the groups."""
+    rng = np.random.default_rng(seed)
+    group = np.tile(np.arange(3), n // 3)
+    X = np.eye(3)[group] * 10 + rng.normal(size=(n, 3))
+    Z = np.eye(3)[group] * 10 + rng.normal(size=(n, 3))
+    a = Dataset("a", [f"a{k}" for k in range(n)], X)
+    b = Dataset("b", [f"b{k}" for k in range(n)], Z)
+    return HeteroData([a, b], [Links("a", "b", np.arange(6), np.arange(6))]), group
+
+
+def test_must_and_must_is_implied_and_so_is_must_and_cannot() -> None:
+    data = one(5, [(0, 1, 1.0), (1, 2, 1.0), (2, 3, -1.0)])
+    pairs = np.array(list(combinations(range(5), 2)))
+    known = Implied(data).known(pairs[:, 0], pairs[:, 1])
+    assert {tuple(pair) for pair in pairs[~known].tolist()} == {(0, 4), (1, 4), (2, 4), (3, 4)}
+
+
+def test_two_pictures_of_one_word_are_not_thereby_the_same() -> None:
+    a, b = Dataset("a", ["x", "y"]), Dataset("b", ["w", "v"])
+    data = HeteroData([a, b], [Links("a", "b", [0, 1, 1], [0, 0, 1])])
+    assert Implied(data).known(np.array([0, 0]), np.array([1, 3])).tolist() == [False, False]
+
+
+def test_views_of_one_object_are_never_asked_about() -> None:
+    X = np.random.default_rng(0).normal(size=(4, 2))
+    ids = [f"x{k}" for k in range(4)]
+    views = [Dataset(name, ids, X, entity="thing") for name in ("front", "back")]
+    data = HeteroData(views)
+    asked = suggest_questions(data, flat(data, np.vstack([X, X])), 50)
+    assert asked
+    objects = data.object_of
+    assert all(objects[q.rows[0]] != objects[q.rows[1]] for q in asked)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_nothing_known_or_implied_is_asked(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    said = [
+        (i, j, float(s))
+        for (i, j), s in zip(
+            combinations(range(9), 2), rng.choice([-1, 0, 1], 36, p=[0.2, 0.6, 0.2]), strict=True
+        )
+        if s
+    ]
+    data = one(9, said)
+    settled = Implied(data)
+    asked = suggest_questions(
+        data, flat(data, rng.normal(size=(9, 2))), 40, random_state=seed, kinds=("pair",)
+    )
+    for question in asked:
+        p, q = question.rows
+        assert not settled.known(np.array([p]), np.array([q]))[0]
+
+
+def test_all_open_pairs_are_found_where_few_are_left() -> None:
+    # all but one pair of four is said
+    said = [(i, j, -1.0) for i, j in combinations(range(4), 2) if (i, j) != (1, 3)]
+    data = one(4, said)
+    asked = suggest_questions(
+        data, flat(data, np.random.default_rng(1).normal(size=(4, 2))), 5, kinds=("pair",)
+    )
+    assert [question.rows for question in asked] == [(1, 3)]
+    done = one(4, [*said, (1, 3, -1.0)])
+    assert suggest_questions(done, flat(done, np.zeros((4, 2))), 5, kinds=("pair",)) == []
+
+
+def test_the_near_tie_is_the_first_comparison_and_is_not_asked_twice() -> None:
+    # row 0 has rows 1 and 2 at the same distance on opposite sides; all else lies askew
+    Y = np.array([[0.0, 0], [1, 0], [-1, 0], [7, 1], [7, 3.1], [11, 9]])
+    data = one(6, [])
+    asked = suggest_questions(data, flat(data, Y), 1, kinds=("comparison",))
+    assert asked[0].rows[0] == 0
+    assert set(asked[0].rows[1:]) == {1, 2}
+    known = HeteroData(data.datasets.values(), [], Comparisons([[0, 2, 1]]))
+    again = suggest_questions(known, flat(known, Y), 9, kinds=("comparison",))
+    assert all(question.rows[0] != 0 or set(question.rows[1:]) != {1, 2} for question in again)
+
+
+def test_likely_links_are_likely_because_of_items_like_them() -> None:
+    data, group = groups()
+    Y = np.random.default_rng(3).normal(size=(data.n_rows, 2))
+    asked = suggest_questions(data, flat(data, Y), 10, kinds=("link",))
+    assert len(asked) >= 3
+    truth = np.tile(group, 2)
+    told = [q for q in asked if q.why.startswith("Items like them were said to belong together")]
+    assert told
+    # the map is noise, so only what was said of similar items can know
+    assert all(truth[q.rows[0]] == truth[q.rows[1]] for q in told)
+
+
+def test_no_two_questions_of_a_kind_share_an_item() -> None:
+    data = hetviz.load("digits")
+    asked = suggest_questions(data, hetviz.embed(data, "guided-projection"), 30)
+    assert len(asked) == 30
+    for kind in ("pair", "link", "comparison"):
+        rows = [row for question in asked if question.kind == kind for row in question.rows]
+        assert rows
+        assert len(rows) == len(set(rows))
+
+
+def test_same_seed_same_questions_other_seed_others_and_skipped_ones_stay_away() -> None:
+    data = hetviz.load("digits")
+    embedding = hetviz.embed(data, "guided-projection")
+    first = suggest_questions(data, embedding, 10)
+    assert suggest_questions(data, embedding, 10) == first
+    assert suggest_questions(data, embedding, 10, random_state=1) != first
+    skipped = {question.key for question in first[:4]}
+    assert skipped.isdisjoint(q.key for q in suggest_questions(data, embedding, 10, skip=skipped))
+
+
+def test_only_chosen_items_are_asked_about() -> None:
+    data, _ = groups()
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    only = np.r_[10:20, 70:80]
+    asked = suggest_questions(data, flat(data, Y), 10, only=only)
+    assert asked
+    assert set(only.tolist()).issuperset(row for question in asked for row in question.rows)
+
+
+def test_items_without_a_place_or_features_can_be_asked_about() -> None:
+    a, b = Dataset("a", [f"a{k}" for k in range(5)]), Dataset("b", [f"b{k}" for k in range(4)])
+    data = HeteroData([a, b], [Links("a", "b", [0], [0])])
+    asked = suggest_questions(data, flat(data, np.full((9, 2), np.nan)), 5)
+    assert asked
+    assert {question.kind for question in asked} <= {"link", "pair"}
+
+
+def test_no_distances_between_all_rows_are_formed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hetviz.runs.ask import active_learning
+
+    looked: list[int] = []
+    real = active_learning.likeness
+
+    def counting(squared, queries, n, k):  # type: ignore[no-untyped-def]
+        looked.append(len(queries))
+        return real(squared, queries, n, k)
+
+    monkeypatch.setattr(active_learning, "likeness", counting)
+    for n in (3_000, 9_000):
+        rng = np.random.default_rng(0)
+        a, b = (
+            Dataset(name, [f"{name}{k}" for k in range(n)], rng.normal(size=(n, 3)))
+            for name in "ab"
+        )
+        i = rng.permutation(n)
+        data = HeteroData([a, b], [Links("a", "b", i, np.arange(n))])
+        looked.clear()
+        suggest_questions(data, flat(data, rng.normal(size=(2 * n, 2))), 10)
+        assert max(looked) <= 2_000
+        assert sum(looked) <= 6_000
+
+
+def test_answers_are_commands() -> None:
+    data, _ = groups()
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    for question in suggest_questions(data, flat(data, Y), 20):
+        names = [list(item) for item in question.items]
+        yes, no = (from_dict(json.loads(json.dumps(question.answer(s)))) for s in ("yes", "no"))
+        assert yes.set == no.set == "asked"
+        if isinstance(yes, AddComparisons):
+            assert [list(row) for row in yes.rows] == [names]
+            assert [list(row) for row in no.rows] == [[names[0], names[2], names[1]]]
+        else:
+            assert isinstance(yes, AddLinks)
+            assert (yes.weight, no.weight) == (1.0, -1.0)
+            assert [[yes.source, yes.pairs[0][0]], [yes.target, yes.pairs[0][1]]] == names
+
+
+def test_an_answered_question_is_not_open_any_more() -> None:
+    data, _ = groups()
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    asked = suggest_questions(data, flat(data, Y), 6, kinds=("link",))
+    first = asked[0]
+    i, j = first.rows[0], first.rows[1] - data.offsets["b"].start
+    told = data.edit().add(Links("a", "b", [i], [j], -1.0, kind="said"))
+    assert still_open(told, asked) == asked[1:]
+    assert still_open(told, asked, {asked[1].key}) == asked[2:]
+
+
+def test_what_cannot_be_asked_for_is_said() -> None:
+    data = one(4, [])
+    with pytest.raises(ParameterError, match="n = 0"):
+        suggest_questions(data, flat(data, np.zeros((4, 2))), 0)
+    with pytest.raises(ParameterError, match="riddle"):
+        suggest_questions(data, flat(data, np.zeros((4, 2))), kinds=("riddle",))
+    with pytest.raises(ParameterError, match="perhaps"):
+        suggest_questions(data, flat(data, np.eye(4)[:, :2]), 1)[0].answer("perhaps")
+
+
+def test_stopping_is_hinted_at_only_with_a_basis() -> None:
+    assert stopping_hint([]) is None
+    assert stopping_hint([(5, 0.1)]) is None
+    # 1 % moved by 10 answers: 2 % by twenty
+    assert "the last 10" in str(stopping_hint([(5, 0.0), (5, 0.01)]))
+    assert "about 2 %" in str(stopping_hint([(5, 0.0), (5, 0.01)]))
+    assert "under 1 %" in str(stopping_hint([(5, 0.5), (5, 0.0), (5, 0.004)]))
+    assert "about 100 %" in str(stopping_hint([(10, 0.9)]))
+
+
+def test_as_many_are_found_as_wanted_though_most_were_passed_over() -> None:
+    data, _ = groups(30)
+    embedding = flat(data, np.random.default_rng(0).normal(size=(60, 2)))
+    skip: set[str] = set()
+    for _ in range(8):
+        asked = suggest_questions(data, embedding, 10, skip=skip, kinds=("link",))
+        assert len(asked) == 10
+        assert skip.isdisjoint(question.key for question in asked)
+        skip |= {question.key for question in asked}

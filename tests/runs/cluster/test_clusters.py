@@ -1,0 +1,163 @@
+"""Clusters of a map and their cards: names, sentences, links kept, labels, odd data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz import Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.errors import ParameterError
+from hetviz.runs.embed.run import fit_run
+
+FRUIT = ["juice", "sweet", "summer"]
+TOOLS = ["iron", "hard", "work"]
+
+
+def made() -> tuple[HeteroData, Embedding]:
+    """Twelve fruit and twelve tools with three words each; the map has the two far apart."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(["fruit", "tool"], 12)
+    things = Dataset(
+        "things",
+        [f"t{k}" for k in range(24)],
+        table=pd.DataFrame({"kind": kinds, "weight": np.arange(24.0)}),
+    )
+    words = Dataset("words", FRUIT + TOOLS)
+    i = np.repeat(np.arange(24), 3)
+    j = np.concatenate([np.tile([0, 1, 2], 12), np.tile([3, 4, 5], 12)])
+    links = Links("things", "words", i, j, np.ones(72))
+    data = HeteroData([things, words], [links], labels=[Labels("things", "kind", kinds)])
+    side = np.repeat([0.0, 10.0], 12)
+    Y = {
+        "things": np.c_[side, np.zeros(24)] + 0.1 * rng.normal(size=(24, 2)),
+        "words": np.c_[np.repeat([0.0, 10.0], 3), np.zeros(6)] + 0.1 * rng.normal(size=(6, 2)),
+    }
+    return data, Embedding(Y, {name: d.ids for name, d in data.datasets.items()})
+
+
+def test_a_card_says_what_a_cluster_is() -> None:
+    data, embedding = made()
+    found = hetviz.clusters(data, embedding, n_clusters=2)
+    fruit = next(card for card in found.cards if "juice" in card.sentence)
+    assert fruit.sentence == (
+        "12 things and 3 words, all of the things fruit, with the words juice, summer, sweet."
+    )
+    assert fruit.name == "Juice, summer"
+    assert (fruit.purity, fruit.label) == (1.0, "fruit")
+    assert fruit.counts == {"things": 12, "words": 3}
+    assert set(fruit.words["thing"]) == set(FRUIT)
+    # All fruit, and of the three words the one that it is.
+    assert fruit.words["inside"].tolist() == pytest.approx([13 / 15] * 3)
+    assert fruit.categories["thing"].tolist() == ["kind: fruit"]
+    weight = fruit.features.iloc[0]
+    assert (weight.thing, weight.effect) == ("weight", -1.0)
+    assert (fruit.words["q"] >= fruit.words["p"]).all()
+    assert found.choice.loc[0, "rand_given"] == 1.0
+    assert np.isnan(found.choice.loc[0, "rand_held_out"])
+    frame = found.frame()
+    assert list(frame.columns) == ["dataset", "id", "cluster", "name"]
+    assert frame["cluster"].between(1, 2).all()
+    assert json.loads(json.dumps(found.to_dict()))["cards"][0]["number"] == 1
+
+
+def test_rows_in_another_order_are_in_the_same_clusters() -> None:
+    data, embedding = made()
+    mixed = np.random.default_rng(5).permutation(24)
+    other = data.edit().reorder({"things": mixed})
+    a = hetviz.clusters(data, embedding, n_clusters=3).frame().set_index(["dataset", "id"])
+    b = hetviz.clusters(other, embedding, n_clusters=3).frame().set_index(["dataset", "id"])
+    assert b.loc[a.index].equals(a)
+
+
+def test_held_out_items_join_the_nearest_cluster() -> None:
+    data, embedding = made()
+    held = HeteroData(
+        [Dataset("things", ["n1", "n2"]), Dataset("words", FRUIT + TOOLS)],
+        [Links("things", "words", [0, 1], [0, 0], [1.0, 1.0])],
+    )
+    places = embedding.joined(
+        Embedding({"things": [[0.0, 0.0], [10.0, 0.0]]}, {"things": ["n1", "n2"]})
+    )
+    found = hetviz.clusters(data, places, n_clusters=2, held_out=held)
+    # One lies with the word that it is linked to, the other does not.
+    assert found.choice.loc[0, "rand_held_out"] == 0.5
+
+
+def test_a_label_gives_clusters_and_items_without_it_none() -> None:
+    data, embedding = made()
+    values = [None, *data.label("kind").values[1:]]  # type: ignore[union-attr]
+    data = HeteroData(
+        [Dataset("things", data["things"].ids), data["words"]],
+        data.links,
+        labels=[Labels("things", "kind", values)],
+    )
+    found = hetviz.clusters(data, embedding, method="label", label="kind")
+    assert found.names == ("Tool", "Fruit")
+    assert [card.counts for card in found.cards] == [{"things": 12}, {"things": 11}]
+    assert found.codes[0] == -1
+    assert (found.codes[24:] == -1).all()
+    juice = found.cards[1].linked
+    assert juice["title"].tolist() == FRUIT
+    assert juice["links"].tolist() == [11, 11, 11]
+
+
+def test_rows_without_a_place_and_one_place_for_all() -> None:
+    data, embedding = made()
+    Y = {name: np.array(part) for name, part in embedding.coordinates.items()}
+    Y["things"][0] = np.nan
+    found = hetviz.clusters(data, Embedding(Y, embedding.ids), n_clusters=2)
+    assert found.codes[0] == -1
+    assert (found.codes[1:] >= 0).all()
+    same = Embedding({name: np.ones_like(part) for name, part in Y.items()}, embedding.ids)
+    one = hetviz.clusters(data, same)
+    assert one.codes.tolist() == [0] * 30
+    nowhere = Embedding({name: np.full_like(part, np.nan) for name, part in Y.items()})
+    assert hetviz.clusters(data, nowhere).names == ()
+
+
+def test_one_item_is_a_cluster() -> None:
+    data = HeteroData([Dataset("things", ["a"])])
+    found = hetviz.clusters(data, Embedding({"things": [[1.0, 2.0]]}, {"things": ["a"]}))
+    assert found.names == ("Cluster 1",)
+    assert found.cards[0].sentence == "1 things."
+
+
+def test_more_axes_come_from_the_method_or_it_is_said_that_they_cannot() -> None:
+    data = (
+        hetviz.load("digits")
+        .edit()
+        .drop("shape")
+        .edit()
+        .subset({"pixels": range(80), "fourier": range(80)})
+    )
+    run = fit_run(data, "guided-projection")
+    full = hetviz.clusters(data, run.embedding, n_clusters=3, space="full", run=run.run)
+    assert full.space == "in 10 axes of Guided projection, fitted again"
+    unknown = hetviz.clusters(data, run.embedding, n_clusters=3, space="full")
+    assert unknown.space.startswith("on the map itself: it has no more axes")
+    wide = hetviz.embed(data, "guided-projection", n_components=4)
+    assert hetviz.clusters(data, wide, n_clusters=3, space="full").space == (
+        "in all 4 axes of the embedding"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"method": "spectral"}, "one of k-means"),
+        ({"n_clusters": 0}, "from 1 to"),
+        ({"n_clusters": 2.5}, "whole number"),
+        ({"space": "moon"}, "map or full"),
+        ({"method": "label"}, "name a label"),
+        ({"label": "kind"}, "name a label"),
+        ({"method": "label", "label": "colour"}, "no dataset has"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong: dict[str, object], words: str) -> None:
+    data, embedding = made()
+    with pytest.raises(ParameterError, match=words):
+        hetviz.clusters(data, embedding, **wrong)  # type: ignore[arg-type]

@@ -1,0 +1,220 @@
+"""Labels predicted: tables, held-out errors, transfer, decisions, refusals."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz import Dataset, HeteroData, Labels, Links
+from hetviz.errors import DataError, NotApplicableError, ParameterError
+from hetviz.jobs.tasks.labels import find_labels
+from hetviz.progress import silent
+from hetviz.runs.predict.label_scores import error_of, joined_source, split_labels
+
+pytestmark = pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
+
+
+def views(n: int = 120, seed: int = 0) -> HeteroData:
+    """Return two views of one entity, a relation within, and a whole number as label."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, 2))
+    ids = [f"i{k}" for k in range(n)]
+    a = Dataset("a", ids, Z @ rng.normal(size=(2, 4)), entity="thing")
+    b = Dataset("b", ids[30:], Z[30:] @ rng.normal(size=(2, 3)), entity="thing")
+    digit = [None if k % 3 == 0 else int(Z[k, 0] > 0) + 3 for k in range(n)]
+    near = Links("a", "a", np.arange(n - 1), np.arange(1, n), kind="near", role="relation")
+    return HeteroData([a, b], [near], None, [Labels("a", "digit", digit)])
+
+
+def pair(n: int = 200, seed: int = 0, *, linked: bool = True) -> HeteroData:
+    """Return two datasets of the same clouds in other features, labels 0-2 and letters."""
+    rng = np.random.default_rng(seed)
+    centre = np.array([[4.0, 0, 0], [0, 4, 0], [0, 0, 4]])
+    kind = rng.integers(0, 3, n)
+    Z = centre[kind] + rng.normal(size=(n, 3))
+    target = Dataset("target", [f"t{k}" for k in range(n)], Z @ rng.normal(size=(3, 6)))
+    source = Dataset("source", [f"s{k}" for k in range(n)], Z @ rng.normal(size=(3, 5)))
+    links = [Links("target", "source", np.arange(n), np.arange(n))] if linked else []
+    own = Labels("target", "kind", kind)
+    letters = Labels("source", "letter", np.array(["a", "b", "c"])[kind])
+    return HeteroData([target, source], links, None, [own, letters])
+
+
+def test_the_table_keeps_what_is_known_and_fills_in_the_rest() -> None:
+    data = views()
+    found = hetviz.predict_labels(data, "a", "digit", n_rounds=15, repeats=2)
+    table = found.table
+    given = data.labels[0].values
+    known = np.array([value is not None for value in given])
+    assert table["id"].tolist() == list(data["a"].ids)
+    assert table["known"].tolist() == known.tolist()
+    assert [type(value) for value in table["label"]] == [int] * len(table)
+    assert (table["label"][known] == given[known].astype(int)).all()
+    np.testing.assert_allclose(table["doubt"], 1 - table["probability"])
+    held = found.held_out.set_index("model")
+    assert list(held.index) == ["gbc", "a alone", "b alone", "vote", "joined features", "guess"]
+    assert held.loc["gbc", "error"] < held.loc["guess", "error"]
+    assert (held["repeats"] == 2).all()
+    assert held.loc["b alone", "n"] < held.loc["gbc", "n"]
+    assert found.weights["round"].max() == 15
+    assert set(found.weights["source"]) == {"a", "b", "links: near"}
+    assert found.embedding is not None
+    assert found.decision is None
+    told = json.loads(json.dumps(found.to_dict()))
+    assert len(told["table"]["label"]) == len(table)
+    assert told["held_out"]["model"] == list(held.index)
+
+
+def test_sources_can_be_chosen_and_seeds_repeat() -> None:
+    data = views()
+
+    def run(**more: Any) -> Any:
+        return hetviz.predict_labels(data, "a", "digit", n_rounds=8, repeats=1, **more)
+
+    first, second = run(random_state=3), run(random_state=3)
+    assert first.to_dict() == second.to_dict()
+    only = run(sources=["a"])
+    assert set(only.weights["source"]) == {"a"}
+    assert only.held_out["model"].tolist() == ["gbc", "a alone", "guess"]
+    assert set(run(sources=["b", "near"]).weights["source"]) == {"b", "links: near"}
+    assert run(training_share=0.3).held_out["n"][0] > only.held_out["n"][0]
+
+
+def test_a_column_of_the_table_is_a_label_too() -> None:
+    world = hetviz.load("world")
+    found = hetviz.predict_labels(world, "countries", "life_expectancy", n_rounds=20, repeats=0)
+    assert found.task == "number"
+    assert len(found.held_out) == 0
+    unknown = found.table[~found.table["known"]]
+    assert len(unknown) == 16
+    assert unknown["label"].between(40, 90).all()
+
+
+def test_a_split_keeps_every_class_on_both_sides() -> None:
+    y = np.r_[np.zeros(10), np.ones(5), [2.0]]
+    shown, hidden = split_labels(y, np.arange(16), 0.6, "classes", 0)
+    assert len(set(shown) & set(hidden)) == 0
+    assert sorted([*shown, *hidden]) == list(range(16))
+    assert set(y[shown]) == {0, 1, 2}
+    assert np.bincount(y[shown].astype(int)).tolist() == [6, 3, 1]
+    assert error_of("number", np.array([[1.0], [3.0]]), np.array([1.0, 0.0])) == np.sqrt(4.5)
+    assert error_of("classes", np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) == 0.5
+
+
+def test_joined_features_have_gaps_where_a_source_lacks_an_item() -> None:
+    from hetviz.features.relations.labelled import label_problem
+
+    problem = label_problem(views(), "a", "digit")
+    X = joined_source(problem.parts, len(problem.y)).X
+    assert X.shape == (120, 7)
+    np.testing.assert_array_equal(np.isnan(X[:, 4:]).all(axis=1), np.arange(120) < 30)
+    assert not np.isnan(X[:, :4]).any()
+
+
+def test_transfer_helps_where_labels_are_few() -> None:
+    found = hetviz.predict_labels(
+        pair(), "target", "kind", method="hemap", source=("source", "letter"), training_share=0.05
+    )
+    held = found.held_out.set_index("model")["error"]
+    assert found.decision == "accept"
+    assert held["hemap"] < 0.5 * held["10 nearest of its own"]
+    assert found.figures["pairing"] == "links"
+    assert {type(value) for value in found.table["label"]} == {int}
+    json.dumps(found.to_dict())
+
+
+def test_transfer_to_a_dataset_without_labels_speaks_the_sources_terms() -> None:
+    data = pair()
+    found = hetviz.predict_labels(
+        data, "target", "new", method="hemap", source=("source", "letter")
+    )
+    truth = np.array(["a", "b", "c"])[data.labels[0].values.astype(int)]
+    assert (found.table["label"].to_numpy() == truth).mean() > 0.9
+    assert found.classes == ("a", "b", "c")
+    assert len(found.held_out) == 0
+    assert any("in the terms of source" in reason for reason in found.reasons)
+
+
+def test_numbers_are_transferred_through_tenths() -> None:
+    data = pair()
+    amounts = Labels("source", "size", np.asarray(data["source"].X)[:, 0])
+    mine = Labels("target", "weight", 100 * np.asarray(data["source"].X)[:, 0])
+    changed = HeteroData(data.datasets, data.links, None, [mine, amounts])
+    found = hetviz.predict_labels(
+        changed, "target", "weight", method="hemap", source=("source", "size"), repeats=2
+    )
+    held = found.held_out.set_index("model")["error"]
+    assert held["hemap"] < 0.7 * held["guess"]
+    assert found.task == "number"
+
+
+def test_an_unrelated_source_is_refused_and_the_target_left_to_its_own_labels() -> None:
+    world = hetviz.load("world")
+    found = hetviz.predict_labels(
+        world, "countries", "region", method="hemap", source=("films", "decade"), repeats=1
+    )
+    assert found.decision == "too risky"
+    assert found.figures["learned_from"] == 0
+    assert "hemap" not in found.held_out["model"].tolist()
+    assert found.table["label"].notna().all()
+    nothing = hetviz.predict_labels(
+        world, "countries", "mood", method="hemap", source=("films", "decade")
+    )
+    assert nothing.decision == "too risky"
+    assert nothing.table["label"].isna().all()
+
+
+def test_pairs_at_random_never_count_as_accepted() -> None:
+    found = hetviz.predict_labels(
+        pair(linked=False),
+        "target",
+        "kind",
+        method="hemap",
+        source=("source", "letter"),
+        pairing="random",
+        repeats=0,
+    )
+    assert found.figures["pairing"] == "random"
+    assert found.decision in ("caution", "too risky")
+
+
+def test_the_task_hands_over_findings_with_the_map() -> None:
+    made = find_labels(views(), "a", "digit", silent, repeats=1, n_rounds=5)
+    assert made.kind == "labels"
+    assert made.content["title"] == "Boosting consensus"
+    assert made.maps[0].params == {"n_rounds": 5, "label": "a:digit"}
+    assert made.maps[0].embedding.n_components == 2
+    json.dumps(made.content)
+    moved = find_labels(
+        pair(), "target", "kind", silent, method="hemap", source=["source", "letter"], repeats=0
+    )
+    assert moved.content["decision"] == "accept"
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "error"),
+    [
+        ("one of gbc, hemap", {"method": "magic"}, ParameterError),
+        ("training_share = 1.5", {"training_share": 1.5}, ParameterError),
+        ("repeats = -1", {"repeats": -1}, ParameterError),
+        ("choose from a, b, near", {"sources": ["c"]}, ParameterError),
+        ("Did you mean lam", {"lam": 1}, ParameterError),
+        ("learns from one other label", {"method": "hemap"}, ParameterError),
+        ("no such label", {"method": "hemap", "source": ("b", "size")}, DataError),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    words: str, more: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=words):
+        hetviz.predict_labels(views(40), "a", "digit", **more)
+
+
+def test_a_label_that_nothing_describes_is_refused() -> None:
+    data = HeteroData([Dataset("a", ["x", "y"])], [], None, [Labels("a", "kind", ["u", "v"])])
+    with pytest.raises(NotApplicableError, match="features"):
+        hetviz.predict_labels(data, "a", "kind")

@@ -1,0 +1,174 @@
+"""Links that maps and methods suggest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.algorithms.mkpe import MKPE
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.errors import DataError, HetvizError, ParameterError
+from hetviz.runs.predict import links as prediction
+
+A = np.array([[0.0], [1.0], [2.0], [10.0]])
+B = np.array([[0.1], [1.3], [7.0]])
+
+
+def small() -> tuple[HeteroData, Embedding]:
+    a, b = Dataset("a", ["a0", "a1", "a2", "a3"]), Dataset("b", ["b0", "b1", "b2"])
+    links = [
+        Links("a", "b", [0, 1], [0, 0]),
+        Links("b", "a", [1, 2], [1, 3], [1.0, -1.0], kind="other"),
+    ]
+    ids = {"a": a.ids, "b": b.ids}
+    return HeteroData([a, b], links), Embedding({"a": A, "b": B}, ids)
+
+
+def test_near_pairs_come_first_and_linked_ones_not_at_all() -> None:
+    data, embedding = small()
+    found = hetviz.predict_links(data, embedding, "a", "b")
+    # distances of what is left: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
+    pairs = list(zip(found["source_id"], found["target_id"], strict=True))
+    assert pairs[:4] == [("a2", "b1"), ("a0", "b1"), ("a2", "b0"), ("a2", "b2")]
+    assert len(pairs) == 12 - 4
+    assert not {("a0", "b0"), ("a1", "b0"), ("a1", "b1"), ("a3", "b2")} & set(pairs)
+    assert found["rank"].tolist() == list(range(1, 9))
+    assert (np.diff(found["score"]) <= 0).all()
+    D = np.abs(A - B.T)
+    assert found["score"][0] == pytest.approx((D > 0.7 + 1e-9).mean())
+    assert found["rank_best"].tolist() == found["rank"].tolist() == found["rank_worst"].tolist()
+
+
+def test_evidence_is_the_nearest_known_links_on_both_sides() -> None:
+    data, embedding = small()
+    found = hetviz.predict_links(data, embedding, "a", "b").set_index(["source_id", "target_id"])
+    near = found.loc[("a2", "b0")]
+    assert near["source_evidence"] == ()
+    assert near["target_evidence"] == ("a1", "a0")
+    assert found.loc[("a0", "b1")]["source_evidence"] == ("b0",)
+    one = hetviz.predict_links(data, embedding, "a", "b", evidence=1)
+    assert one["target_evidence"].map(len).max() == 1
+
+
+def test_the_other_way_round_is_the_same_list() -> None:
+    data, embedding = small()
+    there = hetviz.predict_links(data, embedding, "a", "b")
+    back = hetviz.predict_links(data, embedding, "b", "a")
+    assert there["source_id"].tolist() == back["target_id"].tolist()
+    np.testing.assert_allclose(there["score"], back["score"])
+    assert there["source_evidence"].tolist() == back["target_evidence"].tolist()
+
+
+def test_within_a_dataset_each_pair_comes_once() -> None:
+    data, embedding = small()
+    found = hetviz.predict_links(data, embedding, "a", "a")
+    pairs = {frozenset(pair) for pair in zip(found["source_id"], found["target_id"], strict=True)}
+    assert len(found) == len(pairs) == 6
+    assert all(len(pair) == 2 for pair in pairs)
+    mine = hetviz.predict_links(data, embedding, "a", "a", only=["a3"])
+    assert mine["target_id"].tolist() == ["a2", "a1", "a0"]
+
+
+def test_only_some_items_and_only_the_first() -> None:
+    data, embedding = small()
+    found = hetviz.predict_links(data, embedding, "a", "b", top=2, only=["a3", "a0"])
+    assert found["source_id"].tolist() == ["a0", "a0"]
+    assert found["target_id"].tolist() == ["b1", "b2"]
+
+
+def test_rows_without_a_place_and_rows_of_one_object_are_no_candidates() -> None:
+    ids = ["x", "y"]
+    data = HeteroData([Dataset("a", ids, entity="o"), Dataset("b", ids, entity="o")])
+    placed = Embedding({"a": [[0.0], [1.0]], "b": [[0.0], [np.nan]]}, {"a": ids, "b": ids})
+    found = hetviz.predict_links(data, placed, "a", "b")
+    assert list(zip(found["source_id"], found["target_id"], strict=True)) == [("y", "x")]
+    nowhere = Embedding({"a": np.full((2, 1), np.nan), "b": [[0.0], [1.0]]}, {"a": ids, "b": ids})
+    none = hetviz.predict_links(data, nowhere, "a", "b")
+    assert len(none) == 0
+    assert "source_evidence" in none
+
+
+def test_of_several_fits_the_mean_score_and_the_range_of_ranks() -> None:
+    data, embedding = small()
+    turned = Embedding({"a": A, "b": B[::-1]}, embedding.ids)
+    found = hetviz.predict_links(data, [embedding, turned], "a", "b")
+    one = hetviz.predict_links(data, embedding, "a", "b").set_index(["source_id", "target_id"])
+    two = hetviz.predict_links(data, turned, "a", "b").set_index(["source_id", "target_id"])
+    for _, row in found.iterrows():
+        pair = (row["source_id"], row["target_id"])
+        scores = [frame.loc[pair]["score"] for frame in (one, two)]
+        assert row["score"] == pytest.approx(np.mean(scores))
+        ranks = [1 + int((frame["score"] > frame.loc[pair]["score"]).sum()) for frame in (one, two)]
+        assert [row["rank_best"], row["rank_worst"]] == sorted(ranks)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    a, b = Dataset("a", [f"a{k}" for k in range(40)]), Dataset("b", [f"b{k}" for k in range(30)])
+    data = HeteroData([a, b], [Links("a", "b", range(30), range(30))])
+    embedding = Embedding(
+        {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(30, 2))}, {"a": a.ids, "b": b.ids}
+    )
+    whole = hetviz.predict_links(data, embedding, "a", "b", top=15)
+    inside = hetviz.predict_links(data, embedding, "a", "a", top=15)
+    monkeypatch.setattr(prediction, "_BLOCK", 60)
+    assert hetviz.predict_links(data, embedding, "a", "b", top=15).equals(whole)
+    assert hetviz.predict_links(data, embedding, "a", "a", top=15).equals(inside)
+
+
+def grown() -> tuple[HeteroData, HeteroData, Any]:
+    rng = np.random.default_rng(1)
+    group = np.arange(24) % 3
+    X = 5.0 * np.eye(3)[group] + 0.3 * rng.normal(size=(24, 3))
+    Z = 5.0 * np.eye(3) + 0.3 * rng.normal(size=(3, 3))
+    ids = np.array([f"i{k}" for k in range(24)])
+    words = Dataset("words", ["red", "blue", "green"], Z)
+
+    def first(n: int) -> HeteroData:
+        items = Dataset("items", ids[:n], X[:n])
+        return HeteroData([items, words], [Links("items", "words", range(18), group[:18])])
+
+    return first(18), first(24), group
+
+
+def test_rows_that_the_method_has_not_seen_are_placed_first() -> None:
+    data, more, group = grown()
+    model = MKPE(n_iter=150).fit(data)
+    found = hetviz.predict_links(
+        more, model, "items", "words", only=[f"i{k}" for k in range(18, 24)]
+    )
+    assert len(found) == 18
+    best = found.groupby("source_id").first()["target_id"]
+    right = [best[f"i{k}"] == ["red", "blue", "green"][group[k]] for k in range(18, 24)]
+    assert np.mean(right) == 1.0
+    assert found["score"].between(0, 1).all()
+    flat = hetviz.predict_links(more, model.embedding_, "items", "words")
+    assert set(flat["source_id"]) <= set(data["items"].ids)
+
+
+def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
+    data, _, _ = grown()
+    model = MKPE(n_iter=20).fit(data)
+    found = hetviz.predict_links(data, model, "items", "words", top=3)
+    Y = model.embedding_.coordinates
+    first = found.iloc[0]
+    i, j = data["items"].position(first["source_id"]), data["words"].position(first["target_id"])
+    k = np.exp(-((Y["items"][i] - Y["words"][j]) ** 2).sum() / model.sigma_**2)
+    assert first["score"] == pytest.approx(k)
+
+
+def test_what_is_wrong_is_named() -> None:
+    data, embedding = small()
+    with pytest.raises(DataError, match="no such dataset"):
+        hetviz.predict_links(data, embedding, "a", "c")
+    with pytest.raises(DataError, match="no such id"):
+        hetviz.predict_links(data, embedding, "a", "b", only=["z"])
+    with pytest.raises(ParameterError, match="top = 0"):
+        hetviz.predict_links(data, embedding, "a", "b", top=0)
+    with pytest.raises(ParameterError, match="give a fitted"):
+        hetviz.predict_links(data, [], "a", "b")
+    with pytest.raises(HetvizError, match="call fit"):
+        hetviz.predict_links(data, MKPE(), "a", "b")

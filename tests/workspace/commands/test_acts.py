@@ -1,0 +1,97 @@
+"""Several changes as one step; a map made again goes back with the edit that it answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.workspace import Act, AddLinks, OpenSample, RecordRun, SetLabels, Workspace
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.packing import pack_coordinates
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(BlobStore(tmp_path))
+    found.do(OpenSample("digits"))
+    return found
+
+
+def act(workspace: Workspace) -> Act:
+    data = workspace.state.opened()
+    a, b = data["pixels"].ids[0], data["fourier"].ids[1]
+    steps = [
+        AddLinks("pixels", "fourier", [[a, b]], set="mine").to_dict(),
+        SetLabels("pixels", "shape", {a: "round"}).to_dict(),
+    ]
+    return Act(steps, "two things")
+
+
+def again(workspace: Workspace) -> RecordRun:
+    state = workspace.state
+    run, guided = state.run, state.guided
+    assert run is not None
+    assert guided is not None
+    return RecordRun(
+        method=run.method,
+        title="Made again",
+        params={},
+        seed=0,
+        hold_out=0.0,
+        fingerprint=guided.fingerprint(),
+        coordinates=workspace.blobs.put(pack_coordinates(run.embedding)),
+        figures=None,
+        replaces=run.id,
+    )
+
+
+def test_several_changes_are_one_step_by_name(workspace: Workspace) -> None:
+    before = workspace.state
+    workspace.do(act(workspace))
+    assert workspace.undo_name == "two things"
+    data = workspace.state.opened()
+    assert sum(map(len, data.links)) == sum(map(len, before.opened().links)) + 1
+    assert "shape" in [label.name for label in data.labels]
+    workspace.undo()
+    assert workspace.state.data is before.data
+    assert workspace.redo_name == "two things"
+    replayed = Workspace.replay(workspace.log, workspace.blobs)
+    replayed.redo()
+    assert replayed.state.opened().fingerprint() == data.fingerprint()
+
+
+def test_of_several_changes_none_is_made_where_one_cannot_be(workspace: Workspace) -> None:
+    good = act(workspace)
+    bad = AddLinks("pixels", "fourier", [["nobody", "nothing"]]).to_dict()
+    before = workspace.state
+    with pytest.raises(DataError):
+        workspace.do(Act([*good.steps, bad], "three"))
+    assert workspace.state is before
+    assert workspace.undo_name != "three"
+
+
+def test_a_map_made_again_is_undone_and_redone_with_the_edit(workspace: Workspace) -> None:
+    shipped = workspace.state.run
+    assert shipped is not None
+    workspace.do(act(workspace))
+    workspace.do(again(workspace))
+    made = workspace.state.run
+    assert made is not None
+    assert made.title == "Made again"
+    assert workspace.undo_name == "two things"
+    np.testing.assert_array_equal(
+        made.before.coordinates["pixels"] if made.before else None,
+        shipped.embedding.coordinates["pixels"],
+    )
+    # What came with the data stays; a map made again takes the place of the one before.
+    assert [run.id for run in workspace.state.runs] == [shipped.id, made.id]
+    workspace.do(again(workspace))
+    assert [run.title for run in workspace.state.runs] == [shipped.title, "Made again"]
+    workspace.undo()
+    assert workspace.state.run is shipped
+    workspace.redo()
+    assert workspace.state.run is not None
+    assert workspace.state.run.title == "Made again"

@@ -1,0 +1,79 @@
+"""Features made again as one step: undone, replayed, told of, and refused without a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.workspace import BlobStore, OpenSample, SetFeatures, Workspace, from_dict
+from hetviz.workspace.commands.features import features_made
+from hetviz.workspace.store.feature_packing import pack_features
+from tests.workspace.helpers import opened, record
+
+RANKED = SetFeatures("plants", {"size": {"scale": "rank"}, "weight": {"use": False}})
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobStore:
+    return BlobStore(tmp_path / "blobs")
+
+
+def test_features_are_made_again_undone_and_replayed(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    workspace.do(record(workspace))
+    before = workspace.state
+    after = workspace.do(from_dict(RANKED.to_dict()))
+    assert after.opened()["plants"].feature_names == ("size",)
+    assert after.opened()["birds"] is before.opened()["birds"]
+    assert after.run is not None and not after.is_current(after.run)
+    info = next(info for info in after.understood if info.dataset == "plants")
+    assert (info.n_features, info.features) == (1, "made from 1 column, by what they hold")
+    assert {c.name: c.role for c in info.columns}["weight"] == "shown"
+    again = Workspace.replay(workspace.log, blobs)
+    assert again.state.opened().fingerprint() == after.opened().fingerprint()
+    workspace.undo()
+    assert workspace.state.opened().fingerprint() == before.opened().fingerprint()
+    assert workspace.redo().opened().fingerprint() == after.opened().fingerprint()
+
+
+def test_features_made_before_are_taken_as_they_are(blobs: BlobStore) -> None:
+    workspace = opened(blobs)
+    made, _ = features_made(workspace.state.opened(), RANKED)
+    key = blobs.put(pack_features(made))
+    kept = workspace.do(SetFeatures("plants", made=key)).opened()["plants"]
+    assert made.X is not None and kept.X is not None
+    assert np.array_equal(np.asarray(kept.X), np.asarray(made.X))
+    assert (kept.recipe, kept.feature_names) == (made.recipe, made.feature_names)
+    with pytest.raises(DataError, match="other rows"):
+        workspace.do(SetFeatures("birds", made=key))
+
+
+def test_labels_are_no_features_and_links_to_judge_by_follow(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    workspace.do(OpenSample("digits"))
+    after = workspace.do(SetFeatures("pixels", {"(pictures)": {"use": True}}))
+    names = after.opened()["pixels"].feature_names
+    assert names is not None and names[-1].startswith("picture~")
+    assert "digit" not in names
+    assert after.held_out is not None
+    assert after.held_out["pixels"].feature_names == names
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        SetFeatures("nothing"),
+        SetFeatures("plants", {"no column": {"use": True}}),
+        SetFeatures("plants", {"size": {"scale": "wide"}}),
+        SetFeatures("plants", made="0" * 64),
+    ],
+)
+def test_what_cannot_be_made_changes_nothing(blobs: BlobStore, command: SetFeatures) -> None:
+    workspace = opened(blobs)
+    before = workspace.state
+    with pytest.raises(DataError):
+        workspace.do(command)
+    assert workspace.state is before

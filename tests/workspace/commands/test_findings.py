@@ -1,0 +1,75 @@
+"""Findings are kept with the maps behind them; a map made again takes the place of the old one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hetviz.workspace import BlobStore, ChooseRun, KeepFindings, StarRun, StartJob, Workspace
+from hetviz.workspace.store.packing import pack_json
+from tests.workspace.helpers import opened, record
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return opened(BlobStore(tmp_path / "blobs"))
+
+
+def findings(workspace: Workspace, kind: str, found: int, n_maps: int) -> KeepFindings:
+    maps = []
+    for seed in range(n_maps):
+        fields: dict[str, Any] = record(workspace, seed).to_dict()
+        maps.append({key: value for key, value in fields.items() if key != "op"})
+    content = workspace.blobs.put(pack_json({"found": found}))
+    return KeepFindings(kind, "Comparison", "f", content, maps, "job")
+
+
+def test_the_latest_findings_of_each_kind_are_kept_and_their_maps_not_shown(
+    workspace: Workspace,
+) -> None:
+    workspace.do(record(workspace))
+    workspace.do(StartJob("job", "Comparison"))
+    workspace.do(findings(workspace, "compare", 1, 2))
+    workspace.do(findings(workspace, "links", 2, 0))
+    state = workspace.do(findings(workspace, "compare", 3, 1))
+    assert {kind: kept.content for kind, kept in state.findings.items()} == {
+        "compare": {"found": 3},
+        "links": {"found": 2},
+    }
+    assert state.findings["compare"].runs == ("4.1",)
+    assert [run.id for run in state.runs] == ["1", "4.1"]
+    assert state.chosen == "1"
+    assert state.pending is None
+
+
+def test_maps_of_earlier_findings_stay_if_starred_or_shown(workspace: Workspace) -> None:
+    workspace.do(findings(workspace, "compare", 1, 3))
+    workspace.do(StarRun("1.1", True))
+    workspace.do(ChooseRun("1.2"))
+    state = workspace.do(findings(workspace, "compare", 2, 1))
+    assert [run.id for run in state.runs] == ["1.1", "1.2", "2.1"]
+
+
+def test_findings_are_replayed_and_undone(workspace: Workspace) -> None:
+    workspace.do(findings(workspace, "compare", 1, 1))
+    again = Workspace.replay(workspace.log, workspace.blobs).state
+    assert again.findings["compare"].content == {"found": 1}
+    assert [run.id for run in again.runs] == ["1.1"]
+    assert workspace.undo().findings == {}
+    assert workspace.state.runs == ()
+    workspace.redo()
+    workspace.do(record(workspace))
+    assert [run.id for run in workspace.state.runs] == ["1.1", "2"]
+
+
+def test_a_map_made_again_takes_the_place_of_the_old_unless_that_is_starred(
+    workspace: Workspace,
+) -> None:
+    workspace.do(record(workspace))
+    state = workspace.do(record(workspace, 1, replaces="1"))
+    assert ([run.id for run in state.runs], state.chosen) == (["2"], "2")
+    workspace.do(StarRun("2", True))
+    state = workspace.do(record(workspace, 2, replaces="2"))
+    assert ([run.id for run in state.runs], state.chosen) == (["2", "3"], "3")

@@ -1,0 +1,90 @@
+"""New items that are kept: labels, listed links, views of the map that saw a part, and undo."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.workspace import AddTables, BlobStore, KeepItems, LeaveItems, RecordRun, Workspace
+from hetviz.workspace.commands.placing import place
+from hetviz.workspace.store.packing import embedding_of, pack_coordinates, pack_rows
+
+KINDS = ["oak", "elm", "yew"]
+PLANTS = "id,kind,size,weight\n" + "".join(
+    f"p{k},{KINDS[k % 3]},{k * 7 % 11},{k * 5 % 13}\n" for k in range(12)
+)
+BIRDS = "id,span,mass\n" + "".join(f"b{k},{k * 3 % 7},{k * 4 % 9}\n" for k in range(9))
+NEW = "id,kind,size,weight,birds\nn1,oak,3,4,b0; b2\nn2,,,1,\np0,oak,1,1,\n"
+
+
+def opened(tmp_path: Path) -> tuple[Workspace, str]:
+    """Open plants and birds with a map of all but the first row, and store the file."""
+    workspace = Workspace(BlobStore(tmp_path))
+    blobs = workspace.blobs
+    files = {"plants.csv": blobs.put(PLANTS.encode()), "birds.csv": blobs.put(BIRDS.encode())}
+    data = workspace.do(AddTables(files, fresh=True)).opened()
+    rng = np.random.default_rng(0)
+    Y = {name: rng.normal(size=(len(part), 2)) for name, part in data.datasets.items()}
+    Y[next(iter(Y))][0] = np.nan
+    only = np.arange(1, data.n_rows)
+    workspace.do(
+        RecordRun(
+            "pca",
+            "Map",
+            {},
+            0,
+            0.0,
+            data.fingerprint(),
+            blobs.put(pack_coordinates(embedding_of(data, Y, "Map"))),
+            None,
+            only=blobs.put(pack_rows(only)),
+        )
+    )
+    return workspace, blobs.put(NEW.encode())
+
+
+def test_kept_items_have_labels_links_and_places(tmp_path: Path) -> None:
+    workspace, file = opened(tmp_path)
+    before = workspace.state
+    old = before.run
+    assert old is not None and old.only is not None
+    run = old.id
+    places = {"n1": [0.5, 0.25], "n2": None}
+    state = workspace.do(KeepItems("plants", {"new.csv": file}, run, places))
+    data = state.opened()
+    assert list(data["plants"].ids[-2:]) == ["n1", "n2"]
+    labels = next(column for column in data.labels if column.dataset == "plants")
+    assert list(labels.values[-2:]) == ["oak", None]
+    group = data.links[-1]
+    assert (group.source, group.target, group.kind) == ("plants", "birds", "listed")
+    assert [data["birds"].ids[j] for j in group.j] == ["b0", "b2"]
+    now = state.run
+    assert now is not None and now.only is not None
+    np.testing.assert_array_equal(now.embedding.coordinates["plants"][-2], [0.5, 0.25])
+    assert not now.embedding.placed["plants"][-1]
+    # The rows that the method saw are the same items as before.
+    ids = np.concatenate(list(now.embedding.ids.values()))
+    had = np.concatenate(list(old.embedding.ids.values()))
+    assert ids[now.only].tolist() == had[old.only].tolist()
+    assert not state.is_current(now)
+    assert next(one for one in state.understood if one.dataset == "plants").n_rows == 14
+    assert workspace.undo().opened().fingerprint() == before.opened().fingerprint()
+
+
+def test_items_that_no_longer_fit_are_refused(tmp_path: Path) -> None:
+    workspace, file = opened(tmp_path)
+    run = workspace.state.chosen
+    assert run is not None
+    with pytest.raises(DataError, match="Place them again"):
+        workspace.do(KeepItems("plants", {"new.csv": file}, run, {"n1": [0.0, 0.0]}))
+    assert len(workspace.state.opened()["plants"]) == 12
+
+
+def test_leaving_forgets_what_was_placed(tmp_path: Path) -> None:
+    workspace, _ = opened(tmp_path)
+    kept = replace(workspace.state, findings={"placed": object(), "links": object()})
+    assert set(place(kept, LeaveItems(), workspace.blobs).findings) == {"links"}

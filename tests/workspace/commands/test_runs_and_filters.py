@@ -1,0 +1,165 @@
+"""Runs are named, starred and dropped; filters follow the data; jobs are remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.data import Filter
+from hetviz.errors import DataError
+from hetviz.workspace import (
+    BlobStore,
+    DropDataset,
+    DropRun,
+    EndJob,
+    RenameDataset,
+    RenameRun,
+    SetFilters,
+    SetTitle,
+    SetView,
+    StarRun,
+    StartJob,
+    Workspace,
+)
+from hetviz.workspace.store.packing import pack_rows, unpack_rows
+from tests.workspace.helpers import add_all, opened, record
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return opened(BlobStore(tmp_path / "blobs"))
+
+
+def ids(workspace: Workspace) -> list[str]:
+    return [run.id for run in workspace.state.runs]
+
+
+def test_runs_are_named_and_starred_and_that_is_undone(workspace: Workspace) -> None:
+    workspace.do(record(workspace))
+    workspace.do(RenameRun("1", "  My   map "))
+    workspace.do(StarRun("1", True))
+    run = workspace.state.run
+    assert run is not None
+    assert (run.title, run.starred) == ("My map", True)
+    assert workspace.undo_name == "star"
+    workspace.undo()
+    workspace.undo()
+    run = workspace.state.run
+    assert run is not None
+    assert (run.title, run.starred) == ("PCA", False)
+
+
+def test_dropping_the_shown_run_shows_the_newest_other(workspace: Workspace) -> None:
+    for seed in range(3):
+        workspace.do(record(workspace, seed))
+    workspace.do(DropRun("1"))
+    assert workspace.state.chosen == "3"
+    workspace.do(DropRun("3"))
+    assert (ids(workspace), workspace.state.chosen) == (["2"], "2")
+    workspace.do(DropRun("2"))
+    assert (ids(workspace), workspace.state.chosen) == ([], None)
+    for _ in range(3):
+        workspace.undo()
+    assert (ids(workspace), workspace.state.chosen) == (["1", "2", "3"], "3")
+
+
+def test_no_two_runs_ever_have_one_id(workspace: Workspace) -> None:
+    workspace.do(record(workspace))
+    workspace.undo()
+    workspace.do(record(workspace))
+    workspace.do(DropRun("2"))
+    workspace.do(record(workspace))
+    assert ids(workspace) == ["3"]
+
+
+def test_a_run_keeps_its_part_and_weights_and_time(workspace: Workspace) -> None:
+    only = workspace.blobs.put(pack_rows(np.array([0, 5])))
+    workspace.do(record(workspace, only=only, weights={"plants|birds|link": 0.5}))
+    workspace.do(RenameDataset("plants", "trees"))
+    run = workspace.state.run
+    assert run is not None
+    assert run.only is not None
+    assert run.only.tolist() == [0, 5]
+    assert run.weights == {"trees|birds|link": 0.5}
+    assert run.when == workspace.log[1]["at"]
+    far = workspace.blobs.put(pack_rows(np.array([7])))
+    with pytest.raises(DataError, match="other data"):
+        workspace.do(record(workspace, only=far))
+    with pytest.raises(DataError, match="cannot be read"):
+        unpack_rows(b"junk", 10)
+
+
+@pytest.mark.parametrize("command", [RenameRun("9", "x"), StarRun("9", True), DropRun("9")])
+def test_unknown_runs_are_refused(workspace: Workspace, command: DropRun) -> None:
+    with pytest.raises(DataError, match="no such map"):
+        workspace.do(command)
+
+
+def test_a_name_that_is_none_is_refused(workspace: Workspace) -> None:
+    workspace.do(record(workspace))
+    for title in ("  ", "x" * 81):
+        with pytest.raises(DataError, match="name of the map"):
+            workspace.do(RenameRun("1", title))
+
+
+def test_filters_follow_names_and_go_with_their_dataset(workspace: Workspace) -> None:
+    size = Filter("plants", "size", "range", low=2)
+    rows = Filter("birds", kind="rows", values=("b1",))
+    workspace.do(SetFilters([size, rows.to_dict()]))
+    assert workspace.state.filters == (size, rows)
+    assert workspace.undo_name == "filter"
+    workspace.do(RenameDataset("plants", "trees"))
+    assert [filter.dataset for filter in workspace.state.filters] == ["trees", "birds"]
+    workspace.do(DropDataset("birds"))
+    assert [filter.dataset for filter in workspace.state.filters] == ["trees"]
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    assert workspace.state.filters == ()
+    workspace.undo()
+    assert [filter.dataset for filter in workspace.state.filters] == ["trees"]
+
+
+def test_filters_that_fit_nothing_are_refused(workspace: Workspace) -> None:
+    for wrong in (Filter("fish", "x"), Filter("plants", "colour")):
+        with pytest.raises(DataError, match="no such"):
+            workspace.do(SetFilters([wrong]))
+    with pytest.raises(DataError, match="fields"):
+        workspace.do(SetFilters([{"dataset": "plants", "colour": "red"}]))
+    assert workspace.state.filters == ()
+
+
+def test_a_job_is_pending_until_its_map_is_kept(workspace: Workspace) -> None:
+    workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
+    workspace.do(record(workspace, job="j0"))
+    pending = workspace.state.pending
+    assert pending is not None
+    assert (pending.job, pending.outcome, pending.note) == ("j1", None, {"method": "pca"})
+    workspace.do(record(workspace, job="j1"))
+    assert workspace.state.pending is None
+
+
+def test_how_a_job_ended_is_told_until_it_is_seen(workspace: Workspace) -> None:
+    workspace.do(StartJob("j1", "PCA"))
+    workspace.do(EndJob("j2", "failed", "not mine"))
+    workspace.do(EndJob("j1", "failed", "no links"))
+    pending = workspace.state.pending
+    assert pending is not None
+    assert (pending.outcome, pending.message) == ("failed", "no links")
+    with pytest.raises(DataError, match="ends otherwise"):
+        workspace.do(EndJob("j1", "exploded"))
+    workspace.do(EndJob("j1"))
+    assert workspace.state.pending is None
+
+
+def test_jobs_and_view_are_no_steps_and_undo_leaves_them(workspace: Workspace) -> None:
+    workspace.do(SetTitle("Woods"))
+    workspace.do(StartJob("j1", "PCA"))
+    workspace.do(SetView(colour="dataset"))
+    assert workspace.undo_name == "project name"
+    workspace.undo()
+    state = workspace.state
+    assert state.pending is not None
+    assert state.view.colour == "dataset"
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    assert workspace.state.pending is not None

@@ -1,0 +1,82 @@
+"""What a project may hold, and what is cleared from it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.workspace import Sessions, SetTitle
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.sessions import new_id
+from tests.workspace.helpers import add_all
+
+
+def test_a_full_project_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
+    store = BlobStore(tmp_path / "blobs", limit=10)
+    key = store.put(b"12345678")
+    with pytest.raises(DataError) as told:
+        store.put(b"abc")
+    assert "allowed" in str(told.value)
+    assert told.value.problems[0].code == "project-full"
+    assert store.put(b"12345678") == key, "the same again needs no room"
+    assert store.get(key) == b"12345678"
+    assert store.n_bytes == 8
+    store.put(b"ab")
+
+
+def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
+    store = BlobStore(tmp_path / "blobs", limit=10)
+    for age, name in enumerate(("oldest", "older", "newest")):
+        store.kept.put(name, b"123")
+        os.utime(tmp_path / "read" / name, (age, age))
+    store.put(b"abcd")
+    assert [store.kept.get(name) for name in ("oldest", "older", "newest")] == [
+        None, b"123", b"123",
+    ]  # fmt: skip
+    store.kept.put("new", b"1234")
+    assert (store.kept.get("older"), store.kept.get("newest")) == (None, None)
+    assert store.kept.get("new") == b"1234"
+    store.kept.put("large", b"1234567")
+    assert store.kept.get("large") is None, "what there is no room for is not kept"
+    assert store.kept.get("new") == b"1234", "nor does it put out what is"
+    with pytest.raises(DataError):
+        store.put(b"1234567")
+    assert store.kept.get("new") == b"1234"
+    store.put(b"123456")
+    assert not list((tmp_path / "read").iterdir())
+
+
+def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    workspace.undo()
+    used = {path.name for path in (tmp_path / sid / "blobs").iterdir()}
+    assert used
+    fresh = workspace.blobs.put(b"waits for a decision")
+    stray = workspace.blobs.put(b"was cancelled long ago")
+    yesterday = time.time() - 2 * 86_400
+    for name in (*used, stray):
+        os.utime(tmp_path / sid / "blobs" / name, (yesterday, yesterday))
+    sessions.close()
+    again = sessions.get(sid)
+    there = {path.name for path in (tmp_path / sid / "blobs").iterdir()}
+    assert there == used | {fresh}
+    again.redo()
+    assert again.state.data is not None
+
+
+def test_nothing_is_cleared_while_a_step_cannot_be_read(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(SetTitle("Mine"))
+    key = workspace.blobs.put(b"perhaps named by the step that cannot be read")
+    os.utime(tmp_path / sid / "blobs" / key, (0, 0))
+    sessions.close()
+    with (tmp_path / sid / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"op": "no such step"}\n')
+    assert sessions.get(sid).blobs.get(key)

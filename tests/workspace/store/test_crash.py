@@ -1,0 +1,153 @@
+"""Whatever is done and wherever it breaks off, what was acknowledged is there after reopening."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hetviz.errors import HetvizError
+from hetviz.workspace import BlobStore, Sessions, SetTitle, Workspace
+from hetviz.workspace.store.journal import Journal
+from hetviz.workspace.store.sessions import new_id
+from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, opened
+
+NUMBER = itertools.count()
+
+
+def begun(folder: Path) -> tuple[Sessions, str, Workspace]:
+    sessions, sid = Sessions(folder), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    return sessions, sid, workspace
+
+
+def settled(workspace: Workspace) -> tuple[Any, ...]:
+    """What must come back: a job that was running then does not, and is told to be interrupted."""
+    *rest, pending, undo_name, redo_name, steps = essence_of(workspace)
+    if pending is not None and pending.outcome is None:
+        outcome = "interrupted"
+    else:
+        outcome = None if pending is None else pending.outcome
+    return (*rest, pending and pending.job, outcome, undo_name, redo_name, steps)
+
+
+@given(steps=STEPS, share=st.floats(0, 1))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_crash_at_any_byte_loses_nothing_acknowledged(
+    steps: list[Any], share: float, tmp_path: Path
+) -> None:
+    folder = tmp_path / str(next(NUMBER))
+    sessions, sid, workspace = begun(folder)
+    journal = folder / sid / "journal.jsonl"
+    acknowledged = [(0, settled(Workspace(workspace.blobs)))]
+    acknowledged.append((journal.stat().st_size, settled(workspace)))
+    for number, step in enumerate(steps):
+        size = journal.stat().st_size
+        try:
+            carry_out(workspace, step, number)
+        except HetvizError:
+            assert journal.stat().st_size == size
+        acknowledged.append((journal.stat().st_size, settled(workspace)))
+    sessions.close()
+    cut = round(share * journal.stat().st_size)
+    os.truncate(journal, cut)
+    again = Sessions(folder).get(sid)
+    assert settled(again) == [state for size, state in acknowledged if size <= cut][-1]
+    assert again.notes == []
+    # And it goes on from there.
+    again.do(SetTitle("Onwards"))
+    again.close()
+    assert Sessions(folder).get(sid).state.title == "Onwards"
+
+
+@given(steps=STEPS, room=st.integers(0, 1500))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_disk_that_fills_up_refuses_and_keeps_the_rest(
+    steps: list[Any], room: int, tmp_path: Path
+) -> None:
+    folder = tmp_path / str(next(NUMBER))
+    sessions, sid, workspace = begun(folder)
+    real, left = os.write, [room]
+
+    def write(fd: int, data: Any) -> int:
+        if left[0] == 0:
+            raise OSError(28, "No space left on device")
+        written = real(fd, bytes(data[: left[0]]))
+        left[0] -= written
+        return written
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "write", write)
+        for number, step in enumerate(steps):
+            before = essence_of(workspace), list(workspace.log)
+            try:
+                carry_out(workspace, step, number)
+            except HetvizError:
+                assert (essence_of(workspace), workspace.log) == before
+    expected = settled(workspace)
+    sessions.close()
+    assert settled(Sessions(folder).get(sid)) == expected
+
+
+def test_a_line_that_cannot_be_repeated_is_told_and_undo_still_fits(tmp_path: Path) -> None:
+    sessions, sid, workspace = begun(tmp_path)
+    for title in ("One", "Two", "Three"):
+        workspace.do(SetTitle(title))
+    workspace.undo()
+    sessions.close()
+    path = tmp_path / sid / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for damaged in (b"\x00\x01 no JSON\n", b'{"op":"from-the-future","at":""}\n', b"[1]\n"):
+        changed = b"".join([*lines[:3], damaged, *lines[4:]])
+        path.write_bytes(changed)
+        again = Sessions(tmp_path).get(sid)
+        # "Two" is lost; the undo took back "Three" and not what lay before "Two".
+        assert again.state.title == "One"
+        assert again.undo_name == "a step that was lost"
+        again.undo()
+        again.undo()
+        assert again.state.title == "plants, birds"
+        (note,) = again.take_notes()
+        assert "could not be repeated" in note
+        assert again.take_notes() == []
+        again.close()
+        assert path.read_bytes().startswith(changed)
+        path.write_bytes(b"".join(lines))
+
+
+def test_a_file_that_is_gone_costs_its_step_only(tmp_path: Path) -> None:
+    sessions, sid, workspace = begun(tmp_path)
+    carry_out(workspace, "record", 1)
+    workspace.do(SetTitle("Woods"))
+    carry_out(workspace, "record", 2)
+    first, second = workspace.state.runs
+    sessions.close()
+    entry = json.loads((tmp_path / sid / "journal.jsonl").read_bytes().splitlines()[2])
+    (tmp_path / sid / "blobs" / entry["coordinates"]).unlink()
+    again = Sessions(tmp_path).get(sid)
+    assert again.state.title == "Woods"
+    assert [run.id for run in again.state.runs] == [second.id]
+    assert first.id != second.id
+    (note,) = again.notes
+    assert "record run" in note
+
+
+def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b'{"format": 1}\n' + b"junk\n" * 12)
+    workspace = Workspace(BlobStore(tmp_path), Journal(path))
+    assert len(workspace.notes) == 6
+    assert workspace.notes[-1] == "Another 7 steps could not be repeated."
+
+
+def test_memory_only_has_no_file(tmp_path: Path) -> None:
+    workspace = opened(BlobStore(tmp_path / "blobs"))
+    workspace.set_glance(selection=[0])
+    assert [path.name for path in tmp_path.iterdir()] == ["blobs"]

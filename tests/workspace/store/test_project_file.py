@@ -1,0 +1,552 @@
+"""A project as a file: it comes back whole, or not at all with the reason in plain words."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hetviz
+from hetviz.cli import main
+from hetviz.errors import DataError, HetvizError
+from hetviz.io import limits
+from hetviz.io.intake import drop
+from hetviz.io.sandbox import child
+from hetviz.runs.cluster.codes import pack_codes
+from hetviz.workspace import (
+    AddTables,
+    RenameCluster,
+    Sessions,
+    SetClusters,
+    SetTitle,
+    StartJob,
+    Workspace,
+    is_project,
+    open_project,
+    save_project,
+    summary_of,
+)
+from hetviz.workspace.store import project_opening
+from hetviz.workspace.store.cleanup import prune
+from hetviz.workspace.store.project_file import BLOBS, GLANCE, JOURNAL, MANIFEST
+from hetviz.workspace.store.sessions import new_id
+from tests.io.making import npz, packed, unpacked, workbook
+from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
+
+NUMBER = itertools.count()
+ROOT = Path(__file__).resolve().parents[3]
+Members = dict[str, bytes]
+
+
+def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
+    """A project with files, two maps, clusters, a step undone, and a selection."""
+    sid = new_id()
+    workspace = sessions.get(sid)
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    carry_out(workspace, "record", 1)
+    carry_out(workspace, "record a part", 2)
+    codes = workspace.blobs.put(pack_codes(np.array([0, 0, 1, 1, 0, 1, -1])))
+    workspace.do(SetClusters(codes, ["large", "small"], run="1"))
+    workspace.do(RenameCluster(1, "</script><script>alert(1)</script>"))
+    workspace.do(SetTitle("<b>Woods</b> ☃"))
+    workspace.do(SetTitle("Gone again"))
+    workspace.undo()
+    workspace.set_glance(
+        selection=[0, 3], groups={"A": [1], "B": [4, 5]}, camera={"x": [0, 1], "y": [-1, 2]}
+    )
+    return sid, workspace
+
+
+def whole(workspace: Workspace) -> tuple[Any, ...]:
+    """What must come back."""
+    found, glance = workspace.state.clustering, workspace.glance
+    return (
+        essence_of(workspace),
+        None if found is None else (found.names, found.of(workspace.state.opened()).tolist()),
+        glance.selection.tolist(),
+        glance.camera,
+        {name: rows.tolist() for name, rows in glance.groups.items()},
+        json.loads(json.dumps(workspace.log)),
+    )
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    sessions = Sessions(tmp_path_factory.mktemp("saved"))
+    _, workspace = worked_in(sessions)
+    content = save_project(workspace)
+    sessions.close()
+    return content
+
+
+def forged(members: Members, **about: Any) -> bytes:
+    """Members as a project file whose manifest fits them, as only somebody on purpose makes it."""
+    record = {**json.loads(members[MANIFEST]), **about}
+    record["members"] = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in members.items()
+        if name != MANIFEST
+    }
+    del record["check"]
+    plain = json.dumps(record, sort_keys=True).encode()
+    record["check"] = hashlib.sha256(plain).hexdigest()
+    return packed([*{**members, MANIFEST: json.dumps(record).encode()}.items()])
+
+
+def with_steps(saved: bytes, *entries: Any) -> bytes:
+    """The file with more lines in its journal."""
+    members = unpacked(saved)
+    lines = b"".join(
+        (entry if isinstance(entry, bytes) else json.dumps(entry).encode()) + b"\n"
+        for entry in entries
+    )
+    return forged({**members, JOURNAL: members[JOURNAL] + lines})
+
+
+def refused(content: bytes, folder: Path, name: str = "mine.hetviz") -> set[str]:
+    """Try to open; nothing may be left. Return the codes."""
+    sessions = Sessions(folder)
+    with pytest.raises(DataError) as told:
+        open_project(content, name, sessions)
+    assert not folder.exists() or list(folder.iterdir()) == []
+    assert all(name in problem.where for problem in told.value.problems)
+    return {problem.code for problem in told.value.problems}
+
+
+def test_everything_comes_back_and_goes_on(tmp_path: Path) -> None:
+    here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
+    sid, workspace = worked_in(here)
+    content = save_project(workspace)
+    assert sid.encode() not in b"".join(unpacked(content).values()), "an id gives access"
+    again = there.get(open_project(content, "mine.hetviz", there))
+    assert again.notes == []
+    assert whole(again) == whole(workspace)
+    # All of the history is there, one step after the other, back and forth.
+    while workspace.steps:
+        assert workspace.undo_name == again.undo_name
+        workspace.undo()
+        again.undo()
+        assert essence_of(again) == essence_of(workspace)
+    while workspace.redo_name is not None:
+        workspace.redo()
+        again.redo()
+    assert whole(again)[:2] == whole(workspace)[:2]
+    # And it is kept as any other.
+    again.do(SetTitle("Onwards"))
+    before = whole(again)
+    there.close()
+    (folder,) = (tmp_path / "there").iterdir()
+    assert whole(Sessions(tmp_path / "there").get(folder.name)) == before
+
+
+@given(steps=STEPS)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_was_done_comes_back(steps: list[Any], tmp_path: Path) -> None:
+    folder = tmp_path / str(next(NUMBER))
+    sessions = Sessions(folder)
+    workspace = sessions.get(new_id())
+    workspace.do(add_all(workspace.blobs, fresh=True))
+    for number, step in enumerate(steps):
+        tried(workspace, step, number)
+    again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
+    expected, found = essence_of(workspace), essence_of(again)
+    pending = workspace.state.pending
+    if pending is not None and pending.outcome is None:
+        now = again.state.pending
+        assert now is not None
+        assert (now.job, now.outcome) == (pending.job, "interrupted")
+        assert "saved as a file" in now.message
+        at = expected.index(pending)
+        expected, found = (one[:at] + one[at + 1 :] for one in (expected, found))
+    assert found == expected
+    sessions.close()
+
+
+def test_it_opens_beside_the_one_it_was_saved_from(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    sid, workspace = worked_in(sessions)
+    other = open_project(save_project(workspace), "a.hetviz", sessions)
+    third = open_project(save_project(workspace), "a.hetviz", sessions)
+    assert len({sid, other, third}) == 3
+    sessions.get(other).do(SetTitle("Elsewhere"))
+    assert workspace.state.title == sessions.get(third).state.title == "<b>Woods</b> ☃"
+    sessions.close()
+    assert Sessions(tmp_path).get(other).state.title == "Elsewhere"
+
+
+def test_the_library_reads_its_data(saved: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "mine.hetviz"
+    path.write_bytes(saved)
+    data = hetviz.load(path)
+    assert {name: len(part) for name, part in data.datasets.items()} == {"plants": 4, "birds": 3}
+    assert sum(map(len, data.links)) == 2
+
+
+def test_what_no_step_names_is_left_out(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    _, workspace = worked_in(sessions)
+    stray = workspace.blobs.put(b"uploaded and never opened")
+    names = unpacked(save_project(workspace)).keys()
+    assert f"{BLOBS}{stray}" not in names
+    assert sum(name.startswith(BLOBS) for name in names) == 3 + 2 + 1 + 1 + 1
+
+
+def test_a_step_that_was_lost_before_is_passed_over_again(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    sid, workspace = worked_in(sessions)
+    entry = next(one for one in workspace.log if one["op"] == "set-clusters")
+    sessions.close()
+    (tmp_path / sid / "blobs" / entry["codes"]).write_bytes(b"damaged")
+    workspace = sessions.get(sid)
+    assert len(workspace.take_notes()) == 2, "the clusters, and their new name"
+    again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
+    assert whole(again) == whole(workspace)
+    # One that is needed and damaged is told of when it is saved, not when it is opened.
+    key = next(one for one in workspace.log if one["op"] == "record-run")["coordinates"]
+    (tmp_path / sid / "blobs" / key).write_bytes(b"damaged")
+    with pytest.raises(DataError, match="damaged"):
+        save_project(workspace)
+
+
+def test_a_file_cut_anywhere_is_refused_and_nothing_is_left(saved: bytes, tmp_path: Path) -> None:
+    rng = random.Random(0)
+    cuts = {0, 1, 29, 30, len(saved) - 1, len(saved) - 22}
+    for cut in sorted(cuts | {rng.randrange(len(saved)) for _ in range(150)}):
+        codes = refused(saved[:cut], tmp_path / "sessions")
+        if cut > 60:
+            # It is known for what it was meant to be.
+            assert is_project("mine.hetviz", saved[:cut])
+            assert codes == {"damaged-project"}
+
+
+def test_a_member_that_is_another_by_one_byte_is_refused(saved: bytes, tmp_path: Path) -> None:
+    members = unpacked(saved)
+    rng = random.Random(1)
+    for name, content in members.items():
+        at = rng.randrange(len(content))
+        changed = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+        codes = refused(packed({**members, name: changed}.items()), tmp_path / "sessions")
+        expected = {"damaged-project", "later-format"} if name == MANIFEST else {"changed-member"}
+        assert codes <= expected, name
+        gone = packed((other, members[other]) for other in members if other != name)
+        expected = {"not-a-project"} if name == MANIFEST else {"missing-member"}
+        assert refused(gone, tmp_path / "sessions") == expected
+
+
+@given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_one_bit_flipped_is_refused_or_changes_nothing(
+    saved: bytes, share: float, bit: int, tmp_path: Path
+) -> None:
+    at = int(share * len(saved))
+    changed = saved[:at] + bytes([saved[at] ^ (1 << bit)]) + saved[at + 1 :]
+    folder = tmp_path / str(next(NUMBER))
+    sessions = Sessions(folder)
+    try:
+        sid = open_project(changed, "a.hetviz", sessions)
+    except HetvizError:
+        assert not folder.exists() or list(folder.iterdir()) == []
+        return
+    log = [json.loads(line) for line in unpacked(saved)[JOURNAL].splitlines()[1:]]
+    assert sessions.get(sid).log == log
+    sessions.close()
+
+
+def _later(members: Members) -> bytes:
+    about = json.loads(members[MANIFEST]) | {"format": 2, "hetviz": "9.1"}
+    return packed({**members, MANIFEST: json.dumps(about).encode()}.items())
+
+
+def _linked(members: Members) -> bytes:
+    link = zipfile.ZipInfo("project/link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return packed([*members.items(), (link, b"/etc/passwd")])
+
+
+def _first_blob(members: Members) -> str:
+    return next(name for name in members if name.startswith(BLOBS))
+
+
+def _other_name(members: Members) -> bytes:
+    old = _first_blob(members)
+    moved = {(BLOBS + "0" * 64 if name == old else name): x for name, x in members.items()}
+    return forged(moved)
+
+
+def _without_blob(members: Members) -> bytes:
+    return forged({name: x for name, x in members.items() if name != _first_blob(members)})
+
+
+FORGED: dict[str, tuple[Callable[[Members], bytes], str]] = {
+    "later": (_later, "later-format"),
+    "upwards": (lambda m: packed([*m.items(), ("../../x", b"x")]), "bad-name"),
+    "absolute": (lambda m: packed([*m.items(), ("/etc/x", b"x")]), "bad-name"),
+    "link": (_linked, "link"),
+    "bomb": (lambda m: packed([*m.items(), ("zeros", bytes(60_000_000))]), "zip-bomb"),
+    "blob by another name": (_other_name, "changed-member"),
+    "blob that is not there": (_without_blob, "bad-step"),
+    "journal of another format": (
+        lambda m: forged({**m, JOURNAL: m[JOURNAL].replace(b'"format": 1', b'"format": 7', 1)}),
+        "later-format",
+    ),
+    "journal cut": (lambda m: forged({**m, JOURNAL: m[JOURNAL][:-1]}), "bad-journal"),
+    "empty journal": (lambda m: forged({**m, JOURNAL: b""}), "bad-journal"),
+    "no selection": (lambda m: forged({**m, GLANCE: b"[" * 100_000}), "damaged-content"),
+    "no list": (lambda m: packed({**m, MANIFEST: b"[]"}.items()), "damaged-project"),
+    "deep list": (lambda m: packed({**m, MANIFEST: b"[" * 99_999}.items()), "damaged-project"),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_files_made_to_harm_are_refused(kind: str, saved: bytes, tmp_path: Path) -> None:
+    make, code = FORGED[kind]
+    folder = tmp_path / "sessions"
+    sessions = Sessions(folder)
+    with pytest.raises(DataError) as told:
+        open_project(make(unpacked(saved)), "mine.hetviz", sessions)
+    assert code in {problem.code for problem in told.value.problems}
+    assert not folder.exists() or list(folder.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["sessions"])
+
+
+STEPS_TO_HARM: list[tuple[Any, str]] = [
+    (b"no JSON", "bad-journal"),
+    (b"[1]", "bad-journal"),
+    (b"[" * 100_000, "bad-journal"),
+    ({"op": ["set-title"]}, "bad-journal"),
+    ({"op": "from-the-future", "at": ""}, "unknown-operation"),
+    ({"op": "lost"}, "bad-step"),
+    ({"op": "set-title", "name": "x"}, "unknown-operation"),
+    ({"op": "set-title", "title": 5}, "bad-step"),
+    ({"op": "redo"}, "bad-step"),
+    ({"op": "open-sample", "name": "../../etc"}, "bad-step"),
+    ({"op": "open-bundle", "blob": "../" * 20, "filename": "x.zip"}, "bad-step"),
+    ({"op": "open-bundle", "blob": "0" * 64, "filename": "x.zip"}, "bad-step"),
+    ({"op": "add-tables", "files": ["x"]}, "bad-step"),
+    ({"op": "add-tables", "files": {"x": "y"}, "choices": {"x": {"eval": 1}}}, "bad-step"),
+    ({"op": "act", "steps": [{"op": "act", "steps": [5]}]}, "bad-step"),
+]
+
+
+@pytest.mark.parametrize(("entry", "code"), STEPS_TO_HARM)
+def test_steps_that_are_none_are_refused(
+    entry: Any, code: str, saved: bytes, tmp_path: Path
+) -> None:
+    content = with_steps(saved, entry, {"op": "set-title", "title": "after", "at": ""})
+    if entry == {"op": "redo"}:
+        content = with_steps(saved, entry, entry)
+    assert refused(content, tmp_path / "sessions") == {code}
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        b"",
+        b"PK",
+        zlib.compress(bytes(50_000_000)),
+        npz(c0=np.zeros((4, 2)), c1=np.zeros((3, 2))),
+        npz(c0=np.zeros((4, 2)), c1=np.zeros((3, 3)), components=np.zeros(2, dtype=int)),
+        npz(c0=np.zeros((4, 0)), c1=np.zeros((3, 0)), components=np.zeros(2, dtype=int)),
+        npz(c0=np.full((4, 2), "x"), c1=np.zeros((3, 2)), components=np.zeros(2, dtype=int)),
+        npz(c0=np.zeros((4, 2), dtype=complex), c1=np.zeros((3, 2)), components=np.zeros(2)),
+        npz(c0=np.zeros((200_000, 200)), c1=np.zeros((3, 2)), components=np.zeros(2, dtype=int)),
+        packed([("c0.npy", b"\x93NUMPY\x01\x00\xff\xff{"), ("components.npy", b"")]),
+    ],
+)
+def test_maps_that_are_none_are_refused(blob: bytes, saved: bytes, tmp_path: Path) -> None:
+    members = unpacked(saved)
+    key = hashlib.sha256(blob).hexdigest()
+    entry = next(
+        json.loads(line) for line in members[JOURNAL].splitlines() if b'"record-run"' in line
+    )
+    for field in ("coordinates", "figures", "only"):
+        line = json.dumps({**entry, field: key}).encode() + b"\n"
+        content = forged({**members, f"{BLOBS}{key}": blob, JOURNAL: members[JOURNAL] + line})
+        assert refused(content, tmp_path / "sessions") == {"bad-step"}, field
+
+
+def test_a_selection_of_rows_that_are_not_there_is_refused(saved: bytes, tmp_path: Path) -> None:
+    members = unpacked(saved)
+    other = Sessions(tmp_path / "other")
+    workspace = other.get(new_id())
+    many = "id,x\n" + "".join(f"{k},{k}\n" for k in range(50))
+    workspace.do(AddTables({"many.csv": workspace.blobs.put(many.encode())}, fresh=True))
+    workspace.set_glance(selection=[49])
+    theirs = json.loads(unpacked(save_project(workspace))[GLANCE])
+    ours = json.loads(members[GLANCE])
+    bad = json.dumps({**theirs, "fingerprint": ours["fingerprint"]}).encode()
+    with pytest.raises(DataError):
+        open_project(forged({**members, GLANCE: bad}), "a.hetviz", Sessions(tmp_path / "s"))
+    assert list((tmp_path / "s").iterdir()) == []
+
+
+def test_more_than_a_project_may_hold_is_refused(
+    saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_opening, "MAX_BYTES", 1_000)
+    assert refused(saved, tmp_path / "sessions") == {"project-full"}
+
+
+def test_steps_without_end_are_given_up(
+    saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_opening, "MOST_S", -1.0)
+    assert refused(saved, tmp_path / "sessions") == {"too-slow"}
+
+
+def test_what_could_not_be_opened_again_is_not_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = Sessions(tmp_path)
+    _, workspace = worked_in(sessions)
+    project = sum(name.startswith("project/") for name in unpacked(save_project(workspace)))
+    # The data as a bundle are the first to stay behind.
+    monkeypatch.setattr(limits, "MAX_MEMBERS", project + 1)
+    content = save_project(workspace)
+    assert "hetviz.toml" not in unpacked(content)
+    assert whole(sessions.get(open_project(content, "a.hetviz", sessions))) == whole(workspace)
+    path = tmp_path / "a.hetviz"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="Start page"):
+        hetviz.load(path)
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 500)
+    with pytest.raises(DataError, match="data as guided"):
+        save_project(workspace)
+
+
+def test_files_are_read_in_a_process_of_their_own_here_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
+    workspace = here.get(new_id())
+    book = workbook({"Trees": [["id", "x"], ["a", 1.5], ["b", 2]]})
+    workspace.do(AddTables({"trees.xlsx": workspace.blobs.put(book)}, fresh=True))
+    asked: list[str] = []
+    real = child.read_drop
+
+    def counted(files: Any, choices: Any) -> Any:
+        asked.extend(name for name, _ in files)
+        return real(files, choices)
+
+    monkeypatch.setattr(child, "read_drop", counted)
+    monkeypatch.setattr(drop, "read_drop", lambda *_: pytest.fail("read in this process"))
+    again = there.get(open_project(save_project(workspace), "a.hetviz", there))
+    assert asked == ["trees.xlsx"]
+    assert essence_of(again) == essence_of(workspace)
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from hetviz.errors import HetvizError
+from hetviz.workspace import Sessions, open_project
+content, folder = Path(sys.argv[1]).read_bytes(), Path(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
+try:
+    open_project(content, "mine.hetviz", Sessions(folder))
+except HetvizError as error:
+    print(error.problems[0].code, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
+def test_a_full_disk_is_told_and_nothing_is_left(saved: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "mine.hetviz"
+    path.write_bytes(saved)
+    for limit in (10, 200, 1_500):
+        command = [sys.executable, "-c", FULL, str(path), str(tmp_path / "s"), str(limit)]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert ran.stdout.startswith("no-room mine.hetviz: This could not be saved: "), ran.stderr
+        assert list((tmp_path / "s").iterdir()) == []
+
+
+def test_what_an_opening_left_that_was_killed_is_cleared_after_a_day(
+    saved: bytes, tmp_path: Path
+) -> None:
+    begun = tmp_path / new_id()
+    (begun / "blobs").mkdir(parents=True)
+    (begun / "blobs" / "x").write_bytes(b"x")
+    sessions = Sessions(tmp_path)
+    sid = open_project(saved, "a.hetviz", sessions)
+    sessions.close()
+    now = time.time()
+    assert prune(tmp_path, now + 3_600) == 0
+    assert prune(tmp_path, now + 2 * 86_400) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [sid]
+
+
+def test_other_numbers_on_another_computer_are_told(saved: bytes, tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    content = forged(unpacked(saved), fingerprint="0" * 64)
+    (note,) = sessions.get(open_project(content, "a.hetviz", sessions)).take_notes()
+    assert "slightly differently" in note
+
+
+def test_a_project_is_known_by_its_content(saved: bytes) -> None:
+    assert is_project("holiday.png", saved)
+    rest = [(name, content) for name, content in unpacked(saved).items() if name != MANIFEST]
+    again = packed([*rest, (MANIFEST, unpacked(saved)[MANIFEST])])
+    assert is_project("packed again", again)
+    folder = packed((f"mine/{name}", content) for name, content in unpacked(saved).items())
+    assert is_project("a folder of it, packed again", folder)
+    for other in (b"", b"id,x\n1,2\n", packed([("hetviz.toml", b"")]), packed([])):
+        assert not is_project("mine.hetviz", other)
+
+
+def test_the_command_says_what_is_in_it(
+    saved: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "home"))
+    path = tmp_path / "mine.hetviz"
+    path.write_bytes(saved)
+    assert main(["project", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "4 plants, 3 birds" in text
+    assert "Maps:         2" in text
+    assert not (tmp_path / "home").exists()
+    assert main(["project", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["title"], told["maps"], told["clusters"]) == ("<b>Woods</b> ☃", 2, 2)
+    path.write_bytes(saved[:-100])
+    assert main(["project", str(path)]) == 1
+    assert "cut short or damaged" in capsys.readouterr().err
+    path.unlink()
+    assert main(["project", str(path)]) == 1
+
+
+def test_the_command_opens_it_for_the_app(saved: bytes, tmp_path: Path) -> None:
+    path, home = tmp_path / "mine.hetviz", tmp_path / "home"
+    path.write_bytes(saved)
+    command = [sys.executable, "-m", "hetviz", "project", str(path), "--open", "--json"]
+    ran = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "HETVIZ_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    sid = json.loads(ran.stdout)["address"].removeprefix("/?s=")
+    workspace = Sessions(home / "sessions").get(sid)
+    assert summary_of(workspace).maps == 2
+    workspace.do(StartJob("j", "PCA"))
+    workspace.close()

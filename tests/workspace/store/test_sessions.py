@@ -1,0 +1,254 @@
+"""Sessions on disk: restored, found, locked, kept where the platform wants them, and cleared."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hetviz.errors import HetvizError
+from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
+from hetviz.workspace.store.cleanup import prune
+from hetviz.workspace.store.journal import InUse
+from hetviz.workspace.store.paths import home
+from hetviz.workspace.store.sessions import new_id
+from tests.workspace.helpers import carry_out, essence_of
+
+
+def test_a_session_is_as_it_was_after_a_restart(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(OpenSample("emoji"))
+    carry_out(workspace, "record")
+    workspace.do(SetTitle("Mine"))
+    workspace.undo()
+    before = essence_of(workspace)
+    sessions.close()
+    again = Sessions(tmp_path).get(sid)
+    assert essence_of(again) == before
+    assert again.redo_name == "project name"
+    assert again.log == workspace.log
+
+
+def test_one_that_is_not_open_yet_is_found(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    sessions.close()
+    again = Sessions(tmp_path)
+    found = again.find(sid)
+    assert found is not None
+    assert found.state.data is not None
+    assert found is again.get(sid)
+    for other in (new_id(), "..", "", sid + "/"):
+        assert again.find(other) is None
+    assert [path.name for path in tmp_path.iterdir()] == [sid]
+
+
+def test_a_second_server_is_told_and_finds_nothing(tmp_path: Path) -> None:
+    first, sid = Sessions(tmp_path), new_id()
+    first.get(sid).do(OpenSample("emoji"))
+    second = Sessions(tmp_path)
+    with pytest.raises(InUse):
+        second.get(sid)
+    assert second.find(sid) is None
+    first.close()
+    assert second.get(sid).state.data is not None
+
+
+def test_a_running_job_is_interrupted_by_a_restart(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    sessions.get(sid).do(StartJob("j1", "PCA", {"method": "pca"}))
+    for _ in range(2):
+        sessions.close()
+        workspace = sessions.get(sid)
+        pending = workspace.state.pending
+        assert pending is not None
+        assert (pending.job, pending.outcome, pending.note) == (
+            "j1",
+            "interrupted",
+            {"method": "pca"},
+        )
+        assert "stopped" in pending.message
+    # It is written down once, not at every start.
+    assert [entry["op"] for entry in workspace.log] == ["start-job", "end-job"]
+    workspace.do(EndJob("j1"))
+    sessions.close()
+    assert sessions.get(sid).state.pending is None
+
+
+def test_two_that_ask_at_once_get_one_workspace(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    sessions.get(sid).do(SetTitle("Mine"))
+    sessions.close()
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(sessions.find(sid))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is not None
+    assert len(set(map(id, found))) == 1
+
+
+def test_the_folder_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "mine"))
+    assert home() == tmp_path / "mine"
+    monkeypatch.delenv("HETVIZ_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert home() == tmp_path / "data" / "hetviz"
+    for odd in ("", "not/absolute"):
+        monkeypatch.setenv("XDG_DATA_HOME", odd)
+        assert home() == tmp_path / ".local" / "share" / "hetviz"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert home() == tmp_path / "Library" / "Application Support" / "hetviz"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert home() == tmp_path / "local" / "hetviz"
+
+
+def test_sessions_lie_in_the_home_folder_for_the_owner_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "home"))
+    sessions, sid = Sessions(), new_id()
+    assert sessions.durable
+    sessions.get(sid).do(OpenSample("emoji"))
+    for folder in ("home", "home/sessions", f"home/sessions/{sid}"):
+        assert stat.S_IMODE((tmp_path / folder).stat().st_mode) == 0o700
+
+
+def test_where_nothing_can_be_kept_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "file"))
+    sessions = Sessions()
+    assert not sessions.durable
+    sessions.get(new_id()).do(OpenSample("emoji"))
+    assert "cannot be saved" in caplog.text
+
+
+def test_no_log_names_a_session(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    with pytest.raises(HetvizError):
+        workspace.do(OpenSample("atlantis"))
+    workspace.do(OpenSample("emoji"))
+    workspace.set_glance(selection=[0])
+    sessions.close()
+    (tmp_path / sid / "journal.jsonl").write_bytes(b"junk\n")
+    with pytest.raises(HetvizError) as caught:
+        sessions.get(sid)
+    assert sid not in caplog.text + str(caught.value)
+
+
+def aged(folder: Path, days: float) -> None:
+    then = time.time() - days * 86_400
+    for path in (*folder.iterdir(), folder):
+        os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize(
+    ("work", "days", "gone"),
+    [
+        ("none", 31, True),
+        ("none", 29, False),
+        ("title", 31, False),
+        ("undo", 31, False),
+        ("other opening", 31, False),
+        ("glance", 31, True),
+        ("damaged", 31, False),
+        ("torn", 31, True),
+        ("open elsewhere", 31, False),
+    ],
+)
+def test_only_old_sessions_without_work_are_cleared(
+    tmp_path: Path, work: str, days: float, gone: bool
+) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(OpenSample("emoji"))
+    if work == "title":
+        workspace.do(SetTitle("Mine"))
+    elif work == "undo":
+        workspace.undo()
+    elif work == "other opening":
+        workspace.do(OpenSample("digits"))
+    elif work == "glance":
+        workspace.set_glance(selection=[1])
+    if work != "open elsewhere":
+        sessions.close()
+    path = tmp_path / sid / "journal.jsonl"
+    if work == "damaged":
+        path.write_bytes(b'{"format": 1}\n\x00\x00\n')
+    if work == "torn":
+        path.write_bytes(path.read_bytes()[:20])
+    other = tmp_path / "not-a-session"
+    other.mkdir()
+    aged(tmp_path / sid, days)
+    aged(other, 99)
+    assert prune(tmp_path) == gone
+    assert (tmp_path / sid).exists() is not gone
+    assert other.exists()
+
+
+def test_a_visit_keeps_a_session_from_being_cleared(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    sessions.close()
+    aged(tmp_path / sid, 31)
+    sessions.get(sid)
+    sessions.close()
+    assert prune(tmp_path) == 0
+
+
+def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    sessions.get(sid).do(OpenSample("emoji"))
+    sessions.close()
+    aged(tmp_path / sid, 31)
+    assert Sessions(tmp_path).find(sid) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) -> None:
+    sessions, kept, left = Sessions(tmp_path), new_id(), new_id()
+    for sid, title in ((kept, "Kept"), (left, "Left")):
+        sessions.get(sid).do(SetTitle(title))
+    first = sessions.get(left)
+    assert sessions.rest(after=3600.0) == []
+    time.sleep(0.2)
+    sessions.get(kept)
+    assert sessions.rest(after=0.1) == [left]
+    again = sessions.get(left)
+    assert again is not first
+    assert again.state.title == "Left"
+    assert again.undo_name == first.undo_name
+
+
+def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
+    sessions, sid = Sessions(tmp_path), new_id()
+    workspace = sessions.get(sid)
+    workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
+    assert sessions.rest(after=-1.0) == []
+    workspace.do(EndJob("j1"))
+    assert sessions.rest(after=-1.0) == [sid]
+
+
+def test_sessions_that_are_only_in_memory_are_never_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_id()
+    sessions.get(sid).do(SetTitle("Mine"))
+    assert not sessions.durable
+    assert sessions.rest(after=-1.0) == []
