@@ -14,10 +14,10 @@ from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from hetviz import params as parameters
+from hetviz._types import Floats
 from hetviz.algorithms.needs import Need, unmet
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
@@ -118,7 +118,7 @@ class Fit:
         What must be said with every picture of the result; empty when nothing must.
     """
 
-    coordinates: Mapping[str, NDArray[np.float64]]
+    coordinates: Mapping[str, Floats]
     n_iter: int = 0
     loss_history: list[float] = field(default_factory=list)
     stopping_reason: str = "closed form"
@@ -267,7 +267,7 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         """Fit from an earlier map; a method with WARM_START overrides it instead of `_fit`."""
         return self._fit(data, rng, progress)
 
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         raise NotImplementedError
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

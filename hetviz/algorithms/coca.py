@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, relation
@@ -21,8 +21,6 @@ from hetviz.features.spaces.projection import SHARED
 from hetviz.features.spaces.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
 from hetviz.params import Choice, Param, PerDataset, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 # The thesis draws its pairs from 30 % of the items; more than this many items add time, not truth.
 _SHARE, _MOST_LABELLED = 0.3, 300

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
@@ -21,9 +21,6 @@ from hetviz.features.relations.link_scores import LinkScores, link_scores
 from hetviz.features.spaces.similarity import KINDS, Similarity, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_PAIRS = 100_000_000
 """Every iteration visits all pairs of linked datasets."""
@@ -215,7 +212,7 @@ class CODE(BaseEmbedder):
             raise
         return self._done(found, spread_out(found.places))
 
-    def _there(self, data: HeteroData) -> list[NDArray[np.bool_]]:
+    def _there(self, data: HeteroData) -> list[Bools]:
         """Return which items of each dataset occur together with any."""
         there = []
         for d, (name, dataset) in enumerate(data.datasets.items()):

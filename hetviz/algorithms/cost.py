@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hetviz import __version__
+from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import HeteroData
 from hetviz.data.queries.part import part_of
@@ -142,11 +142,11 @@ def small_part(data: HeteroData, n_rows: int) -> HeteroData:
     return part_of(data, np.flatnonzero(np.isin(data.object_of, order[:enough])))
 
 
-def _first_objects(data: HeteroData, rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def _first_objects(data: HeteroData, rows: Ints, most: int) -> Ints:
     """Return the objects of rows, each once, in the order in which they come."""
     objects = data.object_of[rows]
     _, first = np.unique(objects, return_index=True)
-    found: NDArray[np.int64] = objects[np.sort(first)][:most]
+    found: Ints = objects[np.sort(first)][:most]
     return found
 
 

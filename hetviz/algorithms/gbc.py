@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.predictor import BasePredictor, Predicted
 from hetviz.core.prediction.boosting import TreeSettings
@@ -24,9 +23,6 @@ from hetviz.features.relations.labelled import LabelProblem
 from hetviz.features.spaces.projection import SHARED
 from hetviz.params import Choice, Flag, Integer, LabelName, Param, Real
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # About what LightGBM and the coupling do on one core, in cells of a source by class and round.
 _CELLS_A_SECOND = 5e7
@@ -337,7 +333,7 @@ class GradientBoostingConsensus(BasePredictor):
 
     def _check_size(self, problem: LabelProblem) -> None:
         cells = sum(
-            part.X.nnz if sp.issparse(part.X) else part.X.shape[0] * part.X.shape[1]
+            part.X.nnz if is_sparse(part.X) else part.X.shape[0] * part.X.shape[1]
             for part in problem.parts
         )
         rounds = MOST_ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
@@ -20,9 +20,6 @@ from hetviz.features.relations.compared_params import SHARED
 from hetviz.features.relations.compared_problems import all_compared, spread_over
 from hetviz.params import Param, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class GNMDS(BaseEmbedder):

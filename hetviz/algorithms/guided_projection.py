@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.spectral.guided_cv import AXES, GAMMAS, choose
 from hetviz.data import HeteroData
@@ -166,7 +166,7 @@ class GuidedProjection(BaseEmbedder):
         "random_state": SHARED["random_state"],
     }
 
-    agreement_: NDArray[np.float64]
+    agreement_: Floats
     coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
@@ -256,5 +256,5 @@ class GuidedProjection(BaseEmbedder):
         }
         return found.n_components, found.gamma, {"chosen": tried, "held_out_area": areas}
 
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.prediction.transfer import Selection, select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
@@ -29,8 +29,6 @@ from hetviz.features.spaces.basis import chosen_kind, fit_basis
 from hetviz.features.spaces.projection import SHARED
 from hetviz.params import Choice, DatasetName, Integer, Param, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 AT_RANDOM = "items were paired at random, so that two items lie close says nothing of the two"
 

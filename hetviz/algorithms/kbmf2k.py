@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
@@ -28,8 +28,6 @@ from hetviz.features.relations.link_scores import LinkScores, link_scores
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 MOST_PAIRS = 30_000_000
 """Tables of more pairs are refused; they are held in memory."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -119,7 +119,7 @@ class KernelCDMCA(BaseEmbedder):
         "random_state": SHARED["random_state"],
     }
 
-    agreement_: NDArray[np.float64]
+    agreement_: Floats
 
     def __init__(
         self,
@@ -174,5 +174,5 @@ class KernelCDMCA(BaseEmbedder):
             components=self._projection.components,
         )
 
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import Result, minimise, place
@@ -24,8 +24,6 @@ from hetviz.features.spaces.inputs import Inputs, inputs_of
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 _STARTS = 5
 

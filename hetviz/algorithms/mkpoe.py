@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.ordinal.fixed_rank import critical, flat_embedding
 from hetviz.core.ordinal.hinge import Hinge
@@ -23,8 +23,6 @@ from hetviz.features.relations.compared_problems import Problem, by_entity, enti
 from hetviz.features.relations.compared_solution import Solution
 from hetviz.params import Choice, Flag, Multiple, Param, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
 
 
 class MKPOE(BaseEmbedder):

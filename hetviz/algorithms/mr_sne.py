@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.core.graph.affinities import Balance, Joint, joint_affinities
 from hetviz.core.graph.laplacian import SignedGraph
@@ -27,8 +27,6 @@ from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
 
 TITLE = "Neighbour map with links (MR-SNE)"
 UNEVEN = 5.0

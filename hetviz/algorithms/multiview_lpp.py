@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -124,7 +124,7 @@ class MultiviewLPP(BaseEmbedder):
         "random_state": SHARED["random_state"],
     }
 
-    agreement_: NDArray[np.float64]
+    agreement_: Floats
     coefficients_: dict[str, pd.DataFrame]
 
     def __init__(
@@ -184,5 +184,5 @@ class MultiviewLPP(BaseEmbedder):
             components=self._projection.components,
         )
 
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, NDArray[np.float64]]:
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import svd
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
@@ -17,8 +17,6 @@ from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import Basis, fit_basis
 from hetviz.params import Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 
 class PCA(BaseEmbedder):

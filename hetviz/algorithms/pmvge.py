@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from hetviz._types import Bools, Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import SIMILARITIES, Block, Net, Objective, block_of
@@ -24,8 +24,6 @@ from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
 
 MOST_INPUTS = 256
 WITHIN = {
@@ -301,7 +299,7 @@ class PMvGE(BaseEmbedder):
         product.eliminate_zeros()
         return product
 
-    def _there(self, data: HeteroData, blocks: list[Block]) -> list[NDArray[np.bool_]]:
+    def _there(self, data: HeteroData, blocks: list[Block]) -> list[Bools]:
         there = []
         for d, (name, dataset) in enumerate(data.datasets.items()):
             mask = np.full(len(dataset), name in self._inputs)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, Texts
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows, new_rows
 from hetviz.errors import HetvizError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +31,12 @@ class Predicted:
         Probability of each class, in the order of ``classes_``.
     """
 
-    label: NDArray[np.object_]
+    label: Texts
     probability: Floats
     spread: Floats
     by_class: Floats | None
 
-    def frame(
-        self, dataset: str, ids: NDArray[np.object_], classes: tuple[str, ...]
-    ) -> pd.DataFrame:
+    def frame(self, dataset: str, ids: Texts, classes: tuple[str, ...]) -> pd.DataFrame:
         """Return a table with a row for each id of a dataset."""
         table = pd.DataFrame(
             {
@@ -57,7 +52,7 @@ class Predicted:
                 table[f"p_{name}"] = column
         return table
 
-    def take(self, rows: NDArray[np.int64]) -> Predicted:
+    def take(self, rows: Ints) -> Predicted:
         """Return what is predicted of some of the rows."""
         return Predicted(
             self.label[rows],

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.laplacian import SignedGraph
@@ -26,8 +26,6 @@ from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
 
 MANY_ROWS = 10_000
 """Above this many items fewer epochs do."""

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from hetviz._moved import current_module
+from hetviz._types import Array
 from hetviz.data import Dataset
 from hetviz.errors import DataError, HetvizError, Problem
 
@@ -40,7 +40,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.objects: list[Any] = []
-        self.arrays: list[NDArray[Any]] = []
+        self.arrays: list[Array] = []
         self._known: dict[int, int] = {}
         # Holds alive what is known by its id.
         self._held: list[Any] = []
@@ -90,7 +90,7 @@ class Writer:
                 return {group.__name__: [self.value(one, where) for one in ordered]}
         return self._instance(value, where)
 
-    def _array(self, value: NDArray[Any], where: str) -> dict[str, Any]:
+    def _array(self, value: Array, where: str) -> dict[str, Any]:
         frozen = not value.flags.writeable
         if value.dtype == object:
             cells = [self.value(cell, where) for cell in value.ravel().tolist()]
@@ -129,7 +129,7 @@ class Reader:
         Gives the array of a number.
     """
 
-    def __init__(self, objects: list[Any], arrays: Callable[[int], NDArray[Any]]) -> None:
+    def __init__(self, objects: list[Any], arrays: Callable[[int], Array]) -> None:
         self._objects, self._arrays = objects, arrays
         self._made: dict[int, Any] = {}
 

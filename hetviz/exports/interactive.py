@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
@@ -106,8 +106,8 @@ def interactive_map(
 def _content(
     data: HeteroData,
     colours: Colouring,
-    points: NDArray[np.float64],
-    rows: NDArray[np.int64],
+    points: Floats,
+    rows: Ints,
     frame: Frame,
     hidden: Collection[str],
     picture_bytes: int,
@@ -168,7 +168,7 @@ def _palette(theme: Theme) -> dict[str, Any]:
     return {"ghost": token.ghost, "colours": list(token.categories), "texts": texts}
 
 
-def _steps(colours: Colouring, rows: NDArray[np.int64]) -> list[int | None]:
+def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
     low, high = number_range(colours.value)
     share = np.clip((colours.value[rows] - low) / (high - low), 0, 1) * (_STEPS - 1)
     return [None if np.isnan(one) else round(one) for one in share.tolist()]
@@ -186,8 +186,8 @@ def _shades() -> list[str]:
 
 def _names(
     colours: Colouring,
-    rows: NDArray[np.int64],
-    points: NDArray[np.float64],
+    rows: Ints,
+    points: Floats,
     frame: Frame,
     scale: float,
 ) -> list[dict[str, Any]]:
@@ -235,9 +235,9 @@ def _said(value: Any) -> str:
 
 def _pictures(
     parts: list[Any],
-    owner: NDArray[np.int64],
-    local: NDArray[np.int64],
-    order: NDArray[np.int64],
+    owner: Ints,
+    local: Ints,
+    order: Ints,
     budget: int,
 ) -> list[str | None]:
     found: list[str | None] = [None] * len(owner)

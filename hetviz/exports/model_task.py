@@ -6,9 +6,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.exports.model import model_bytes
 from hetviz.io import gate, limits
@@ -28,7 +26,7 @@ def fit_model(
     hold_out: float,
     progress: Progress,
     weights: Mapping[str, float] | None = None,
-    only: NDArray[np.int64] | None = None,
+    only: Ints | None = None,
 ) -> Findings:
     """Fit a method and return it as it is saved.
 

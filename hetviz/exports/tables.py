@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Floats, Ints, Texts
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.edit import global_rows
 from hetviz.errors import ParameterError
@@ -115,9 +116,7 @@ def neighbors_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def _nearest(
-    X: NDArray[np.float64], Y: NDArray[np.float64], k: int, same: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
+def _nearest(X: Floats, Y: Floats, k: int, same: bool) -> tuple[Ints, Ints, Floats] | None:
     from sklearn.neighbors import NearestNeighbors
 
     rows = np.flatnonzero(np.isfinite(X).all(axis=1))
@@ -159,7 +158,7 @@ def atlas_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd
     return pd.DataFrame({name: found[name] for name in [*first, *rest]})
 
 
-def _texts(part: Any) -> NDArray[np.object_]:
+def _texts(part: Any) -> Texts:
     out = np.empty(len(part), dtype=object)
     columns = [
         name for name in (part.recipe or {}).get("text", ()) if part.table is not None
@@ -173,7 +172,7 @@ def _texts(part: Any) -> NDArray[np.object_]:
 
 def _own_columns(data: HeteroData) -> pd.DataFrame:
     many = len(data.datasets) > 1
-    columns: dict[str, NDArray[np.object_]] = {}
+    columns: dict[str, Texts] = {}
     for name, part in data.datasets.items():
         if part.table is None:
             continue

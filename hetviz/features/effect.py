@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Matrix
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.features import table
 from hetviz.features.columns import block
 from hetviz.features.recipe import recipe_of
-
-Floats = NDArray[np.float64]
 
 N_NEIGHBORS = 10
 MOST_ROWS = 20_000
@@ -22,7 +18,7 @@ _LOOKED_AT = ("number", "date", "category", "list", "latlong")
 
 
 def neighbor_agreement(
-    X: Any, Y: Floats, n_neighbors: int = N_NEIGHBORS, random_state: int = 0
+    X: Matrix, Y: Floats, n_neighbors: int = N_NEIGHBORS, random_state: int = 0
 ) -> float:
     r"""Return how much more alike in X neighbours on a map are than items taken by chance.
 

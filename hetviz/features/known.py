@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Texts
 from hetviz.data import HeteroData
 from hetviz.features.columns.types import Column, infer
 
@@ -32,7 +32,7 @@ def known_columns(data: HeteroData, dataset: str) -> dict[str, Column]:
     return found
 
 
-def groups_of(column: Column) -> NDArray[np.object_] | None:
+def groups_of(column: Column) -> Texts | None:
     """Return the group that a column puts each row in, as text; None where it makes no groups.
 
     Categories are groups, and so are whole numbers of which there are at most `FEW_NUMBERS`.

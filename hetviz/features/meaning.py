@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, is_sparse
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 
 def feature_names(dataset: Dataset) -> list[str]:
@@ -114,9 +111,9 @@ def columns_along(
 
 def _moments(X: object) -> tuple[Floats, Floats]:
     """Return mean and variance of each column."""
-    if sp.issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()  # type: ignore[attr-defined]
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()  # type: ignore[attr-defined]
+    if is_sparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return mean, np.maximum(squares - mean**2, 0.0)
     dense = np.asarray(X, dtype=np.float64)
     return dense.mean(axis=0), dense.var(axis=0)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats, is_sparse
 from hetviz.data import Dataset
 from hetviz.data.model.checks import Matrix
 from hetviz.errors import DataError, ParameterError, Problem
@@ -146,7 +146,7 @@ def transform_features(
     rows: pd.DataFrame,
     media: Sequence[Any] | None = None,
     *,
-    vectors: Matrix | NDArray[Any] | None = None,
+    vectors: Matrix | Array | None = None,
     problems: list[Problem] | None = None,
 ) -> Matrix:
     """Make of new rows the features that a dataset has.
@@ -292,9 +292,9 @@ def _own_vectors(
     return step, V * step["factors"][0], names
 
 
-def _beside(V: Any, X: NDArray[np.float64] | None) -> Matrix:
+def _beside(V: Any, X: Floats | None) -> Matrix:
     """Return own vectors with the other features behind them; sparse ones stay sparse."""
-    if sp.issparse(V):
+    if is_sparse(V):
         return sp.csr_array(V if X is None else sp.hstack([V, sp.csr_array(X)], format="csr"))
     return np.asarray(V) if X is None else np.hstack([V, X])
 
@@ -312,7 +312,7 @@ def _share_again(steps: list[dict[str, Any]], X: Matrix) -> None:
 def _total_variance(X: Any) -> float:
     if not X.shape[0]:
         return 0.0
-    if sp.issparse(X):
+    if is_sparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         return float(X.multiply(X).sum() / X.shape[0] - mean @ mean)
     return float(np.asarray(X).var(axis=0).sum())

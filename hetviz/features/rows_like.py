@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._types import is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import VECTORS
@@ -86,7 +87,7 @@ def with_rows(dataset: Dataset, new: Dataset) -> Dataset:
     if dataset.X is not None:
         X = (
             sp.vstack([dataset.X, sp.csr_array(new.X)], format="csr")
-            if sp.issparse(dataset.X)
+            if is_sparse(dataset.X)
             else np.vstack([dataset.X, np.asarray(new.X)])
         )
     table = None

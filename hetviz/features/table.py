@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
 from hetviz.features.columns import cells as given
@@ -41,7 +41,7 @@ class TableFeatures:
         What was left out or filled in, and why.
     """
 
-    X: NDArray[np.float64] | None
+    X: Floats | None
     feature_names: tuple[str, ...]
     recipe: dict[str, Any]
     columns: tuple[Column, ...]
@@ -154,7 +154,7 @@ class _Fitting:
             name: known.get(name) or infer(name, table[name], decimal)
             for name in [*first, *(name for name in table.columns if name not in first)]
         }
-        self.blocks: list[NDArray[np.float64]] = []
+        self.blocks: list[Floats] = []
         self.steps: list[dict[str, Any]] = []
         self.left_out: list[dict[str, Any]] = []
         self.names: list[str] = []

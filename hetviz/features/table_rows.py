@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block, categories, images
 from hetviz.features.columns import cells as given
@@ -17,7 +17,7 @@ from hetviz.features.table_notes import no_column
 _STRICT = ("unknown-column", "not-numbers")
 
 
-def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> NDArray[np.float64]:
+def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> Floats:
     """Make the same features from the rows of another table.
 
     Parameters
@@ -49,7 +49,7 @@ def transform_gently(
     table: pd.DataFrame,
     media: Sequence[Any] | None,
     problems: list[Problem],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Make the same features; what does not fit counts as missing, and is told in `problems`.
 
     Returns

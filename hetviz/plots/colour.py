@@ -13,6 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hetviz._types import Array, Bools, Floats, Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.palette import N_SLOTS
 
@@ -76,8 +77,8 @@ class Colouring:
 
     option: ColourOption
     categories: tuple[str, ...]
-    code: NDArray[np.int64]
-    value: NDArray[np.float64]
+    code: Ints
+    value: Floats
     n_other: int = 0
     borrowed: tuple[str, ...] = ()
 
@@ -152,12 +153,12 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     return _with_borrowed(data, dataset, result)
 
 
-def layer_colouring(key: str, value: NDArray[np.float64]) -> Colouring:
+def layer_colouring(key: str, value: Floats) -> Colouring:
     """Return the colouring by one of `LAYERS`, `value` of shape (n_rows,); NaN without one."""
     return Colouring(LAYERS[key], (), np.zeros(len(value), dtype=np.int64), value)
 
 
-def cluster_colouring(names: Sequence[str], codes: NDArray[np.int64]) -> Colouring:
+def cluster_colouring(names: Sequence[str], codes: Ints) -> Colouring:
     """Return the colouring by clusters, codes of shape (n_rows,); -1 for rows of none."""
     return Colouring(CLUSTER, tuple(names), codes, np.full(len(codes), np.nan))
 
@@ -207,7 +208,7 @@ def _kind(values: pd.Series) -> Kind | None:
     return "categories"
 
 
-def _spread_codes(data: HeteroData, code: NDArray[np.int64], n_codes: int) -> NDArray[np.int64]:
+def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:
     """Fill rows without a code: from the same object, else with what most of their links say."""
     out = code.copy()
     _from_same_object(data, out, out == NO_VALUE, NO_VALUE)
@@ -233,7 +234,7 @@ def _spread_codes(data: HeteroData, code: NDArray[np.int64], n_codes: int) -> ND
     return out
 
 
-def _spread_numbers(data: HeteroData, value: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread_numbers(data: HeteroData, value: Floats) -> Floats:
     """Fill rows of NaN: from the same object, else with the mean of what they are linked to."""
     out = value.copy()
     _from_same_object(data, out, np.isnan(out), np.nan)
@@ -250,9 +251,7 @@ def _spread_numbers(data: HeteroData, value: NDArray[np.float64]) -> NDArray[np.
     return out
 
 
-def _from_same_object(
-    data: HeteroData, out: NDArray[Any], missing: NDArray[np.bool_], nothing: float
-) -> None:
+def _from_same_object(data: HeteroData, out: Array, missing: Bools, nothing: float) -> None:
     if len(data.entities) == len(data.datasets):
         return
     by_object = np.full(data.n_objects, nothing, dtype=out.dtype)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.plots.palette import Theme, tokens
 
 Curve = tuple[Sequence[float], Sequence[float]]
@@ -32,8 +32,8 @@ class Sort:
     """
 
     look_at: float  # in the curve's own x
-    real: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    chance: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    real: Callable[[Floats], Floats]
+    chance: Callable[[Floats], Floats]
     ticks: tuple[float, ...]
     tick_words: tuple[str, ...]
     title: str
@@ -41,7 +41,7 @@ class Sort:
     chance_at: tuple[float, float]
 
 
-def _even(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _even(x: Floats) -> Floats:
     """Return evenly spread shares for places on the logarithmic axis."""
     return 1.0 + np.log10(x) / 3.0
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz._types import Array, Bools, Ints
 from hetviz.plots.palette import NUMBERS
 
 _STEPS = 256
@@ -69,7 +70,7 @@ def density_image(
     points: NDArray[np.floating[Any]],
     tints: NDArray[np.float32],
     window: Window,
-    among: NDArray[np.bool_] | None = None,
+    among: Bools | None = None,
 ) -> bytes:
     """Return a PNG, transparent where there are no points.
 
@@ -113,8 +114,8 @@ def density_image(
 
 
 def _cells(
-    points: NDArray[np.floating[Any]], window: Window, among: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    points: NDArray[np.floating[Any]], window: Window, among: Bools | None
+) -> tuple[Ints, Ints]:
     """Return the pixel of each point in the window, and which points those are."""
     column = (points[:, 0] - window.x[0]) * (window.width / (window.x[1] - window.x[0]))
     row = (window.y[1] - points[:, 1]) * (window.height / (window.y[1] - window.y[0]))
@@ -128,7 +129,7 @@ def _cells(
     return cell, rows
 
 
-def _blurred(flat: NDArray[Any], window: Window) -> NDArray[np.float32]:
+def _blurred(flat: Array, window: Window) -> NDArray[np.float32]:
     """Return counts as a picture, each spread a little over the pixels around it."""
     image = flat.reshape(window.height, window.width).astype(np.float32)
     side, middle, _ = _BLUR

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hetviz._types import Bools, Floats
 
 _SAMPLE = 800
 _CELL = 0.06
@@ -30,13 +31,13 @@ class Frame:
         Horizontal units are drawn this much longer than vertical ones, to fill a wide frame.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     outside: int
     stretch: float = 1.0
 
     @classmethod
-    def around(cls, points: NDArray[np.float64]) -> Frame:
+    def around(cls, points: Floats) -> Frame:
         """Return the frame of the 0.6 to 99.4 % quantiles of `points`, shape (n, 2), padded."""
         if len(points) == 0:
             return cls(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), 0)
@@ -48,11 +49,11 @@ class Frame:
         stretch = float(np.clip(1.5 * size[1] / size[0], 1.0, 1.25))
         return cls(low, high, outside, stretch)
 
-    def inside(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def inside(self, points: Floats) -> Bools:
         """Return which points lie in the frame."""
         return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
 
-    def pixels(self, points: NDArray[np.float64], width: float, height: float) -> Pixels:
+    def pixels(self, points: Floats, width: float, height: float) -> Pixels:
         """Return the points in pixels of a `width` x `height` picture, and the pixels per unit."""
         span = self.high - self.low
         per_y = min(width / (span[0] * self.stretch), height / span[1])
@@ -64,8 +65,8 @@ class Frame:
 class Pixels:
     """Points in pixels, the origin in the middle, and the pixels per unit of each axis."""
 
-    at: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    at: Floats
+    scale: Floats
 
 
 @dataclass
@@ -109,7 +110,7 @@ def name_size(text: str, font: float) -> tuple[float, float]:
     return text_width(text, font, bold=True), font * 1.35
 
 
-def densest_first(at: NDArray[np.float64], reach: float, most: int = _CANDIDATES) -> list[int]:
+def densest_first(at: Floats, reach: float, most: int = _CANDIDATES) -> list[int]:
     """Return `most` points from the densest place down, no two of them close together.
 
     Cost O(m^2) for m points, of which at most 800 are used.
@@ -130,11 +131,11 @@ def densest_first(at: NDArray[np.float64], reach: float, most: int = _CANDIDATES
 
 
 def name_places(
-    at: NDArray[np.float64],
-    dots: NDArray[np.float64],
+    at: Floats,
+    dots: Floats,
     size: tuple[float, float],
     reach: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return where the middle of a group's name may go, best first, in pixels.
 
     Parameters
@@ -163,14 +164,14 @@ def name_places(
     away = np.abs(dots[None, :, :] - places[:, None, :])
     # The point that the name stands beside touches its box and is not covered.
     covered = (away < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
-    nearest: NDArray[np.float64] = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
+    nearest: Floats = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
     return nearest
 
 
 def place_names(
     board: Board,
-    groups: Iterable[tuple[str, NDArray[np.float64]]],
-    dots: NDArray[np.float64],
+    groups: Iterable[tuple[str, Floats]],
+    dots: Floats,
     font: float,
 ) -> dict[str, tuple[float, float]]:
     """Place each group's name at the first of its `name_places` that is free, in pixels.
@@ -188,20 +189,18 @@ def place_names(
     return found
 
 
-def name_anchors(
-    frame: Frame, at: NDArray[np.float64], dots: NDArray[np.float64], name: str, font: float
-) -> NDArray[np.float64]:
+def name_anchors(frame: Frame, at: Floats, dots: Floats, name: str, font: float) -> Floats:
     """Return `name_places` on a picture of middle size, as points of the plane, shape (k, 2)."""
     picture = _PICTURE
     group, seen = frame.pixels(at, *picture), frame.pixels(dots, *picture)
     places = name_places(group.at, seen.at, name_size(name, font), _CELL * max(picture))
-    anchors: NDArray[np.float64] = places / group.scale + (frame.low + frame.high) / 2
+    anchors: Floats = places / group.scale + (frame.low + frame.high) / 2
     return anchors
 
 
 def place_items(
     board: Board,
-    at: NDArray[np.float64],
+    at: Floats,
     order: Iterable[int],
     sizes: Mapping[int, tuple[float, float]],
     most: int,

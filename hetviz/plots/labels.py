@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.plots.label_placement import (
@@ -85,7 +85,7 @@ def hide_rules(within: str, written: Written) -> str:
 class _Box:
     """Something written: its place in the plane, its extent in pixels, moved right by `shift`."""
 
-    at: NDArray[np.float64]
+    at: Floats
     size: Pair
     shift: float = 0.0
     grows: bool = False
@@ -94,8 +94,8 @@ class _Box:
 def write(
     figure: go.Figure,
     data: HeteroData,
-    points: NDArray[np.float64],
-    drawn: NDArray[np.int64],
+    points: Floats,
+    drawn: Ints,
     frame: Frame,
     colouring: Colouring,
     theme: Theme,
@@ -129,8 +129,8 @@ class _Writer:
     def __init__(
         self,
         data: HeteroData,
-        at: NDArray[np.float64],
-        drawn: NDArray[np.int64],
+        at: Floats,
+        drawn: Ints,
         frame: Frame,
         colouring: Colouring,
         theme: Theme,
@@ -145,7 +145,7 @@ class _Writer:
         self.boxes: list[_Box] = []
         self.texts: list[dict[str, object]] = []
         self.pictures: list[dict[str, object]] = []
-        self.names: dict[str, tuple[NDArray[np.int64], str]] = {}
+        self.names: dict[str, tuple[Ints, str]] = {}
         for k, name in enumerate(colouring.categories):
             members = np.flatnonzero(colouring.code[drawn] == k)
             if len(members):
@@ -188,11 +188,11 @@ class _Writer:
         return written
 
     @property
-    def _middle(self) -> NDArray[np.float64]:
-        middle: NDArray[np.float64] = (self.frame.low + self.frame.high) / 2
+    def _middle(self) -> Floats:
+        middle: Floats = (self.frame.low + self.frame.high) / 2
         return middle
 
-    def _text(self, at: NDArray[np.float64], text: str, font: dict[str, object]) -> None:
+    def _text(self, at: Floats, text: str, font: dict[str, object]) -> None:
         self.texts.append(
             {
                 "x": float(at[0]),
@@ -235,7 +235,7 @@ class _Writer:
             self.boxes.append(_Box(self.at[k], (gap, gap), grows=True))
             self._picture(k, pixels.scale / growth)
 
-    def _picture(self, k: int, scale: NDArray[np.float64]) -> None:
+    def _picture(self, k: int, scale: Floats) -> None:
         name = list(self.data.datasets)[self.owner[k]]
         source = None if self.picture_of is None else self.picture_of(name, int(self.row[k]))
         if source is not None:

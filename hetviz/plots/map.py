@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
 from hetviz.plots.label_placement import Frame
@@ -157,8 +157,8 @@ def _trace(
     data: HeteroData,
     name: str,
     place: int,
-    points: NDArray[np.float64],
-    placed: NDArray[np.bool_],
+    points: Floats,
+    placed: Bools,
     colouring: Colouring,
     theme: Theme,
     selected: Collection[int],
@@ -192,7 +192,7 @@ def _trace(
 
 
 def _marker_colours(
-    colouring: Colouring, rows: NDArray[np.int64], theme: Theme, with_bar: bool
+    colouring: Colouring, rows: Ints, theme: Theme, with_bar: bool
 ) -> dict[str, object]:
     token = tokens(theme)
     if colouring.option.kind == "numbers":
@@ -238,7 +238,7 @@ def _marker_colours(
     }
 
 
-def _hover(data: HeteroData, name: str, rows: NDArray[np.int64], colouring: Colouring) -> list[str]:
+def _hover(data: HeteroData, name: str, rows: Ints, colouring: Colouring) -> list[str]:
     titles = data[name].titles
     start = data.offsets[name].start
     by_dataset = colouring.option.kind == "dataset"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.layout import plain_layout
@@ -22,7 +22,7 @@ _LONGEST = 22
 
 def newcomers_figure(
     embedding: Embedding,
-    places: NDArray[np.float64],
+    places: Floats,
     names: Sequence[str],
     doubtful: Sequence[bool],
     theme: Theme = "light",
@@ -105,9 +105,7 @@ def newcomers_figure(
     return figure
 
 
-def _on_picture(
-    embedding: Embedding, points: NDArray[np.float64], places: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _on_picture(embedding: Embedding, points: Floats, places: Floats) -> Floats:
     """Return where places on the map's axes are drawn: as those that are there are."""
     Y = embedding.stacked()
     there = np.isfinite(Y).all(axis=1) & np.isfinite(points).all(axis=1)
@@ -115,7 +113,7 @@ def _on_picture(
         return places[:, :2]
     A = np.column_stack([Y[there], np.ones(int(there.sum()))])
     turn, *_ = np.linalg.lstsq(A, points[there], rcond=None)
-    out: NDArray[np.float64] = np.column_stack([places, np.ones(len(places))]) @ turn
+    out: Floats = np.column_stack([places, np.ones(len(places))]) @ turn
     return out
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
@@ -147,8 +147,8 @@ class _Drawing:
         self,
         data: HeteroData,
         colouring: Colouring,
-        points: NDArray[np.float64],
-        rows: NDArray[np.int64],
+        points: Floats,
+        rows: Ints,
         frame: Frame,
         width: float,
         names: str,
@@ -208,7 +208,7 @@ class _Drawing:
         few = float(np.clip((1000 / max(len(self.rows), 1)) ** 0.25, 0.55, 1.6))
         return 2.7 * few * self.grown
 
-    def _colours(self) -> list[str] | NDArray[np.float64]:
+    def _colours(self) -> list[str] | Floats:
         """Return the colour of each seen row."""
         if self.colouring.option.kind == "numbers":
             low, high = number_range(self.colouring.value)
@@ -216,7 +216,7 @@ class _Drawing:
             return [_scale(value) for value in share.tolist()]
         return [colour_of(int(code)) for code in self.colouring.code[self.rows]]
 
-    def _dots(self, axes: Axes, at: NDArray[np.float64], dot: float) -> None:
+    def _dots(self, axes: Axes, at: Floats, dot: float) -> None:
         colours = np.array(self._colours(), dtype=object)
         many = len(self.rows) > _MOST_SHAPES
         for place, name in enumerate(self.data.datasets):
@@ -242,9 +242,7 @@ class _Drawing:
     def _name_size(self) -> float:
         return 1.12 * self.font
 
-    def _placed_names(
-        self, board: Board, at: NDArray[np.float64]
-    ) -> dict[int, tuple[str, float, float]]:
+    def _placed_names(self, board: Board, at: Floats) -> dict[int, tuple[str, float, float]]:
         """Return the names that fit: text, left end and base line, from the middle of the map."""
         size = self._name_size
         code = self.colouring.code[self.rows]
@@ -263,9 +261,7 @@ class _Drawing:
                     break
         return found
 
-    def _write_words(
-        self, axes: Axes, board: Board, at: NDArray[np.float64], middle: NDArray[np.float64]
-    ) -> None:
+    def _write_words(self, axes: Axes, board: Board, at: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]
         titles = np.concatenate([part.titles for part in self.data.datasets.values()])[self.rows]
         size = 0.86 * self.font

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats
 from hetviz.data import Embedding
 
 # Spreads that differ by less than this are drawn as they are.
@@ -29,8 +29,8 @@ class Drawn:
         What the picture does to the map, one sentence each.
     """
 
-    points: NDArray[np.float64]
-    placed: NDArray[np.bool_]
+    points: Floats
+    placed: Bools
     notes: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ def unjoined(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
     return [f"Nothing joins {' and '.join(parts)} here: nearness between them means nothing."]
 
 
-def _comparable(embedding: Embedding) -> tuple[NDArray[np.float64], list[str]]:
+def _comparable(embedding: Embedding) -> tuple[Floats, list[str]]:
     """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
     radius: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():
@@ -80,7 +80,7 @@ def _comparable(embedding: Embedding) -> tuple[NDArray[np.float64], list[str]]:
     return np.vstack(parts), notes
 
 
-def _representable(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _representable(points: Floats) -> Floats:
     there = points[~np.isnan(points).any(axis=1)]
     if not len(there):
         return points

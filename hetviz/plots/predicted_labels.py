@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
 from hetviz.plots.colour import spoken
 from hetviz.plots.label_placement import Frame
@@ -199,7 +200,7 @@ def doubt_figure(
     starts = np.cumsum([0, *(len(Y) for Y in embedding.coordinates.values())])
     symbol = shape_of(int(np.searchsorted(starts, at[0], side="right")) - 1)[0] if len(at) else None
 
-    def dots(chosen: NDArray[np.bool_], colour: Any, name: str) -> None:
+    def dots(chosen: Bools, colour: Any, name: str) -> None:
         extra = {"colorscale": NUMBERS} if not classes else {}
         figure.add_scattergl(
             x=points[at[chosen], 0],
@@ -235,17 +236,17 @@ def doubt_figure(
 
 def _class_names(
     figure: go.Figure,
-    points: NDArray[np.float64],
-    at: NDArray[np.int64],
+    points: Floats,
+    at: Ints,
     labels: Sequence[Any],
     classes: Sequence[str],
-    there: NDArray[np.bool_],
+    there: Bools,
     theme: Theme,
 ) -> None:
     """Write each class in its colour amid its items, where it meets no other name."""
     token = tokens(theme)
     span = np.ptp(points[np.isfinite(points).all(axis=1)], axis=0)
-    taken: list[NDArray[np.float64]] = []
+    taken: list[Floats] = []
     for place, one in enumerate(classes[:N_SLOTS]):
         chosen = there & np.array([label == one for label in labels], dtype=bool)
         if not chosen.any():

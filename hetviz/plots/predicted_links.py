@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.layout import plain_layout
@@ -203,10 +204,10 @@ def proposed_figure(
 
 def _names(
     figure: go.Figure,
-    points: NDArray[np.float64],
+    points: Floats,
     marked: Sequence[int],
     names: Mapping[int, str],
-    window: tuple[NDArray[np.float64], NDArray[np.float64]],
+    window: tuple[Floats, Floats],
     ink: str,
     paper: str,
 ) -> None:

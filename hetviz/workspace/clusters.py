@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.runs.cluster.codes import cluster_frame
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ class Clustered:
     """
 
     codes: Mapping[str, Ints]
-    ids: Mapping[str, NDArray[np.object_]]
+    ids: Mapping[str, Texts]
     names: tuple[str, ...]
     stability: tuple[float, ...]
     how: Mapping[str, Any] = field(default_factory=dict)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.stating import without_sets
 from hetviz.errors import DataError, Problem
@@ -56,7 +56,7 @@ class Run:
     hold_out: float = 0.0
     figures: Mapping[str, Any] | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
-    only: NDArray[np.int64] | None = None
+    only: Ints | None = None
     starred: bool = False
     when: str = ""
     before: Embedding | None = None

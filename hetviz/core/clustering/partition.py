@@ -5,10 +5,8 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints
 
 METHODS = ("k-means", "hdbscan", "agglomerative")
 NONE = -1

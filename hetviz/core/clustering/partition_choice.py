@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.clustering.partition import canonical, group_sizes, nearest_code, partition
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_JUDGED = 5_000
 _MOST_PAIRED = 2_000

@@ -15,13 +15,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Sparse
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.core.spectral.eigen import slices
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST_ROWS = 4
 """Datasets with fewer rows have no neighbourhoods."""
@@ -68,7 +65,7 @@ def conditional_affinities(found: Neighbors, perplexity: float) -> Any:
     return P
 
 
-def with_guidance(P: Any, W: Any) -> Any:
+def with_guidance(P: Sparse | None, W: Sparse) -> Sparse:
     """Blend p_{j|i} with links within the dataset.
 
     Parameters
@@ -101,7 +98,7 @@ def symmetric_affinities(P: Any) -> Any:
     return both / total if total > 0 else None
 
 
-def link_affinities(W: Any, normalization: str = "unnorm") -> Any:
+def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
     """Return R of a block of links: weights, normalised and then scaled to a sum of 1.
 
     Parameters
@@ -168,7 +165,7 @@ class Joint:
         R_de of each pair of datasets with links.
     """
 
-    P: Any
+    P: Sparse
     beta: Mapping[tuple[int, int], float]
     within: Mapping[int, Any]
     across: Mapping[tuple[int, int], Any]
@@ -191,8 +188,8 @@ class Joint:
 
 def joint_affinities(
     conditional: Sequence[Any],
-    positive: Any,
-    negative: Any,
+    positive: Sparse,
+    negative: Sparse,
     sizes: Sequence[int],
     balance: Balance,
     normalization: str = "unnorm",

@@ -6,10 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints, is_sparse
 
 _ENTRIES = 4_000_000
 
@@ -30,7 +28,7 @@ class FeatureSpace:
     """Squared Euclidean distances among the rows of X, (n, d) dense or CSR."""
 
     def __init__(self, X: Any) -> None:
-        if sp.issparse(X):
+        if is_sparse(X):
             self._X: Any = sp.csr_array(X)
             self._size = np.asarray(self._X.multiply(self._X).sum(axis=1)).ravel()
         else:
@@ -42,7 +40,7 @@ class FeatureSpace:
     def between(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""
         product = self._X[rows] @ self._X[columns].T
-        D = product.toarray() if sp.issparse(product) else product
+        D = product.toarray() if is_sparse(product) else product
         D *= -2.0
         D += self._size[rows][:, None]
         D += self._size[columns]
@@ -55,7 +53,7 @@ class FeatureSpace:
         for start in range(0, len(rows), step):
             a, b = rows[start : start + step], columns[start : start + step]
             A, B = self._X[a], self._X[b]
-            if sp.issparse(A):
+            if is_sparse(A):
                 product = np.asarray(A.multiply(B).sum(axis=1)).ravel()
             else:
                 product = np.einsum("ij,ij->i", A, B)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Matrix, Sparse
 from hetviz.core.graph.neighbors import approximate_neighbors, euclidean_rows, nearest_neighbors
-
-Floats = NDArray[np.float64]
 
 EXACT_ROWS = 60_000
 """Up to this many rows every two are compared."""
 
 
 def neighbor_graph(
-    X: Any,
+    X: Matrix,
     n_neighbors: int,
     *,
     heat: bool = True,
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
-) -> Any:
+) -> Sparse:
     """Join every row with its nearest rows.
 
     Parameters

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Bools, Floats, Ints, Sparse
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class SignedGraph:
         W+ and W-, both non-negative, so that W = W+ - W-.
     """
 
-    positive: Any
+    positive: Sparse
     negative: Any
 
     @classmethod
@@ -40,7 +38,7 @@ class SignedGraph:
         rows, columns = W.coords[0][off_diagonal], W.coords[1][off_diagonal]
         values = W.data[off_diagonal]
 
-        def part(keep: NDArray[np.bool_], sign: float) -> Any:
+        def part(keep: Bools, sign: float) -> Any:
             entries = (sign * values[keep], (rows[keep], columns[keep]))
             return sp.csr_array(entries, shape=W.shape)
 
@@ -82,7 +80,7 @@ class SignedGraph:
         return SignedGraph(self.positive[rows][:, rows], self.negative[rows][:, rows])
 
 
-def dataset_components(W: Any, sizes: Sequence[int]) -> Ints:
+def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
     """Say which datasets hang together through guidance.
 
     Parameters

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hetviz.core.graph.distances import Floats, Ints, Space
+from hetviz._types import Floats, Ints
+from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
 
 EXACT_PAIRS = 16_000_000
@@ -85,7 +85,7 @@ def horizon(
 
 def mistaken(
     data: Space, places: Space, rows: Ints, seen: Horizon, k: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Count false and missing neighbours of rows among the rows seen.
 
     Parameters

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints, Matrix, is_sparse
+
 Rows = Callable[[Ints], Floats]
 """Given row numbers (q,), return their dissimilarities to all n rows: shape (q, n)."""
 
@@ -45,7 +44,7 @@ class Preservation:
 
 def euclidean_rows(X: Any) -> Rows:
     """Serve squared Euclidean distances between the rows of X, (n, d) dense or CSR."""
-    if sp.issparse(X):
+    if is_sparse(X):
         X = sp.csr_array(X)
         size = np.asarray(X.multiply(X).sum(axis=1)).ravel()
     else:
@@ -55,7 +54,7 @@ def euclidean_rows(X: Any) -> Rows:
 
     def rows(queries: Ints) -> Floats:
         product = X[queries] @ X.T
-        dense = product.toarray() if sp.issparse(product) else product
+        dense = product.toarray() if is_sparse(product) else product
         return np.asarray(size[queries][:, None] + size[None, :] - 2.0 * dense)
 
     return rows
@@ -66,7 +65,7 @@ def cross_squared_distances(A: Any, B: Any) -> Floats:
 
     Shape (m, n); exactly 0 where two rows are equal. O(m n d).
     """
-    if sp.issparse(A) or sp.issparse(B):
+    if is_sparse(A) or is_sparse(B):
         A, B = sp.csr_array(A), sp.csr_array(B)
         sizes = [np.asarray(M.multiply(M).sum(axis=1)).ravel() for M in (A, B)]
         D = np.add.outer(*sizes) - 2.0 * (A @ B.T).toarray()
@@ -79,7 +78,7 @@ def cross_squared_distances(A: Any, B: Any) -> Floats:
     rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
     for i, j in zip(rows, columns, strict=True):
         difference = A[[i]] - B[[j]]
-        D[i, j] = (difference.multiply(difference) if sp.issparse(A) else difference**2).sum()
+        D[i, j] = (difference.multiply(difference) if is_sparse(A) else difference**2).sum()
     return np.asarray(np.maximum(D, 0.0))
 
 
@@ -230,7 +229,7 @@ def nearest_neighbors(
     return Neighbors(index, np.maximum(found, 0.0))
 
 
-def approximate_neighbors(X: Any, k: int, random_state: int = 0) -> Neighbors:
+def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     """Find about the k nearest of each row of features, by nearest-neighbour descent.
 
     Parameters

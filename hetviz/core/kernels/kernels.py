@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack, solve_triangular
 from scipy.spatial.distance import pdist
 
+from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CLIP = 1e-10
 """Eigenvalues below this share of the largest are taken for rounding and dropped."""
@@ -168,7 +165,7 @@ def kernel_map(
     return fitted if fitted is not None else _eigen_map(K, where)
 
 
-def landmark_map(kernel: Kernel, X: Any, n_landmarks: int, random_state: int = 0) -> KernelMap:
+def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int = 0) -> KernelMap:
     """Fit a Nystroem map: the kernel's empirical map on a few spread-out rows.
 
     Landmarks are drawn, a few at a time, with probability proportional to what the kernel of the

@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.kernels.mkpe_scores import Domain, Scores
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SWEEPS = 100
 STEPS = (1e-14, 1e12)

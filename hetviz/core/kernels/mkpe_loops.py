@@ -10,13 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hetviz._types import Floats, Ints
 from hetviz.core.compiled import compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FARTHEST = 40.0
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, lapack, solve_triangular
 
+from hetviz._types import Floats
 from hetviz.errors import NotApplicableError
-
-Floats = NDArray[np.float64]
 
 LOW_RANK_ABOVE = 400
 RANK = 200

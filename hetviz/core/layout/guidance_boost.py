@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats, Sparse
 
 FAR = 0.1
 """Share of the map's extent beyond which a pair that was said to be together is far apart."""
@@ -22,7 +21,7 @@ LOUDER = 20.0
 """Factor of such pairs while they are brought together."""
 
 
-def spoken_part(P: Any, W: Any, strength: float = 1.0) -> Any:
+def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
     """Return what statements add to a graph of affinities.
 
     Parameters
@@ -49,7 +48,7 @@ def spoken_part(P: Any, W: Any, strength: float = 1.0) -> Any:
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
-def louder(S: Any, Y: Floats) -> Any | None:
+def louder(S: Sparse, Y: Floats) -> Any | None:
     """Return what to add to a graph while far pairs of S are brought together; None without any.
 
     Parameters
@@ -69,7 +68,7 @@ def louder(S: Any, Y: Floats) -> Any | None:
     return sp.csr_array((values, (i[far], j[far])), shape=entries.shape)
 
 
-def met(S: Any, Y: Floats) -> Floats:
+def met(S: Sparse, Y: Floats) -> Floats:
     """Return a map on which far pairs of S have come together, the rest where it was.
 
     Each item goes towards the mean of those it was said to be with, the farther the more it hears

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
-
-Floats = NDArray[np.float64]
 
 PERPLEXITY = 4.0
 """A new item lies where its few nearest are; more would draw it into the middle of the map."""

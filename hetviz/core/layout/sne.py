@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats, Ints
 from hetviz.errors import HetvizError
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXACT_ROWS = 8_000
 """Up to this many points all pairs repel each other exactly, once the layout has spread; above,
@@ -300,7 +297,7 @@ class Layout:
             self._grid(self._x, self._y, self._push)
             each(self._chunks, kernels.attraction, *self._points, *self._graph, self._pull)
 
-    def _keep_apart(self, force: NDArray[Any], reach: Any) -> None:
+    def _keep_apart(self, force: Array, reach: Any) -> None:
         self._kernels.push_apart(*self._points, *self._pairs, force, reach, self._pull)
 
 

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats
 from hetviz.core.compiled import Team, compiled
-
-Array = NDArray[Any]
 
 COARSEST, FINEST = 0.5, 0.12
 """Spacing of nodes, in units of the kernel's width; finer while the layout is still small."""
@@ -127,7 +125,7 @@ class GridRepulsion:
         fields = scipy.fft.irfft(product[:, : nodes[0]], n=pad_y, axis=2, workers=workers)
         team.each([part[1:] for part in parts], _gather, x, y, place, fields, out)
 
-    def _planned(self, size: NDArray[np.float64]) -> tuple[float, int, int]:
+    def _planned(self, size: Floats) -> tuple[float, int, int]:
         """Return spacing and padded nodes, unchanged while they still fit."""
         largest = float(size.max())
         wanted = max(float(np.clip(largest / 100.0, FINEST, COARSEST)), largest / MOST_NODES)

@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 
+from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXTENT = 10.0
 """Size of the layout at the start."""
@@ -22,7 +19,7 @@ _EDGES_PER_REPORT = 1_000_000
 _EPOCHS_PER_REPORT = 20
 
 
-def fuzzy_graph(found: Neighbors) -> Any:
+def fuzzy_graph(found: Neighbors) -> Sparse:
     """Return the union of the fuzzy neighbourhoods of all items.
 
     Parameters

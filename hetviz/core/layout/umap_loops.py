@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array
 from hetviz.core.compiled import compiled
-
-Array = NDArray[Any]
 
 _TOLERANCE = 1e-5
 _STEPS = 64

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.graph.local_scale import n_near
 from hetviz.core.graph.neighbors import cross_squared_distances
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ENTRIES = 4_000_000
 _SAMPLED = 2_000

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.neighbors import cross_squared_distances, nearest_columns
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
@@ -57,7 +53,7 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     return np.asarray(index[~itself].reshape(len(A), k))
 
 
-def linked(W: sp.csr_array, rows: Ints, columns: Ints) -> Flags:
+def linked(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
     """Say which entries of a sparse matrix are there; `rows` (q,), `columns` (q, k)."""
     n = W.shape[1]
     keys = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) * n + W.indices
@@ -212,7 +208,7 @@ def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
     return np.asarray((left + right + 1.0) / 2.0)
 
 
-def label_agreement(Y: Floats, codes: Ints, k: int) -> Flags:
+def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
     """Say of each row whether most of its k nearest rows have its own label.
 
     Parameters

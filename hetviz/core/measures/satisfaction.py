@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats
 
 EXACT_PAIRS = 20_000_000
 """Up to this many candidate pairs are all counted; above it they are sampled."""

@@ -6,17 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.neighbors import Rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK_ENTRIES = 4_000_000
 
 
-def likeness(squared: Rows, queries: Ints, n: int, k: int) -> Any:
+def likeness(squared: Rows, queries: Ints, n: int, k: int) -> Sparse:
     """Weigh the k nearest rows of some rows: exp(-d^2 / s^2), s the distance of the middle one.
 
     Parameters

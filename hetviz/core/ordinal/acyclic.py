@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import rustworkx as rx
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from hetviz._types import Bools, Floats, Ints
 
 
-def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: np.random.Generator) -> Mask:
+def maximal_acyclic(
+    edges: Ints, weight: Floats, n_restarts: int, rng: np.random.Generator
+) -> Bools:
     """Choose edges without a cycle, to which no other edge can be added.
 
     Parameters
@@ -59,7 +58,7 @@ def maximal_acyclic(edges: Ints, weight: Floats, n_restarts: int, rng: np.random
     return kept
 
 
-def on_cycle(edges: Ints) -> Mask:
+def on_cycle(edges: Ints) -> Bools:
     """Say of each edge whether it lies on a cycle, shape (e,)."""
     if not len(edges):
         return np.zeros(0, dtype=bool)
@@ -94,7 +93,7 @@ def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
         yield np.array([edge, *(number[step] for step in pairwise(way))])
 
 
-def _one_try(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator) -> Mask:
+def _one_try(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator) -> Bools:
     chosen = _berger_shor(u, v, weight, rng.permutation(n))
     graph = _graph(n, u[chosen], v[chosen])
     place = np.empty(n, dtype=np.int64)
@@ -109,7 +108,7 @@ def _one_try(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator)
     return chosen
 
 
-def _berger_shor(u: Ints, v: Ints, weight: Floats, order: Ints) -> Mask:
+def _berger_shor(u: Ints, v: Ints, weight: Floats, order: Ints) -> Bools:
     n = len(order)
     outgoing, incoming = _by_vertex(u, n), _by_vertex(v, n)
     alive = np.ones(len(u), dtype=bool)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats
 
 
 def comparison_outcomes(Y: Floats, objects: Any) -> Floats:

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import rustworkx as rx
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from hetviz._types import Floats, Ints
 from hetviz.errors import DataError, Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _RANK = 1e-10
 

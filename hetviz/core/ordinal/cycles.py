@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.core.ordinal.acyclic import on_cycle, shortest_cycles
 from hetviz.core.ordinal.partial_order import vertices
-
-Ints = NDArray[np.int64]
 
 
 def circles_through(pairs: Any, which: Ints) -> list[tuple[tuple[int, ...], ...]]:

@@ -13,13 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from hetviz._types import Floats, Ints
 from hetviz.core.ordinal.hinge import Hinge
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_PASSES = 60
 _NEW_COLUMNS = 100

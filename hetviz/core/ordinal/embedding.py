@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from hetviz._types import Floats
 from hetviz.core.ordinal.hinge import Hinge
-
-Floats = NDArray[np.float64]
 
 START_AXES = 10
 NEW_AXES = 3

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.ordinal.diagonal import critical_of_columns, weigh_columns
 from hetviz.core.ordinal.embedding import Features, canonical, critical_beta, embed_in, embed_order
 from hetviz.core.ordinal.hinge import Hinge
 
-Floats = NDArray[np.float64]
 Report = Callable[[int, float, list[Floats]], object]
 
 

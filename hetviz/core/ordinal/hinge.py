@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints
 
 _DENSE_ENTRIES = 16
 """Distances of all pairs are cheaper than those of listed ones up to this many per listed pair."""

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from hetviz._types import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Chain:
 
 
 def contradictions(
-    ends: Ints, apart: Mask, n: int, *, new: Mask | None = None, most: int = 100
+    ends: Ints, apart: Bools, n: int, *, new: Bools | None = None, most: int = 100
 ) -> tuple[int, list[Chain]]:
     """Find pairs said to be apart that others put together, directly or by way of others.
 

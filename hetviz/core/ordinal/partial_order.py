@@ -15,12 +15,9 @@ import numpy as np
 import rustworkx as rx
 from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.ordinal.acyclic import maximal_acyclic, shortest_cycles
 from hetviz.errors import ParameterError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 KEPT, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
 STAGES: Mapping[int, str] = MappingProxyType(
@@ -224,7 +221,7 @@ class _Statements:
         )
 
     @property
-    def kept(self) -> Mask:
+    def kept(self) -> Bools:
         return np.asarray(self.fate == KEPT)
 
     def drop(self, which: Ints, fate: int) -> None:
@@ -289,7 +286,7 @@ def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
     return number[:, 0], number[:, 1], distinct
 
 
-def _implied(near: Ints, far: Ints) -> Mask:
+def _implied(near: Ints, far: Ints) -> Bools:
     """Say of each edge of an acyclic graph whether a longer way leads from its start to its end."""
     vertices, ends = np.unique(np.concatenate([near, far]), return_inverse=True)
     edges = list(zip(*ends.reshape(2, -1).tolist(), strict=True))

@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Features
 from hetviz.core.ordinal.fixed_rank import flat_embedding
 from hetviz.core.ordinal.hinge import Hinge
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BETAS = (3.0, 10.0, 30.0, 100.0, 300.0)
 """Multiples of the critical beta that are tried."""

@@ -8,13 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import HetvizError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST_CURVATURE = 1e-6
 _MOST_CELLS_OF_PLAIN_TREES = 2_000_000
@@ -63,7 +60,7 @@ class Boosted(Protocol):
         ...
 
 
-def boosted(X: Any, learn: Ints, n_outputs: int, settings: TreeSettings) -> Boosted:
+def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Boosted:
     """Make ready to boost.
 
     Parameters
@@ -222,4 +219,4 @@ class _PlainTrees:
 
 
 def _floats(X: Any) -> Any:
-    return sp.csr_matrix(X) if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+    return sp.csr_matrix(X) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)

@@ -15,18 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Matrix, Sparse
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import Cancelled, DataError, ParameterError, Problem
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
 
 MODELS = {
     "MM": "both, however often each occurs",
@@ -57,7 +54,7 @@ class Block:
 
     d: int
     e: int
-    P: Any
+    P: Sparse
     px: Floats
     py: Floats
     model: str
@@ -142,7 +139,7 @@ class Block:
         return np.asarray(E)
 
 
-def block_of(d: int, e: int, counts: Any, model: str = "MM", weight: float = 1.0) -> Block:
+def block_of(d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 1.0) -> Block:
     """Build a block from co-occurrences of any scale.
 
     Parameters

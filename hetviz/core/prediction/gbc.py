@@ -15,13 +15,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from hetviz._types import Bools, Floats, Ints, Sparse
 
 NUMBER, CLASSES = "number", "classes"
 _CLIP = 1e-6
@@ -158,7 +155,7 @@ def within_source(A: Any, rows: Ints) -> Any:
     )
 
 
-def neighbour_mean(means: Sequence[Any], weights: Floats) -> tuple[Any, Mask]:
+def neighbour_mean(means: Sequence[Any], weights: Floats) -> tuple[Any, Bools]:
     """Combine the graphs of one source.
 
     Parameters
@@ -182,7 +179,7 @@ def neighbour_mean(means: Sequence[Any], weights: Floats) -> tuple[Any, Mask]:
 
 
 def connectivity(
-    task: str, f: Floats, S: Any, active: Mask, how: str = "soft", gradient: str = "paper"
+    task: str, f: Floats, S: Sparse, active: Bools, how: str = "soft", gradient: str = "paper"
 ) -> tuple[float, Floats, Floats]:
     """Return value, slope and curvature of the pull of rows to their neighbours' mean.
 

@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.gbc_fit import GbcSettings, fit_gbc
 from hetviz.core.prediction.gbc_held_out import GbcSource, folds_of
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
 
 LAM0 = (0.0, 0.1, 0.3, 1.0)
 LAM1 = (0.0, 0.03, 0.1, 0.3)
@@ -106,7 +104,7 @@ def _curve(
     Y: Floats,
     task: str,
     settings: GbcSettings,
-    hidden: NDArray[np.int64],
+    hidden: Ints,
     progress: Progress,
     patience: int | None,
 ) -> Floats:

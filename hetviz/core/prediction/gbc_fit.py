@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.boosting import Boosted, TreeSettings, boosted
 from hetviz.core.prediction.gbc_held_out import GbcSource, held_out_losses
 from hetviz.progress import Part, Progress, silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -172,9 +168,9 @@ class _Training:
     task: str
     settings: GbcSettings
     prior: Floats
-    labelled: list[Mask]
-    consenting: list[Mask]
-    joined: list[Mask]
+    labelled: list[Bools]
+    consenting: list[Bools]
+    joined: list[Bools]
     coupled: list[Ints]
     means: list[list[Any]]
     boosters: list[list[Boosted]]
@@ -359,7 +355,7 @@ class _Training:
             return E
         return np.asarray(self.prior + self.settings.sharpness * (E - self.prior))
 
-    def _scaled(self, lam: float, i: int, active: Mask) -> float:
+    def _scaled(self, lam: float, i: int, active: Bools) -> float:
         """Return lambda, times labelled by unlabelled rows where there are more of the latter."""
         if not active.any():
             return 0.0

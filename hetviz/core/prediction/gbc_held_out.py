@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.boosting import TreeSettings, boosted
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FOLDS = 3
 # To judge sources, few rounds of longer steps do: 10 of these go as far as 25.
@@ -34,7 +30,7 @@ class GbcSource:
         The row of the whole that each row describes, each at most once.
     """
 
-    X: Any
+    X: Matrix
     rows: Ints
 
 

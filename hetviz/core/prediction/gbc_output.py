@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from hetviz._types import Floats, Ints
 from hetviz.core.prediction.gbc import NUMBER
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def probabilities(margin: Floats) -> Floats:

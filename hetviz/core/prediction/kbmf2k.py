@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import digamma, gammaln, log_ndtr
 
+from hetviz._types import Bools, Floats
 from hetviz.core.kernels.regression import Design
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _ROOT = 0.5 * np.log(2.0 * np.pi)
 

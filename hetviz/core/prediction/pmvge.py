@@ -19,13 +19,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.errors import ParameterError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIMILARITIES = {
     "distance": "near each other",
@@ -51,7 +48,7 @@ class Net:
         Outputs.
     """
 
-    X: Any
+    X: Matrix | None
     n: int
     hidden: int
     k: int
@@ -135,7 +132,7 @@ class Block:
 
     d: int
     e: int
-    P: Any
+    P: Sparse
     u: Floats
     v: Floats
     weight: float
@@ -284,7 +281,7 @@ class Objective:
 
     def _draw(
         self, block: Block, rng: np.random.Generator, size: int, edges: Ints
-    ) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    ) -> tuple[Ints, Ints, Bools]:
         rows = np.repeat(np.arange(block.P.shape[0]), np.diff(block.P.indptr))
         chosen = edges[_drawn(rng, block.P.data[edges], size)]
         i = np.concatenate([rows[chosen], _drawn(rng, block.u, size * self.negatives)])

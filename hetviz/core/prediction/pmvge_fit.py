@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.prediction.pmvge import Objective
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import Cancelled
 from hetviz.progress import Progress, silent
-
-Floats = NDArray[np.float64]
 
 EXACT_PAIRS = 8_000_000
 """Up to this many pairs every step sees all of them."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Bools, Floats, Ints
 
 TOO_RISKY = 0.10
 """With a smaller share of usable source rows nothing is transferred."""
@@ -143,7 +141,7 @@ def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
     return np.searchsorted(np.unique(edges), values, side="right").astype(np.int64)
 
 
-def _leaves(B: Floats, is_target: NDArray[np.bool_]) -> Ints:
+def _leaves(B: Floats, is_target: Bools) -> Ints:
     least = max(_LEAST_LEAF, len(B) / _LEAVES)
     leaf = np.zeros(len(B), dtype=np.int64)
     waiting = [np.arange(len(B))]
@@ -160,7 +158,7 @@ def _leaves(B: Floats, is_target: NDArray[np.bool_]) -> Ints:
     return leaf
 
 
-def _halves(B: Floats) -> NDArray[np.bool_] | None:
+def _halves(B: Floats) -> Bools | None:
     """Split rows in two by k-means from their main direction; None where all are equal."""
     centred = B - B.mean(axis=0)
     if not np.ptp(B, axis=0).any():
@@ -177,13 +175,13 @@ def _halves(B: Floats) -> NDArray[np.bool_] | None:
     return first if first.any() and not first.all() else None
 
 
-def _same_centre(B: Floats, is_target: NDArray[np.bool_]) -> bool:
+def _same_centre(B: Floats, is_target: Bools) -> bool:
     t = int(is_target.sum())
     gap = float(((B[is_target].mean(axis=0) - B.mean(axis=0)) ** 2).sum())
     return gap <= 4.0 * float(B.var(axis=0).sum()) / t + 1e-24
 
 
-def _counts(leaf: Ints, is_target: NDArray[np.bool_], count: int) -> tuple[Ints, Ints]:
+def _counts(leaf: Ints, is_target: Bools, count: int) -> tuple[Ints, Ints]:
     t = np.bincount(leaf[is_target], minlength=count)
     return t, np.bincount(leaf[~is_target], minlength=count)
 

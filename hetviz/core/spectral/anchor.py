@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from hetviz.core.graph.laplacian import SignedGraph
 from hetviz.core.spectral.blocks import Block
 from hetviz.core.spectral.eigen import Solution, finish, kept, leading, slices
 from hetviz.errors import UnboundedProblemError
-
-Floats = NDArray[np.float64]
 
 
 def solve_anchored(

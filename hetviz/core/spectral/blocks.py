@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints, is_sparse
 
 RIDGE_FLOOR = 1e-12
 _CROSSED = 262_144
@@ -212,4 +210,4 @@ def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> 
 
 def as_dense(X: Any) -> Floats:
     """Return a dense or sparse matrix as a dense array of floats."""
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)

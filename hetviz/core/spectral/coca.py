@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import eigh, eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from hetviz._types import Floats, Sparse
 from hetviz.core.spectral.eigen import slices
 from hetviz.core.spectral.sources import Source
 from hetviz.errors import DataWarning, NotApplicableError
-
-Floats = NDArray[np.float64]
 
 DENSE_LIMIT = 4_000
 """Up to this many coordinates in all, the matrix is formed."""
@@ -151,7 +149,7 @@ def coca(
     return _checked(Coca(values, directions, scores, history, bound), n_components)
 
 
-def relation(A: Any, scaling: str = "sym") -> Any:
+def relation(A: Sparse, scaling: str = "sym") -> Any:
     """Make a symmetric relation of non-negative edges.
 
     Parameters

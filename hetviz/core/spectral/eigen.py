@@ -16,14 +16,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, cholesky, eigh, lapack, solve_triangular
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
+from hetviz._types import Floats, Sparse
 from hetviz.core.spectral.blocks import Block, LinearMap
 from hetviz.errors import NotApplicableError, ParameterError
-
-Floats = NDArray[np.float64]
 
 DENSE_LIMIT = 4_000
 """Up to this many coordinates in all, the two matrices are formed."""
@@ -52,12 +50,12 @@ class Solution:
 
 def solve(
     blocks: Sequence[Block],
-    S: Any,
+    S: Sparse,
     mass: Floats,
     n_components: int,
     *,
-    coupling: Any = None,
-    deflate: Any = None,
+    coupling: Sparse | None = None,
+    deflate: Sparse | None = None,
     ridge_in_objective: bool = False,
     keep: float | None = KEEP,
     path: str = "auto",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components
 from hetviz.core.spectral.anchor import solve_anchored
 from hetviz.core.spectral.blocks import Block, LinearMap
@@ -25,9 +25,6 @@ from hetviz.core.spectral.eigen import KEEP, Solution, finish, slices, solve
 from hetviz.core.spectral.prepare import make_block
 from hetviz.core.spectral.signed import NU, SIGNED, constant_solutions, signed_form
 from hetviz.errors import DataError, DataWarning, NotApplicableError, ParameterError, Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 VARIANTS = ("block", "anchor", "printed")
 
@@ -55,7 +52,7 @@ class Guided:
     maps: tuple[LinearMap, ...]
     embeddings: tuple[Floats, ...]
     component: Ints
-    placed: NDArray[np.bool_]
+    placed: Bools
 
     def scaled(self, exponent: float) -> tuple[Floats, ...]:
         """Return the embeddings with axis c multiplied by max(mu_c, 0) ** exponent."""
@@ -70,7 +67,7 @@ def axis_scale(mu: Floats, exponent: float) -> Floats:
 
 def guided_projection(
     features: Sequence[Any],
-    W: Any,
+    W: Sparse,
     *,
     n_components: int = 2,
     signed: str = "ratio",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import Block
@@ -18,9 +18,6 @@ from hetviz.core.spectral.guided import axis_scale
 from hetviz.core.spectral.prepare import make_block
 from hetviz.core.spectral.signed import NU, constant_solutions, signed_form
 from hetviz.errors import NotApplicableError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 AXES = (1, 2, 3, 5, 8, 12, 20)
@@ -51,7 +48,7 @@ class Choice:
 
 def choose(
     features: Sequence[Any],
-    W: Any,
+    W: Sparse,
     *,
     gammas: Sequence[float] = GAMMAS,
     axes: Sequence[int] = AXES,
@@ -196,7 +193,7 @@ class _Fold:
         )
 
 
-def _folds(block: Ints, positive: NDArray[np.bool_], random_state: int) -> Ints:
+def _folds(block: Ints, positive: Bools, random_state: int) -> Ints:
     rng = np.random.default_rng(random_state)
     fold = np.empty(len(block), dtype=np.int64)
     stratum = 2 * block + positive

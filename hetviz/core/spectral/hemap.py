@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
+from hetviz._types import Floats
 from hetviz.core.spectral.eigen import slices
-
-Floats = NDArray[np.float64]
 
 _MOST_SWEEPS = 500
 

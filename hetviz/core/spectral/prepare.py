@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
+from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.spectral.blocks import (
     RIDGE_FLOOR,
     Block,
@@ -21,9 +21,6 @@ from hetviz.core.spectral.blocks import (
 )
 from hetviz.core.spectral.streamed import ROWS, StreamedBlock
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WIDE = 4_000
 """Sparse features with more columns than this are reduced before they are solved."""
@@ -37,7 +34,7 @@ STREAM_ENTRIES = 2_000_000
 
 
 def make_block(
-    features: Any,
+    features: Matrix | None,
     weights: Floats,
     gamma: float = 0.1,
     *,
@@ -119,14 +116,14 @@ def make_block(
 
 def _to_be_streamed(X: Any, weights: Floats, gamma: float) -> bool:
     """Say whether dense features are too large to copy, and need no reduction."""
-    if sp.issparse(X) or gamma == 0:
+    if is_sparse(X) or gamma == 0:
         return False
     large = X.size > STREAM_ENTRIES or isinstance(X, np.memmap)
     return large and np.count_nonzero(weights) >= X.shape[1] / 2
 
 
 def _mean(X: Any, share: Floats) -> Floats:
-    if sp.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.T @ share).ravel()
     total = np.zeros(X.shape[1])
     for start in range(0, len(X), ROWS):
@@ -135,7 +132,7 @@ def _mean(X: Any, share: Floats) -> Floats:
 
 
 def _checked(features: Any, weights: Floats, where: str) -> Any:
-    sparse = sp.issparse(features)
+    sparse = is_sparse(features)
     X: Any = sp.csr_array(features, dtype=np.float64) if sparse else _floats(features)
     if X.ndim != 2 or X.shape[0] != len(weights):
         problem = Problem(
@@ -170,7 +167,7 @@ def _floats(features: Any) -> Any:
 
 def _centred(X: Any, centre: Floats, mass: Floats) -> tuple[Any, Floats | None, Floats, Ints]:
     """Centre (dense at once, sparse by a shift) and drop the features that do not vary."""
-    if sp.issparse(X):
+    if is_sparse(X):
         squares = X.multiply(X)
         size = np.asarray(squares.T @ mass).ravel()
         energy = np.maximum(size - mass.sum() * centre**2, 0.0) if centre.any() else size

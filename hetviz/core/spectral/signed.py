@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.graph.laplacian import SignedGraph, row_components
 from hetviz.core.spectral.blocks import Block, IdentityBlock
 from hetviz.core.spectral.eigen import slices
-
-Floats = NDArray[np.float64]
 
 SIGNED = ("ratio", "similarity", "paper")
 NU = {"ratio": 0.3, "similarity": 0.3, "paper": 1.0}

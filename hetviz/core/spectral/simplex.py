@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Bools, Floats
 
 
 def simplex_qp(K: Floats, v: Floats) -> Floats:
@@ -55,7 +54,7 @@ def simplex_qp(K: Floats, v: Floats) -> Floats:
     return np.asarray(w / w.sum())
 
 
-def _on_support(K: Floats, v: Floats, free: NDArray[np.bool_]) -> Floats:
+def _on_support(K: Floats, v: Floats, free: Bools) -> Floats:
     """Minimise with the sum fixed at 1 and nothing outside the support."""
     inside = np.flatnonzero(free)
     m = len(inside)

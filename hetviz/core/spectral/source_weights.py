@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.spectral.coca import coca
 from hetviz.core.spectral.simplex import simplex_qp
 from hetviz.core.spectral.sources import Source
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def learned_weights(

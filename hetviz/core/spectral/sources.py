@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import svd
 
+from hetviz._types import Bools, Floats, Matrix, is_sparse
 from hetviz.core.spectral.blocks import LinearMap
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 SCALES = ("block", "norm", "zscore", "none")
 
@@ -30,7 +27,7 @@ class Source:
         Number of coordinates; 0 when no feature varies.
     """
 
-    present: Mask
+    present: Bools
     r: int
     _matrix: Any
     _shift: Floats | None
@@ -62,7 +59,7 @@ class Source:
         return LinearMap(self._scale[:, None] * self.coefficients(U), self._centre, 0.0)
 
 
-def prepare_source(X: Any, present: Mask, scale: str = "block") -> Source:
+def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> Source:
     """Centre and scale one source.
 
     Parameters
@@ -82,7 +79,7 @@ def prepare_source(X: Any, present: Mask, scale: str = "block") -> Source:
     n, d = X.shape
     share = present / max(int(present.sum()), 1)
     centre = np.asarray(X.T @ share, dtype=np.float64).ravel()
-    squares = X.multiply(X) if sp.issparse(X) else X * X
+    squares = X.multiply(X) if is_sparse(X) else X * X
     variance = np.maximum(np.asarray(squares.T @ share).ravel() - centre**2, 0.0)
     varies = variance > 1e-14 * np.asarray(squares.T @ share).ravel()
     factor = varies.astype(np.float64)
@@ -93,7 +90,7 @@ def prepare_source(X: Any, present: Mask, scale: str = "block") -> Source:
         factor = factor / np.sqrt(size)
     if not varies.any():
         return Source(present, 0, np.zeros((n, 0)), None, centre, factor, np.zeros((d, 0)))
-    if sp.issparse(X):
+    if is_sparse(X):
         matrix = sp.csr_array(X @ sp.diags_array(factor))
         return Source(present, d, matrix, centre * factor, centre, factor, None)
     Z = np.where(present[:, None], (X - centre) * factor, 0.0)

@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from hetviz._types import Floats, Sparse
 from hetviz.core.graph.laplacian import row_components
-
-Floats = NDArray[np.float64]
 
 SPREAD = 1e-4
 _DENSE_ROWS = 200
@@ -21,7 +19,7 @@ _LEAST_ROWS = 10
 _NOISE = 0.01
 
 
-def spectral_start(P: Any, n_components: int, rng: np.random.Generator) -> Floats:
+def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Floats:
     """Return a small layout whose axes are the slowest modes of diffusion over P.
 
     Parameters
@@ -85,7 +83,7 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> Floats:
     return 1e-2 * rng.standard_normal((n, n_components))
 
 
-def carried_on(P: Any, Y: Floats, rng: np.random.Generator) -> Floats:
+def carried_on(P: Sparse, Y: Floats, rng: np.random.Generator) -> Floats:
     """Complete an earlier layout: rows without a place start among their neighbours.
 
     Parameters

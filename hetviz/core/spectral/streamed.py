@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from hetviz.core.spectral.blocks import Block, Floats, Ints, LinearMap, absolute_ridge
+from hetviz._types import Array, Floats, Ints
+from hetviz.core.spectral.blocks import Block, LinearMap, absolute_ridge
 
 ROWS = 2_048
 """Rows centred at a time: few enough to stay in the processor's cache."""
@@ -32,7 +32,7 @@ class StreamedBlock(Block):
 
     def __init__(
         self,
-        X: NDArray[Any],
+        X: Array,
         weights: Floats,
         centre: Floats,
         gamma: float,

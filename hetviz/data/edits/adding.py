@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data.edits.stating import Changes, edited_comparisons, edited_links, put
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import NOTED, text_of
 from hetviz.data.model.statements import statement_keys
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

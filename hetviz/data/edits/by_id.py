@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Array, Ints
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -119,7 +120,7 @@ def comparisons_by_id(
     return Comparisons(np.array(objects), weight, meta=meta)
 
 
-def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> NDArray[np.int64]:
+def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:
     """Return the rows of ids within a dataset.
 
     Raises
@@ -130,9 +131,7 @@ def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) ->
     return _found(data, data[dataset], list(ids), where)
 
 
-def _found(
-    data: HeteroData, dataset: Dataset, ids: Sequence[Any] | NDArray[Any], where: str
-) -> NDArray[np.int64]:
+def _found(data: HeteroData, dataset: Dataset, ids: Sequence[Any] | Array, where: str) -> Ints:
     rows = dataset.find(ids)
     lost = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
     if lost:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Array, Ints
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -98,7 +99,7 @@ class Edit:
         Links and comparisons that name a row that is gone go; new rows have no labels.
         """
         old = self.data[dataset.name]
-        rows: dict[str, NDArray[np.int64]] = {
+        rows: dict[str, Ints] = {
             name: np.arange(len(part)) for name, part in self.data.datasets.items()
         }
         rows[old.name] = old.find(dataset.ids)
@@ -119,7 +120,7 @@ class Edit:
         ]
         return HeteroData(datasets, self.data.links, self.data.comparisons, self.data.labels)
 
-    def subset(self, rows: Mapping[str, Sequence[Any] | NDArray[Any]]) -> HeteroData:
+    def subset(self, rows: Mapping[str, Sequence[Any] | Array]) -> HeteroData:
         """Keep some rows of some datasets, given as ids, row positions or a mask.
 
         Links and comparisons that name a row left out are left out too.
@@ -131,9 +132,7 @@ class Edit:
         ]
         return _rebuilt(self.data, datasets, taken)
 
-    def reorder(
-        self, order: Sequence[str] | Mapping[str, Sequence[Any] | NDArray[Any]]
-    ) -> HeteroData:
+    def reorder(self, order: Sequence[str] | Mapping[str, Sequence[Any] | Array]) -> HeteroData:
         """Change the order of the datasets (a list of names), or of rows (name to ids or rows).
 
         Raises
@@ -191,7 +190,7 @@ class Edit:
                 links.append(group if factor == 1 else group.weighed(float(factor)))
         return HeteroData(self.data.datasets, links, self.data.comparisons, self.data.labels)
 
-    def _rows(self, rows: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    def _rows(self, rows: Mapping[str, Any]) -> dict[str, Ints]:
         out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}
         for name, chosen in rows.items():
             dataset = self.data[name]
@@ -199,7 +198,7 @@ class Edit:
         return out
 
 
-def rows_of(dataset: Dataset, chosen: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
+def rows_of(dataset: Dataset, chosen: Sequence[Any] | Array) -> Ints:
     """Turn ids, row positions or a mask into row positions of a dataset."""
     array = np.asarray(chosen)
     if array.dtype == bool:
@@ -226,7 +225,7 @@ def rows_of(dataset: Dataset, chosen: Sequence[Any] | NDArray[Any]) -> NDArray[n
     return found
 
 
-def global_rows(rows: ArrayLike, n_rows: int) -> NDArray[np.int64]:
+def global_rows(rows: ArrayLike, n_rows: int) -> Ints:
     """Return global rows in order, each once.
 
     Raises
@@ -255,14 +254,12 @@ def _joined(first: Comparisons, second: Comparisons) -> Comparisons:
     return Comparisons(objects, np.concatenate([first.weight, second.weight]), meta=meta)
 
 
-def _rebuilt(
-    data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, NDArray[np.int64]]
-) -> HeteroData:
+def _rebuilt(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, Ints]) -> HeteroData:
     """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r.
 
     A row that was not there before has -1.
     """
-    moved: dict[str, NDArray[np.int64]] = {}
+    moved: dict[str, Ints] = {}
     for name, dataset in data.datasets.items():
         moved[name] = np.full(len(dataset), -1, dtype=np.int64)
         kept = np.flatnonzero(rows[name] >= 0)
@@ -284,7 +281,7 @@ def _rebuilt(
 
 
 def _moved(
-    data: HeteroData, datasets: Sequence[Dataset], moved: Mapping[str, NDArray[np.int64]]
+    data: HeteroData, datasets: Sequence[Dataset], moved: Mapping[str, Ints]
 ) -> Comparisons | None:
     if data.comparisons is None:
         return None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Ints
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -50,9 +50,7 @@ def split(
     return train, held_out
 
 
-def _rows_out(
-    data: HeteroData, objects: Mapping[str, float], rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def _rows_out(data: HeteroData, objects: Mapping[str, float], rng: np.random.Generator) -> Bools:
     """Return which global rows leave: those of the drawn objects, in every view."""
     out = np.zeros(data.n_rows, dtype=bool)
     for name, share in objects.items():
@@ -66,15 +64,13 @@ def _rows_out(
     return out
 
 
-def _touched(data: HeteroData, out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _touched(data: HeteroData, out: Bools) -> Bools:
     table = data.link_table()
     p, q = table["p"].to_numpy(np.int64), table["q"].to_numpy(np.int64)
     return np.asarray(out[p] | out[q], dtype=bool)
 
 
-def _links_out(
-    data: HeteroData, share: float, touched: NDArray[np.bool_], rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def _links_out(data: HeteroData, share: float, touched: Bools, rng: np.random.Generator) -> Bools:
     """Return which rows of ``data.link_table()`` are held out."""
     free = np.flatnonzero(~touched)
     if share == 0 or free.size == 0:
@@ -99,10 +95,10 @@ def _links_out(
 
 def _give_back(
     data: HeteroData,
-    ends: NDArray[np.int64],
-    pair: NDArray[np.int64],
-    chosen: NDArray[np.bool_],
-    touched: NDArray[np.bool_],
+    ends: Ints,
+    pair: Ints,
+    chosen: Bools,
+    touched: Bools,
 ) -> None:
     """Unchoose at least one pair of every featureless object, or it could not be placed."""
     bare = np.ones(data.n_objects, dtype=bool)
@@ -117,7 +113,7 @@ def _give_back(
             bare[ends[row]] = False
 
 
-def _part(data: HeteroData, chosen: NDArray[np.bool_], compared: NDArray[np.bool_]) -> HeteroData:
+def _part(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
     """Return `data` with only the chosen links and comparisons."""
     groups = data.link_table()["group"].to_numpy(np.int64)
     links: list[Links] = []
@@ -133,8 +129,8 @@ def _part(data: HeteroData, chosen: NDArray[np.bool_], compared: NDArray[np.bool
 
 def _with_new_rows(
     held_out: HeteroData,
-    out: NDArray[np.bool_],
-    kept_rows: Mapping[str, NDArray[np.int64]],
+    out: Bools,
+    kept_rows: Mapping[str, Ints],
 ) -> HeteroData:
     """Shrink the datasets that lost rows to those rows and the ones that something names."""
     named = out.copy()

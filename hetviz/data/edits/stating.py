@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
@@ -200,7 +200,7 @@ def without_sets(data: HeteroData, off: Collection[str]) -> HeteroData:
     return made[wanted]
 
 
-def _only(data: HeteroData, kept: NDArray[np.bool_]) -> HeteroData:
+def _only(data: HeteroData, kept: Bools) -> HeteroData:
     """Return the data with only the chosen statements."""
     links: list[Links] = []
     start = 0
@@ -258,7 +258,7 @@ def _of_kind(links: Links, kind: str) -> Links:
     )
 
 
-def _numbers(values: NDArray[np.float64], changes: Changes, field: str) -> NDArray[np.float64]:
+def _numbers(values: Floats, changes: Changes, field: str) -> Floats:
     out = values.copy()
     for row, fields in changes.items():
         if field in fields:

@@ -6,8 +6,8 @@ import re
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.data.joins.column_cache import kept
 from hetviz.data.joins.keys import cells_of, column_keys
 from hetviz.data.model.dataset import Dataset
@@ -65,9 +65,7 @@ def _are_places(dataset: Dataset, column: str) -> bool:
     return bool(cells and (named or 2 * precise >= len(cells)))
 
 
-def places_of(
-    dataset: Dataset, columns: tuple[str, ...] | None = None
-) -> tuple[NDArray[np.float64], int]:
+def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple[Floats, int]:
     """Return latitude and longitude in degrees, shape (n, 2), NaN where there are none.
 
     The second value counts the rows whose numbers lie nowhere on the globe.
@@ -98,7 +96,7 @@ def places_of(
     return P, int(wrong.sum())
 
 
-def _pairs(dataset: Dataset, column: str) -> NDArray[np.float64]:
+def _pairs(dataset: Dataset, column: str) -> Floats:
     """Return the places that cells like "59.91, 10.75" name, NaN where they name none."""
     keys = column_keys(dataset, column)
     # Where there is no text, -1 takes the last.
@@ -120,7 +118,7 @@ def _words(column: str) -> set[str]:
     return set(_split(column))
 
 
-def _numbers(dataset: Dataset, column: str) -> NDArray[np.float64]:
+def _numbers(dataset: Dataset, column: str) -> Floats:
     """Return a column as numbers, with a decimal point or comma, NaN where there is none."""
     table = dataset.table
     if table is not None and column in table and pd.api.types.is_numeric_dtype(table[column].dtype):

@@ -14,6 +14,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data.joins.column_cache import kept
 from hetviz.data.joins.geographic import place_columns
 from hetviz.data.joins.keys import column_keys, translated
@@ -51,10 +52,10 @@ class KeyColumn:
     dataset: str
     column: str
     separator: str | None
-    keys: NDArray[np.object_]
-    uses: NDArray[np.int64]
+    keys: Texts
+    uses: Ints
     rows: int
-    _numbers: dict[int, NDArray[np.int64] | None] = field(default_factory=dict, repr=False)
+    _numbers: dict[int, Ints | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def distinct(self) -> float:
@@ -91,7 +92,7 @@ class KeyColumn:
         x = numbers[0]
         return len(x) >= 0.9 * (int(x.max()) - int(x.min()) + 1)
 
-    def numbers(self, skip: int) -> NDArray[np.int64] | None:
+    def numbers(self, skip: int) -> Ints | None:
         """Return the keys without so many first letters as whole numbers, or None."""
         if skip not in self._numbers:
             rest = [key[skip:] for key in self.keys.tolist()]
@@ -220,7 +221,7 @@ def _fractions(values: pd.Series) -> bool:
     return not len(known) or bool((known != np.round(known)).any())
 
 
-def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[Ints, Ints] | None:
     """Return both columns' keys as whole numbers, after a beginning that all share, or None."""
     if not len(a.keys) or not len(b.keys):
         return None

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data.joins.column_cache import kept
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
@@ -34,11 +34,11 @@ class Keys:
         Row i has key ``different[at[i]]``, or none where it is -1.
     """
 
-    different: NDArray[np.object_]
-    at: NDArray[np.int64]
+    different: Texts
+    at: Ints
 
     @cached_property
-    def uses(self) -> NDArray[np.int64]:
+    def uses(self) -> Ints:
         """Rows that have each, shape (k,)."""
         return np.bincount(self.at[self.at >= 0], minlength=len(self.different)).astype(np.int64)
 
@@ -166,14 +166,14 @@ def quoted(values: list[str], most: int = 3) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def alone(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def alone(rows: Ints, n: int) -> Ints:
     """Return the rows from 0 to below n that are not among `rows`, in order."""
     free = np.ones(n, dtype=bool)
     free[rows] = False
     return np.flatnonzero(free)
 
 
-def members(groups: NDArray[np.int64], of: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+def members(groups: Ints, of: Ints) -> tuple[Ints, ...]:
     """Return the pairs (i, m) with ``groups[i] == of[m] >= 0``, ordered by i, then by m.
 
     Notes
@@ -213,7 +213,7 @@ def _folded(exact: Keys) -> Keys:
     return exact if loose == texts else _of(loose, exact.at)
 
 
-def _of(texts: list[str], at: NDArray[np.int64]) -> Keys:
+def _of(texts: list[str], at: Ints) -> Keys:
     """Return keys of which some may be the same or empty; row i has ``texts[at[i]]``."""
     to, found = pd.factorize(np.array(texts, dtype=object))
     different = np.asarray(found, dtype=object)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data.joins.keys import keys_of, quoted
 from hetviz.data.joins.list_columns import entries_of
 from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
@@ -21,7 +21,7 @@ MOST_TAGS = 100_000
 _FULL = 3
 
 
-def rarity(uses: NDArray[np.int64]) -> NDArray[np.float64]:
+def rarity(uses: Ints) -> Floats:
     """Return min(1, sqrt(3 / uses)): what a link to an entry weighs that so many items list."""
     return np.minimum(1.0, np.sqrt(_FULL / np.maximum(uses, 1)))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data.joins.keys import alone, column_keys, members, quoted
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -43,11 +43,11 @@ class Match:
 
     source: str
     target: str
-    i: NDArray[np.int64]
-    j: NDArray[np.int64]
-    source_alone: NDArray[np.int64]
-    target_alone: NDArray[np.int64]
-    weight: NDArray[np.float64] | None = None
+    i: Ints
+    j: Ints
+    source_alone: Ints
+    target_alone: Ints
+    weight: Floats | None = None
     kind: str = "link"
     told: tuple[str, ...] = ()
     crossed: int = 0
@@ -196,11 +196,11 @@ def paired(
     data: HeteroData,
     source: str,
     target: str,
-    i: NDArray[np.int64],
-    j: NDArray[np.int64],
+    i: Ints,
+    j: Ints,
     *,
     made: Dataset | None = None,
-    weight: NDArray[np.float64] | None = None,
+    weight: Floats | None = None,
     kind: str = "link",
     told: tuple[str, ...] = (),
     crossed: int = 0,
@@ -227,9 +227,9 @@ def too_many_pairs(where: str, counted: str, remedy: str) -> None:
 def _told(
     source: str,
     target: str,
-    keys: NDArray[np.object_],
-    uses: tuple[NDArray[np.int64], NDArray[np.int64]],
-    crossed: NDArray[np.bool_],
+    keys: Texts,
+    uses: tuple[Ints, Ints],
+    crossed: Bools,
 ) -> tuple[str, ...]:
     """Say how many rows of the one a row of the other is paired with."""
     if not len(keys):

@@ -6,9 +6,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from hetviz._types import Floats, Ints, Texts
 from hetviz.data.joins.geographic import places_of
 from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
 from hetviz.data.model.heterodata import HeteroData
@@ -130,13 +130,13 @@ def links_by_nearness(
     return found.links(kind)
 
 
-def nearest_km(S: NDArray[np.float64], T: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_km(S: Floats, T: Floats) -> Floats:
     """Return the distance in km of each place in S, shape (n, 2), to the nearest in T."""
     _, at = cKDTree(_on_sphere(T)).query(_on_sphere(S))
     return km_between(S, T[at])
 
 
-def km_between(S: NDArray[np.float64], T: NDArray[np.float64]) -> NDArray[np.float64]:
+def km_between(S: Floats, T: Floats) -> Floats:
     """Return great-circle distances in km of places in degrees, last axis (lat, long)."""
     a, b = np.radians(S), np.radians(T)
     half = np.sin((a - b) / 2) ** 2
@@ -153,13 +153,13 @@ def _checked(k: Any, km: Any) -> tuple[int | None, float | None]:
 
 
 def _nearest(
-    S: NDArray[np.float64],
-    T: NDArray[np.float64],
-    ids: NDArray[np.object_],
+    S: Floats,
+    T: Floats,
+    ids: Texts,
     k: int | None,
     km: float | None,
     where: str,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Floats]:
     """Return the pairs, ordered by row of S, then of T, with their distance in km."""
     rows = np.flatnonzero(~np.isnan(S[:, 0]))
     # In an order of their own, so that ties fall alike whatever the order of the rows.
@@ -190,7 +190,7 @@ def _nearest(
     return i[order].astype(np.int64), j[order].astype(np.int64), d[order]
 
 
-def _on_sphere(P: NDArray[np.float64]) -> NDArray[np.float64]:
+def _on_sphere(P: Floats) -> Floats:
     """Return places as points of the unit sphere, whose chords grow with great circles."""
     lat, lon = np.radians(P).T
     return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])

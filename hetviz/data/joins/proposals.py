@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data.joins.geographic import place_columns, places_of
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.key_columns import KeyColumn, called_alike, chance, key_columns, shared
@@ -171,7 +171,7 @@ def recognise_views(data: HeteroData) -> list[Proposal]:
     return [proposal for proposal in propose_joins(data) if proposal.join.kind == "views"]
 
 
-def spread(n: int, most: int) -> NDArray[np.int64]:
+def spread(n: int, most: int) -> Ints:
     """Return up to `most` positions from the first to the last of n, evenly."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
@@ -336,7 +336,7 @@ def _by_places(data: HeteroData) -> Iterator[_Draft]:
         yield _Draft(Join("near", *ends, k=NEAREST), score * share, evidence)
 
 
-def _some(P: NDArray[np.float64]) -> NDArray[np.float64]:
+def _some(P: Floats) -> Floats:
     """Return up to so many places, the same ones whatever the order of the rows."""
     ordered = P[np.lexsort((P[:, 1], P[:, 0]))]
     return ordered[spread(len(ordered), _SAMPLED)]

@@ -11,6 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from hetviz._types import Array, Floats, Ints, Texts, is_sparse
 from hetviz.errors import DataError, Problem
 
 MAX_ID_LENGTH = 256
@@ -50,7 +51,7 @@ class Gate:
             raise DataError(self.problems)
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: Array) -> Array:
     """Return the array read-only, as a view, so that the caller's own array stays writable."""
     view = array.view()
     view.flags.writeable = False
@@ -75,7 +76,7 @@ def name_of(gate: Gate, what: str, name: Any) -> str:
     return name
 
 
-def ids_of(gate: Gate, where: str, ids: Iterable[Any]) -> NDArray[np.object_]:
+def ids_of(gate: Gate, where: str, ids: Iterable[Any]) -> Texts:
     """Check row ids: unique, non-empty text, kept exactly as given."""
     values = list(ids)
     if not values:
@@ -131,7 +132,7 @@ def matrix_of(
     columns: Sequence[str] | None = None,
 ) -> Matrix | None:
     """Check a real matrix of `n_rows` rows: finite numbers, dense or CSR; list every bad cell."""
-    if sp.issparse(values):
+    if is_sparse(values):
         try:
             sparse = sp.csr_array(values)
             if sparse.dtype != np.float32:
@@ -204,9 +205,7 @@ def matrix_of(
     return sp.csr_array(parts, shape=shape)
 
 
-def positions_of(
-    gate: Gate, where: str, values: ArrayLike, n_rows: int | None
-) -> NDArray[np.int64]:
+def positions_of(gate: Gate, where: str, values: ArrayLike, n_rows: int | None) -> Ints:
     """Check whole, non-negative row positions, below `n_rows` where that is known."""
     array = np.asarray(values)
     if array.size == 0:
@@ -237,7 +236,7 @@ def positions_of(
     return frozen(positions)
 
 
-def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> Floats:
     """Check a vector of `n` finite numbers."""
     try:
         array = np.array(values, dtype=np.float64)

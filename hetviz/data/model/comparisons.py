@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 
@@ -33,8 +33,8 @@ class Comparisons:
         Listing every bad row at once.
     """
 
-    objects: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    objects: Ints
+    weight: Floats
     meta: pd.DataFrame | None
 
     def __init__(
@@ -80,13 +80,13 @@ class Comparisons:
         return f"Comparisons({len(self):,} of {self.objects.shape[1]} items)"
 
     @property
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Ints:
         """Near and far pair of each row, shape (t, 4): d(p0, p1) < d(p2, p3)."""
         if self.objects.shape[1] == 4:
             return self.objects
         return self.objects[:, [0, 1, 0, 2]]
 
-    def take(self, rows: NDArray[Any]) -> Comparisons:
+    def take(self, rows: Array) -> Comparisons:
         """Return the rows at the given positions (or where a mask is True)."""
         meta = None if self.meta is None else self.meta.iloc[np.arange(len(self))[rows]]
         return Comparisons(self.objects[rows], self.weight[rows], meta=meta)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Array, Ints, Texts, is_sparse
 from hetviz.data.model import checks
 from hetviz.data.model.checks import FloatArray, Gate, Matrix
 from hetviz.errors import DataError, Problem
@@ -58,7 +58,7 @@ class Dataset:
     """
 
     name: str
-    ids: NDArray[np.object_]
+    ids: Texts
     X: Matrix | None
     feature_names: tuple[str, ...] | None
     kernel: FloatArray | None
@@ -153,7 +153,7 @@ class Dataset:
             )
         return row
 
-    def find(self, ids: Iterable[Any]) -> NDArray[np.int64]:
+    def find(self, ids: Iterable[Any]) -> Ints:
         """Return the row of each id, -1 where it is unknown."""
         lookup = self._row_of
         return np.array([lookup.get(text, -1) for text in ids], dtype=np.int64)
@@ -169,7 +169,7 @@ class Dataset:
         return next((column for column in _TITLE_COLUMNS if column in self.table.columns), None)
 
     @cached_property
-    def titles(self) -> NDArray[np.object_]:
+    def titles(self) -> Texts:
         """What to call each row, length n: its title, or its id where there is none."""
         out = self.ids.copy()
         if self.table is not None and self.title_column is not None:
@@ -178,17 +178,17 @@ class Dataset:
                     out[row] = str(value)
         return checks.frozen(out)
 
-    def subset(self, rows: Sequence[int] | NDArray[np.int64]) -> Dataset:
+    def subset(self, rows: Sequence[int] | Ints) -> Dataset:
         """Return the given rows, in the given order; a square kernel keeps the same columns."""
         take = np.asarray(rows, dtype=np.int64)
         return self._rows(take, take)
 
-    def as_new(self, rows: NDArray[np.int64], fitted: NDArray[np.int64]) -> Dataset:
+    def as_new(self, rows: Ints, fitted: Ints) -> Dataset:
         """Return `rows` as new rows: kernel and distance get one column for each `fitted` row."""
         return self._rows(rows, fitted)
 
-    def _rows(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Dataset:
-        def block(matrix: NDArray[Any] | None) -> NDArray[Any] | None:
+    def _rows(self, rows: Ints, columns: Ints) -> Dataset:
+        def block(matrix: Array | None) -> Array | None:
             if matrix is None:
                 return None
             if matrix.shape[0] == matrix.shape[1]:
@@ -213,7 +213,7 @@ def _features(
         if names is not None:
             gate.refuse("feature-names", where, "feature names without X", remedy="Give X as well.")
         return None
-    shape = np.shape(values) if not sp.issparse(values) else values.shape
+    shape = np.shape(values) if not is_sparse(values) else values.shape
     usable = names if names is not None and len(shape) == 2 and len(names) == shape[1] else None
     X = checks.matrix_of(gate, f"{where}, X", values, n, usable)
     if X is not None and names is not None and len(names) != X.shape[1]:
@@ -230,7 +230,7 @@ def _features(
 def _square(gate: Gate, where: str, values: Any, n: int) -> FloatArray | None:
     if values is None:
         return None
-    matrix = checks.matrix_of(gate, where, values.toarray() if sp.issparse(values) else values, n)
+    matrix = checks.matrix_of(gate, where, values.toarray() if is_sparse(values) else values, n)
     return None if matrix is None else np.asarray(matrix)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.errors import DataError, ParameterError, Problem
 
@@ -44,10 +45,10 @@ class Embedding:
         If shapes disagree, or a placed row is not finite.
     """
 
-    coordinates: Mapping[str, NDArray[np.float64]]
-    ids: Mapping[str, NDArray[np.object_]]
+    coordinates: Mapping[str, Floats]
+    ids: Mapping[str, Texts]
     entity: Mapping[str, str]
-    placed: Mapping[str, NDArray[np.bool_]]
+    placed: Mapping[str, Bools]
     components: Mapping[str, int]
     note: str
 
@@ -62,9 +63,9 @@ class Embedding:
         note: str = "",
     ) -> None:
         gate = checks.Gate()
-        arrays: dict[str, NDArray[np.float64]] = {}
-        names: dict[str, NDArray[np.object_]] = {}
-        masks: dict[str, NDArray[np.bool_]] = {}
+        arrays: dict[str, Floats] = {}
+        names: dict[str, Texts] = {}
+        masks: dict[str, Bools] = {}
         width: int | None = None
         for name, values in coordinates.items():
             where = f"embedding of {name!r}"
@@ -127,11 +128,11 @@ class Embedding:
         """Rows that have no place."""
         return sum(int((~mask).sum()) for mask in self.placed.values())
 
-    def stacked(self) -> NDArray[np.float64]:
+    def stacked(self) -> Floats:
         """Return all coordinates, shape (n_rows, k), datasets in order."""
         return np.vstack(list(self.coordinates.values()))
 
-    def stacked_placed(self) -> NDArray[np.bool_]:
+    def stacked_placed(self) -> Bools:
         """Return which rows have a place, shape (n_rows,), datasets in order."""
         return np.concatenate(list(self.placed.values()))
 
@@ -155,7 +156,7 @@ class Embedding:
     @property
     def per_object(self) -> Embedding:
         """The embedding in which views share points: every row lies at its object's mean place."""
-        total: dict[tuple[str, str], NDArray[np.float64]] = {}
+        total: dict[tuple[str, str], Floats] = {}
         count: dict[tuple[str, str], int] = {}
         for name, Y in self.coordinates.items():
             for row in np.flatnonzero(self.placed[name]):
@@ -243,7 +244,7 @@ class Embedding:
         return replace(self, coordinates=parts, note=said)
 
 
-def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> NDArray[np.object_]:
+def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> Texts:
     out = np.empty(n, dtype=object)
     given = None if ids is None else ids.get(name)
     values: Any = [str(row) for row in range(n)] if given is None else given
@@ -253,7 +254,7 @@ def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> NDArray[np.o
     return out
 
 
-def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _principal(points: Floats) -> tuple[Floats, float]:
     out = np.zeros((len(points), 2))
     if len(points) == 0:
         return out, 1.0
@@ -267,7 +268,7 @@ def _principal(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]
     return out, float((singular[:2] ** 2).sum()) / energy if energy else 1.0
 
 
-def _tsne(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tsne(points: Floats) -> Floats:
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, max(1.0, (len(points) - 1) / 3))

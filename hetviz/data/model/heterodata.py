@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 from hetviz.data.model.comparisons import Comparisons
@@ -132,7 +132,7 @@ class HeteroData:
         return MappingProxyType(out)
 
     @cached_property
-    def object_of(self) -> NDArray[np.int64]:
+    def object_of(self) -> Ints:
         """Object of each global row, shape (n_rows,)."""
         seen: dict[tuple[str, str], int] = {}
         out = np.empty(self.n_rows, dtype=np.int64)

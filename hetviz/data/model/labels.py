@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Bools, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 
@@ -35,7 +35,7 @@ class Labels:
 
     dataset: str
     name: str
-    values: NDArray[np.object_]
+    values: Texts
 
     def __init__(self, dataset: str, name: str, values: Iterable[Any]) -> None:
         gate = Gate()
@@ -57,7 +57,7 @@ class Labels:
         return f"Labels({self.dataset!r}, {self.name!r}, {len(self.classes)} classes)"
 
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Bools:
         """Whether each row has a label, shape (n,)."""
         return np.array([value is not None for value in self.values], dtype=bool)
 
@@ -66,7 +66,7 @@ class Labels:
         """The distinct labels, in order of their text."""
         return sorted({value for value in self.values if value is not None}, key=str)
 
-    def take(self, rows: NDArray[Any]) -> Labels:
+    def take(self, rows: Array) -> Labels:
         """Return the labels of the given rows."""
         return Labels(self.dataset, self.name, self.values[rows])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 
@@ -53,10 +53,10 @@ class Links:
 
     source: str
     target: str
-    i: NDArray[np.int64]
-    j: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    score: NDArray[np.float64] | None
+    i: Ints
+    j: Ints
+    weight: Floats
+    score: Floats | None
     complete: bool
     kind: str
     role: str
@@ -163,16 +163,16 @@ class Links:
         return self.source == self.target
 
     @property
-    def strength(self) -> NDArray[np.float64]:
+    def strength(self) -> Floats:
         """Scores where they were given, else weights, shape (m,)."""
         return self.weight if self.score is None else self.score
 
-    def take(self, rows: NDArray[Any]) -> Links:
+    def take(self, rows: Array) -> Links:
         """Return the links at the given positions (or where a mask is True)."""
         index = np.arange(len(self))[rows]
         return self.moved(self.i[index], self.j[index], index)
 
-    def moved(self, i: NDArray[np.int64], j: NDArray[np.int64], rows: NDArray[np.int64]) -> Links:
+    def moved(self, i: Ints, j: Ints, rows: Ints) -> Links:
         """Return links `rows` with new row positions ``i, j``."""
         return Links(
             self.source,
@@ -241,7 +241,7 @@ def kind_key(links: Links) -> str:
     return f"{links.source}|{links.target}|{links.kind}"
 
 
-def weights_from_scores(score: NDArray[np.float64]) -> NDArray[np.float64]:
+def weights_from_scores(score: Floats) -> Floats:
     """Derive weights from scores: score / max |score|; a score of 0 gives 0, no opinion."""
     top = float(np.abs(score).max(initial=0.0))
     return np.zeros_like(score) if top == 0 else score / top

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats, Ints, Texts
 from hetviz.data.model.checks import Gate
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 
 NewLink: TypeAlias = tuple[str, str, str, str] | tuple[str, str, str, str, float]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +36,7 @@ class NewRows:
 
     dataset: Dataset
     row: Ints
-    to: NDArray[np.object_]
+    to: Texts
     to_row: Ints
     weight: Floats
 
@@ -112,7 +110,7 @@ def _gathered(dataset: Dataset, wired: list[_Ends]) -> NewRows:
     found = [np.flatnonzero((ends.row >= 0) & (ends.to_row >= 0)) for ends in mine]
     to = [np.full(len(rows), ends.target, object) for ends, rows in zip(mine, found, strict=True)]
 
-    def joined(attribute: str, kind: type) -> NDArray[Any]:
+    def joined(attribute: str, kind: type) -> Array:
         parts = [getattr(ends, attribute)[rows] for ends, rows in zip(mine, found, strict=True)]
         return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
 

@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Ints, Texts
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -22,8 +22,8 @@ COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *NOT
 COMPARED = "comparisons"
 """The set of comparisons that belong to no other."""
 
-_KEYS: WeakKeyDictionary[HeteroData, NDArray[np.object_]] = WeakKeyDictionary()
-_ENDS: WeakKeyDictionary[Dataset, NDArray[np.object_]] = WeakKeyDictionary()
+_KEYS: WeakKeyDictionary[HeteroData, Texts] = WeakKeyDictionary()
+_ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
@@ -54,7 +54,7 @@ def statements(data: HeteroData) -> pd.DataFrame:
     return table.assign(key=statement_keys(data))[[*COLUMNS]]
 
 
-def statement_keys(data: HeteroData) -> NDArray[np.object_]:
+def statement_keys(data: HeteroData) -> Texts:
     """Return the keys of `statements` alone; found once for each object of data."""
     keys = _KEYS.get(data)
     if keys is None:
@@ -62,7 +62,7 @@ def statement_keys(data: HeteroData) -> NDArray[np.object_]:
     return keys
 
 
-def statement_rows(data: HeteroData) -> NDArray[np.int64]:
+def statement_rows(data: HeteroData) -> Ints:
     """Return the global rows that each of `statements` names, (n, 4); -1 where there is none.
 
     A link has two; a comparison has its near pair, then its far pair.
@@ -81,7 +81,7 @@ def statement_rows(data: HeteroData) -> NDArray[np.int64]:
     return np.vstack([np.empty((0, 4), dtype=np.int64), *links, *compared])
 
 
-def set_names(data: HeteroData) -> NDArray[np.object_]:
+def set_names(data: HeteroData) -> Texts:
     """Return the set of each of `statements`: the one noted, else named after its kind."""
     parts = [np.empty(0, dtype=object)]
     for links in data.links:
@@ -91,7 +91,7 @@ def set_names(data: HeteroData) -> NDArray[np.object_]:
     return np.concatenate(parts)
 
 
-def located(data: HeteroData, keys: Iterable[str]) -> NDArray[np.int64]:
+def located(data: HeteroData, keys: Iterable[str]) -> Ints:
     """Return the positions in `statements` of the given keys.
 
     Raises
@@ -110,7 +110,7 @@ def located(data: HeteroData, keys: Iterable[str]) -> NDArray[np.int64]:
     return np.array([place[key] for key in wanted], dtype=np.int64)
 
 
-def _found_keys(data: HeteroData) -> NDArray[np.object_]:
+def _found_keys(data: HeteroData) -> Texts:
     ends = _ends(data)
     parts = [np.empty(0, dtype=object)]
     for links in data.links:
@@ -130,12 +130,12 @@ def _found_keys(data: HeteroData) -> NDArray[np.object_]:
     return keys.to_numpy()
 
 
-def _ends(data: HeteroData) -> NDArray[np.object_]:
+def _ends(data: HeteroData) -> Texts:
     """Return ``|dataset|id`` of each global row, with bars and such marked as part of a name."""
     return np.concatenate([_ends_of(part) for part in data.datasets.values()])
 
 
-def _ends_of(dataset: Dataset) -> NDArray[np.object_]:
+def _ends_of(dataset: Dataset) -> Texts:
     ends = _ENDS.get(dataset)
     if ends is None:
         name = dataset.name.translate(_TO_ESCAPE)
@@ -146,7 +146,7 @@ def _ends_of(dataset: Dataset) -> NDArray[np.object_]:
     return ends
 
 
-def _of_three(pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _of_three(pairs: Ints) -> Bools:
     """Say which comparisons are of one item with two others."""
     return np.asarray(pairs[:, 0] == pairs[:, 2])
 
@@ -200,11 +200,11 @@ def _of_comparisons(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
     )
 
 
-def _noted(said: Links | Comparisons, of: str) -> dict[str, NDArray[np.object_] | pd.Series]:
+def _noted(said: Links | Comparisons, of: str) -> dict[str, Texts | pd.Series]:
     texts = {name: text_of(said.meta, name, len(said)) for name in NOTED if name != "set"}
     return {"set": _sets(said, of), **texts}
 
 
-def _sets(said: Links | Comparisons, of: str) -> NDArray[np.object_]:
+def _sets(said: Links | Comparisons, of: str) -> Texts:
     names = text_of(said.meta, "set", len(said))
     return names.where(names != "", of).to_numpy(dtype=object)

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Bools
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, Problem
@@ -90,7 +91,7 @@ class Filter:
             raise _refusal("filter", "its fields do not fit", str(error)) from None
 
 
-def passing(data: HeteroData, filters: Iterable[Filter]) -> NDArray[np.bool_]:
+def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
     """Return which global rows pass every filter, shape (n_rows,).
 
     Raises
@@ -177,7 +178,7 @@ def folded(text: str) -> str:
     return plain.casefold()
 
 
-def _passes(data: HeteroData, filter: Filter) -> NDArray[np.bool_]:
+def _passes(data: HeteroData, filter: Filter) -> Bools:
     dataset = data[filter.dataset]
     wanted = set(filter.values)
     if filter.kind == "rows":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data.model.heterodata import HeteroData
 
 
@@ -27,16 +28,16 @@ class Touching:
         Whether both ends lie in the set.
     """
 
-    inner: NDArray[np.int64]
-    outer: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    group: NDArray[np.int64]
-    inside: NDArray[np.bool_]
+    inner: Ints
+    outer: Ints
+    weight: Floats
+    group: Ints
+    inside: Bools
 
     def __len__(self) -> int:
         return len(self.inner)
 
-    def leads_to(self) -> NDArray[np.int64]:
+    def leads_to(self) -> Ints:
         """Return the rows outside the set that links saying together lead to, in order."""
         return np.unique(self.outer[~self.inside & (self.weight > 0)])
 

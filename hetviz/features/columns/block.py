@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats
 from hetviz.features.columns import categories, geographic, images, numbers, sentences, text
 from hetviz.features.columns.options import defaults
-
-Floats = NDArray[np.float64]
 
 _EXTREME = 1e100
 _FLAGGED = ("number", "date", "latlong", "picture")
@@ -138,7 +136,7 @@ def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lacking(values: Any) -> NDArray[np.bool_]:
+def _lacking(values: Any) -> Bools:
     lacks = np.isnan(np.asarray(values, dtype=np.float64))
     return np.asarray(lacks if lacks.ndim == 1 else lacks.any(axis=1))
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.features.columns.types import MAX_CATEGORIES
 
-Floats = NDArray[np.float64]
 Cells = Sequence[str | None]
 
 _SEPARATORS = (";", "|")

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.spectral.prepare import LARGEST
 from hetviz.errors import Problem
 from hetviz.features.columns.types import MISSING, infer, number, why_unusable
-
-Floats = NDArray[np.float64]
 
 
 def amounts(

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.features.columns.types import Column
-
-Floats = NDArray[np.float64]
 
 _LATITUDE, _LONGITUDE = (
     frozenset({"lat", "latitude"}),

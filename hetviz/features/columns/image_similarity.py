@@ -5,9 +5,8 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats
 
 _SIDE, _CELL, _ANGLES, _COLOURS = 48, 8, 9, 4
 

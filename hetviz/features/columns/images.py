@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.features.columns.image_similarity import describe
 from hetviz.features.columns.leading import fit_leading, project
-
-Floats = NDArray[np.float64]
 
 N_COMPONENTS = 32
 

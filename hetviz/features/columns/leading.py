@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats
 
 
 def fit_leading(D: Floats, most: int) -> dict[str, Any] | None:

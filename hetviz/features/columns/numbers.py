@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hetviz._types import Floats
 
 MOST_KNOTS = 2_001
 _YEAR = 365.2425

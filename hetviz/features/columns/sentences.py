@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.errors import MissingExtraError
 from hetviz.features.columns.leading import fit_leading, project
-
-Floats = NDArray[np.float64]
 
 N_COMPONENTS = 32
 N_VALUES = 384

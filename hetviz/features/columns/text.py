@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hetviz._types import Floats
 
 N_COMPONENTS = 16
 MAX_WORDS = 5000
@@ -56,7 +57,7 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> dict[str, Any] | 
     }
 
 
-def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> NDArray[np.float64]:
+def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> Floats:
     """Return what `fit` learned, applied to texts: shape (n, k), centred as in the fit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 

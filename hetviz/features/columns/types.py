@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats
 from hetviz.core.spectral.prepare import LARGEST
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
@@ -61,7 +61,7 @@ class Column:
 
     name: str
     kind: str
-    values: NDArray[Any]
+    values: Array
     n_missing: int
     markers: tuple[str, ...] = ()
     whole: bool = False
@@ -120,7 +120,7 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     return _words(name, known, markers)
 
 
-def numbers(texts: Sequence[str], decimal: str = ".") -> NDArray[np.float64]:
+def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
     """Return the number that each cell holds, NaN where it holds no finite number."""
     stripped = [text.strip() for text in texts]
     found = _all_numbers(stripped, decimal)
@@ -169,13 +169,13 @@ def _with_unusable(
     return replace(_numbers(name, values, markers), unusable=tuple(unusable))
 
 
-def _plain_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
+def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
     """Return the numbers of a column, or None where one cell is no number or looks like a code."""
     found = _all_numbers(texts, decimal)
     return None if found is None or _LEADING_ZERO.search("\n".join(texts)) else found
 
 
-def _all_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None:
+def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
     """Return the numbers of cells without blanks around them, or None unless all can be used."""
     if not texts or not _MANY[decimal].fullmatch("\n".join(texts)):
         return None
@@ -208,7 +208,7 @@ def _missing(texts: Sequence[str | None]) -> set[str]:
     return found
 
 
-def _numbers(name: str, values: NDArray[Any], markers: Sequence[str]) -> Column:
+def _numbers(name: str, values: Array, markers: Sequence[str]) -> Column:
     values = np.where(np.abs(values) <= LARGEST, values, np.nan)
     known = values[~np.isnan(values)]
     kind = "number"

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints, Matrix, Texts, is_sparse
 from hetviz.data import Dataset
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import KINDS, Basis, fit_basis
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 VIEW_KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
@@ -49,11 +46,11 @@ class View:
 
     name: str
     kind: str
-    raw: Any
+    raw: Matrix
     mean: Floats
     scale: float
     at: Ints
-    labels: NDArray[np.object_]
+    labels: Texts
     of_new: Callable[[NewRows], Any]
 
     @property
@@ -136,7 +133,7 @@ def scaled_view(
 ) -> View:
     """Return features as a view, centred and scaled; see `View`."""
     mean = np.asarray(raw.mean(axis=0), dtype=np.float64).ravel()
-    squared = float((raw.multiply(raw) if sp.issparse(raw) else raw * raw).sum()) / raw.shape[0]
+    squared = float((raw.multiply(raw) if is_sparse(raw) else raw * raw).sum()) / raw.shape[0]
     spread = squared - float(mean @ mean)
     scale = float(np.sqrt(weight / spread)) if spread > 1e-12 * max(squared, 1e-300) else 0.0
     return View(name, kind, raw, mean, scale, at, np.array(list(labels), dtype=object), of_new)
@@ -169,7 +166,7 @@ def part_of(view: View, objects: Ints, *, diagonal: bool = False) -> Part:
     few = X.shape[1] <= len(rows)
     if few or (diagonal and not view.is_kernel):
         features = np.zeros((len(objects), X.shape[1]))
-        dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+        dense = X.toarray() if is_sparse(X) else np.asarray(X)
         features[present] = view.scale * (dense - view.mean)
         if not (diagonal and view.is_kernel):
             return Part(features, lambda A: A, None, (features**2).sum(axis=1))
@@ -260,7 +257,7 @@ class _OfLengthOne:
 
 
 def _unit_rows(X: Any) -> Any:
-    if sp.issparse(X):
+    if is_sparse(X):
         size = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sp.csr_array(sp.diags_array(_inverse(size)) @ X)
     size = np.linalg.norm(X, axis=1)
@@ -274,7 +271,7 @@ def _inverse(size: Floats) -> Floats:
 def _inner_products(view: View, X: Any) -> Floats:
     """Return centred and scaled inner products of rows, without centring sparse ones."""
     K = X @ X.T
-    K = np.asarray(K.toarray() if sp.issparse(K) else K, dtype=np.float64)
+    K = np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
     u = np.asarray(X @ view.mean)
     K = K - u[:, None] - u[None, :] + float(view.mean @ view.mean)
     return np.asarray(view.scale**2 * (K + K.T) / 2)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -16,9 +16,6 @@ from hetviz.features.relations.compared import View, scaled_view, view_of
 from hetviz.features.spaces.basis import fit_basis
 from hetviz.features.spaces.projection import Projection, guidance_of, project
 from hetviz.params import value_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 JOINED = "all datasets, joined by their links"
 JOINED_AXES = 30

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat
 from hetviz.core.ordinal.partial_order import PartialOrder
@@ -16,9 +16,6 @@ from hetviz.data import Dataset
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.relations.compared import Part, column_weights, part_of
 from hetviz.features.relations.compared_problems import JOINED, Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(eq=False)

@@ -6,14 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import Comparisons, Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.columns.types import infer
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_COMPARISONS = 1_000
 _TRIES = 20

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from hetviz._types import Sparse
 from hetviz.core.graph.laplacian import dataset_components
 from hetviz.data import HeteroData
 
 
-def joined_parts(data: HeteroData, W: Any) -> dict[str, int]:
+def joined_parts(data: HeteroData, W: Sparse) -> dict[str, int]:
     """Return the part of the data that each dataset belongs to, by number.
 
     Parameters

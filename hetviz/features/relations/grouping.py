@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Ints
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edits.edit import global_rows
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.relations.typical import distinct_pairs, typical_rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_PAIRS = 60
 """So many pairs stand for two groups unless another number is given."""

@@ -7,8 +7,8 @@ from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools
 from hetviz.data import Dataset, HeteroData
 
 _TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
@@ -129,7 +129,7 @@ def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, s
             else (links.source, links.i, links.j)
         )
         start, titles = data.offsets[other].start, _titles(data[by])
-        together: NDArray[np.bool_] = np.asarray(links.weight > 0)
+        together: Bools = np.asarray(links.weight > 0)
         for row, describing in zip(mine[together].tolist(), theirs[together].tolist(), strict=True):
             if _is_name(titles[describing]):
                 found.append((start + row, titles[describing]))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData, Labels, Links
 from hetviz.data.model.meta import noted
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.relations.typical import distinct_pairs, typical_rows
-
-Ints = NDArray[np.int64]
 
 
 def links_from_labels(

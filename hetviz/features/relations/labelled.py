@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Texts
 from hetviz.core.prediction.gbc import CLASSES, NUMBER
 from hetviz.core.prediction.gbc_held_out import GbcSource
 from hetviz.data import Dataset, HeteroData
@@ -17,9 +17,6 @@ from hetviz.features.columns.types import Column
 from hetviz.features.known import groups_of, known_columns
 from hetviz.features.relations.tree_features import tree_features
 from hetviz.features.spaces.sources import EntitySources, entity_sources
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CLASSES = 100
 LEAST_KNOWN = 4
@@ -218,7 +215,7 @@ def label_problem(
     return problem
 
 
-def _groups(column: Column, task: str) -> NDArray[np.object_] | None:
+def _groups(column: Column, task: str) -> Texts | None:
     if task == "auto":
         return groups_of(column) if column.kind != "unique" else column.values
     if column.values.dtype == object:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData, Labels
 from hetviz.data.model.views import identity_links
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.features.spaces.affinities import own_affinities
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PERPLEXITY = 5.0
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.core.kernels.mkpe_scores import Scores, known_scores
 from hetviz.data import HeteroData
 from hetviz.features.relations.link_scores import LinkScores
 from hetviz.features.spaces.similarity import Similarity
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

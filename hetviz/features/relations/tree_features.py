@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Matrix, is_sparse
 from hetviz.data import Dataset
 from hetviz.features.columns import block
 from hetviz.features.columns.types import infer
 
-Floats = NDArray[np.float64]
 
-
-def tree_features(dataset: Dataset, X: Any, label: str) -> Any:
+def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
     """Return features as trees should see them.
 
     Parameters
@@ -35,7 +31,7 @@ def tree_features(dataset: Dataset, X: Any, label: str) -> Any:
     """
     if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
         return X
-    if not sp.issparse(X):
+    if not is_sparse(X):
         X = _with_gaps(dataset, np.array(X, dtype=np.float64))
     kept = _not_of(dataset, label)
     return X if len(kept) == X.shape[1] else X[:, kept]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.clustering.exemplars import exemplars
 from hetviz.data import Dataset, Embedding, HeteroData
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CANDIDATES = 2_000
 """More rows of one dataset are first thinned evenly to so many."""

@@ -9,11 +9,9 @@ import re
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.data import Dataset
-
-Floats = NDArray[np.float64]
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Sparse, is_sparse
 from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import (
     Neighbors,
@@ -24,8 +23,6 @@ from hetviz.core.graph.neighbors import (
 )
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
@@ -98,7 +95,7 @@ def own_affinities(
     kind: str = "auto",
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
-) -> Any:
+) -> Sparse | None:
     """Return p_{j|i} of a perplexity among the items of a dataset.
 
     Parameters
@@ -176,7 +173,7 @@ def _squared(word: str, matrix: Any) -> Rows:
 
 def _digest(matrix: Any) -> bytes:
     digest = hashlib.sha256(str(matrix.shape).encode())
-    arrays = (matrix.indptr, matrix.indices, matrix.data) if sp.issparse(matrix) else (matrix,)
+    arrays = (matrix.indptr, matrix.indices, matrix.data) if is_sparse(matrix) else (matrix,)
     for array in arrays:
         digest.update(np.ascontiguousarray(array).data)
     return digest.digest()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats, Matrix
 from hetviz.core.kernels.kernels import (
     LANDMARKS_ABOVE,
     KernelMap,
@@ -51,7 +51,7 @@ class Basis:
     """
 
     kind: str
-    features: Any
+    features: Matrix
     nominal: int | None
     _new: OfNew | None
 
@@ -90,7 +90,7 @@ def fit_basis(
     random_state: int = 0,
     *,
     penalty: str = "rkhs",
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
 ) -> Basis:
     """Choose and compute the features of a dataset.
 
@@ -135,9 +135,7 @@ def _natural(dataset: Dataset) -> str:
     return "featureless" if dataset.is_featureless else "precomputed"
 
 
-def _gaussian(
-    dataset: Dataset, random_state: int, penalty: str, weights: NDArray[np.float64] | None
-) -> Basis:
+def _gaussian(dataset: Dataset, random_state: int, penalty: str, weights: Floats | None) -> Basis:
     if dataset.X is None:
         if dataset.distance is None:
             raise _lacking(dataset, "rbf", "features or distances")
@@ -153,7 +151,7 @@ def _gaussian(
     return Basis("rbf", of_new(dataset), len(dataset), of_new)
 
 
-def _from_distances(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
+def _from_distances(dataset: Dataset, penalty: str, weights: Floats | None) -> Basis:
     D = _distances(dataset)
     away = D[np.triu_indices(len(D), 1)]
     width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
@@ -163,7 +161,7 @@ def _from_distances(dataset: Dataset, penalty: str, weights: NDArray[np.float64]
     return _mapped("rbf", fitted, _gaussian_of(D, width), _GaussianOfDistances(fitted, width))
 
 
-def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | None) -> Basis:
+def _precomputed(dataset: Dataset, penalty: str, weights: Floats | None) -> Basis:
     where = f"dataset {dataset.name!r}, kernel"
     if dataset.kernel is not None:
         K = symmetric_kernel(dataset.kernel, where)
@@ -178,7 +176,7 @@ def _precomputed(dataset: Dataset, penalty: str, weights: NDArray[np.float64] | 
     return _mapped("precomputed", fitted, K, _Scaled(fitted, half))
 
 
-def _mapped(kind: str, fitted: KernelMap, K: NDArray[Any], of_new: OfNew) -> Basis:
+def _mapped(kind: str, fitted: KernelMap, K: Array, of_new: OfNew) -> Basis:
     return Basis(kind, fitted(K[:, fitted.landmarks]), len(K), of_new)
 
 
@@ -232,18 +230,18 @@ class _Scaled:
     """Inner products by classical scaling of the distances that came with the rows."""
 
     fitted: KernelMap
-    half: NDArray[np.float64]
+    half: Floats
 
     def __call__(self, rows: Dataset) -> Any:
         K = center_kernel(self.half, None, -0.5 * _distances(rows) ** 2)
         return self.fitted(K[:, self.fitted.landmarks])
 
 
-def _gaussian_of(distances: NDArray[Any], width: float) -> NDArray[np.float64]:
+def _gaussian_of(distances: Array, width: float) -> Floats:
     return np.asarray(np.exp(-0.5 * (distances / width) ** 2), dtype=np.float64)
 
 
-def _distances(dataset: Dataset) -> NDArray[np.float64]:
+def _distances(dataset: Dataset) -> Floats:
     return np.asarray(dataset.distance, dtype=np.float64)
 
 

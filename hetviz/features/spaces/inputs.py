@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from hetviz._types import Floats, Ints
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.similarity import EVERY_PAIR, Similarity
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LANDMARKS = 1_000
 

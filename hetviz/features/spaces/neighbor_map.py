@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import DataWarning
 from hetviz.features.relations.connected import joined_parts
 from hetviz.features.spaces.affinities import squared_to_fitted
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +35,8 @@ class Placed:
         Global rows of each dataset.
     """
 
-    mask: NDArray[np.bool_]
-    graph: Any
+    mask: Bools
+    graph: Sparse
     components: Mapping[str, int]
     offsets: Mapping[str, slice]
 
@@ -153,7 +150,7 @@ def place_new(
         return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
 
 
-def _among(graph: Any, mask: NDArray[np.bool_]) -> Any:
+def _among(graph: Any, mask: Bools) -> Any:
     rows = np.flatnonzero(mask)
     return sp.csr_array(graph if mask.all() else graph[rows][:, rows])
 

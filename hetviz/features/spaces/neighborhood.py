@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from hetviz._types import Sparse
 from hetviz.core.graph.knn_graph import neighbor_graph
 from hetviz.data import HeteroData
 from hetviz.features.spaces.basis import Basis
@@ -30,7 +30,7 @@ def neighborhood(
     heat: bool,
     random_state: int,
     progress: Progress,
-) -> Any:
+) -> Sparse:
     """Return who is near whom within each dataset.
 
     Parameters

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Sparse
 from hetviz.core.spectral.guided import Guided, axis_scale, guided_projection
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -19,8 +19,6 @@ from hetviz.features.meaning import coefficients
 from hetviz.features.spaces.basis import KINDS, Basis, chosen_kind, fit_basis
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
 from hetviz.progress import Progress
-
-Floats = NDArray[np.float64]
 
 SHARED: Mapping[str, Param] = {
     "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
@@ -171,7 +169,7 @@ def fit_bases(
     random_state: int = 0,
     *,
     penalty: str = "rkhs",
-    W: Any = None,
+    W: Sparse | None = None,
 ) -> dict[str, Basis]:
     """Compute the features of every dataset.
 
@@ -203,7 +201,7 @@ def fit_bases(
 
 def project(
     bases: Mapping[str, Basis],
-    W: Any,
+    W: Sparse,
     *,
     title: str,
     n_components: int,
@@ -263,7 +261,7 @@ def guidance_of(
     within: bool = True,
     between: bool = True,
     weights: float | Mapping[str, float] = 1.0,
-) -> Any:
+) -> Sparse:
     """Return the guidance matrix of all rows, its datasets weighted.
 
     Parameters

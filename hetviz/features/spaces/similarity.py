@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.graph.neighbors import cross_squared_distances
 from hetviz.core.kernels.kernels import median_bandwidth
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.params import value_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 KINDS = {
     "auto": "by the kernel, distances or features that the dataset came with",

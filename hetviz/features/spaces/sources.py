@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, is_sparse
 from hetviz.data import HeteroData, Labels
 from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +36,13 @@ class EntitySources:
     bases: Mapping[str, Basis]
     graphs: Mapping[str, Any]
 
-    def aligned(self, name: str) -> tuple[Any, NDArray[np.bool_]]:
+    def aligned(self, name: str) -> tuple[Any, Bools]:
         """Return the features of a dataset by object, zeros where absent, and who is present."""
         X = self.bases[name].features
         rows = self.object_of[name]
         present = np.zeros(self.n_objects, dtype=bool)
         present[rows] = True
-        if sp.issparse(X):
+        if is_sparse(X):
             place = (np.ones(len(rows)), (rows, np.arange(len(rows))))
             return sp.csr_array(place, shape=(self.n_objects, len(rows))) @ X, present
         out = np.zeros((self.n_objects, X.shape[1]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.model.meta import NOTED, text_of
 from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
@@ -246,9 +246,7 @@ def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | 
     return pd.DataFrame(kept, index=range(n)) if kept else None
 
 
-def _rows(
-    read: TableRead, chosen: NDArray[np.bool_], columns: Collection[str] | None = None
-) -> TableRead:
+def _rows(read: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
     """Return some rows of a table, which keep their places in the file."""
     frame = read.frame[chosen].reset_index(drop=True)
     if columns is not None:

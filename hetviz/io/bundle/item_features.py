@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Ints
 from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
 from hetviz.features.columns.types import Column
@@ -38,10 +38,10 @@ def given_features(
 
 
 def given_squares(
-    given: Given, entry: DatasetEntry, piece: Piece, rows: NDArray[np.int64]
-) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    given: Given, entry: DatasetEntry, piece: Piece, rows: Ints
+) -> tuple[dict[str, Array], list[str]]:
     """Return the kernel and distances of some rows, from files or as given, and their sources."""
-    squares: dict[str, NDArray[Any]] = {}
+    squares: dict[str, Array] = {}
     sources: list[str] = []
     for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
         if file is not None:

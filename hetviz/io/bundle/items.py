@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns.types import Column, infer
@@ -175,7 +175,7 @@ class _Reading:
             return None
         return self.entry.title or named_title(table.columns)
 
-    def _media(self, table: pd.DataFrame, rows: NDArray[np.int64]) -> tuple[Any, ...] | None:
+    def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[Any, ...] | None:
         media, column = self.entry.media, self.entry.media_column
         if self.piece.media is not None:
             return tuple(self.piece.media[row] for row in rows.tolist())

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
 from hetviz.errors import MAX_LISTED, Problem, listed
 from hetviz.features.columns.types import numbers
@@ -18,8 +18,6 @@ from hetviz.io.formats.delimited import TableRead
 _MAX_HINTS = 50
 _HINT_POOL = 20_000
 _NO_HINT = "Correct the id, or leave the row out."
-
-Texts = NDArray[np.object_]
 
 
 class Lookup:
@@ -55,7 +53,7 @@ class Lookup:
     def refuse(
         self,
         code: str,
-        wrong: NDArray[np.bool_],
+        wrong: Bools,
         column: str,
         what: str | Callable[[int], str],
         values: Texts,
@@ -89,7 +87,7 @@ class Lookup:
         self._into += self._notes
         self._into += sorted(self._problems, key=lambda problem: problem.row or 0)
 
-    def find(self, names: Texts, texts: Texts, end: str) -> NDArray[np.int64]:
+    def find(self, names: Texts, texts: Texts, end: str) -> Ints:
         """Return the row in its dataset that each id names, -1 where there is none.
 
         Parameters
@@ -123,7 +121,7 @@ class Lookup:
                 self.refuse("unknown-id", wrong, f"{prefix}id", what, texts, hints)
         return found
 
-    def numbers(self, name: str, blank: Collection[str] = ("",)) -> NDArray[np.float64]:
+    def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
         """Return the numbers of a column, NaN where it is blank; list what is no number."""
         texts = np.array([cell.strip() for cell in self.column(name)], dtype=object)
         given = np.array([text.lower() not in blank for text in texts], dtype=bool)
@@ -134,7 +132,7 @@ class Lookup:
         self.refuse("not-a-number", wrong, name, "this is no number", texts, remedy)
         return values
 
-    def _in_other_form(self, dataset: Dataset, texts: Texts) -> NDArray[np.int64]:
+    def _in_other_form(self, dataset: Dataset, texts: Texts) -> Ints:
         """Find ids whose accented letters are written in another Unicode form."""
         at = np.full(len(texts), -1, dtype=np.int64)
         for form in ("NFC", "NFD"):

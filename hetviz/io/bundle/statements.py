@@ -6,8 +6,8 @@ from collections.abc import Collection, Hashable, Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import Comparisons, Dataset, Links
 from hetviz.data.model.links import ROLES
 from hetviz.errors import DataError, Problem
@@ -175,7 +175,7 @@ def _meta(
     lookup: Lookup,
     entry: LinksEntry | ComparisonsEntry,
     known: Collection[str],
-    rows: NDArray[np.int64],
+    rows: Ints,
 ) -> pd.DataFrame | None:
     """Return the columns that say nothing known, of the given rows; None where there is none."""
     frame = lookup.read.frame
@@ -188,9 +188,7 @@ def _meta(
     return cells.exact(lookup.read.name, meta, entry.columns, entry.missing)
 
 
-def _all_or_none(
-    lookup: Lookup, column: str, group: pd.DataFrame, default: float
-) -> NDArray[np.float64] | None:
+def _all_or_none(lookup: Lookup, column: str, group: pd.DataFrame, default: float) -> Floats | None:
     """Return the numbers of a column, or None where no row has one."""
     values = group[column].to_numpy()
     lacking = np.isnan(values)

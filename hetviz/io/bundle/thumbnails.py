@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Files
@@ -20,7 +19,7 @@ def read_thumbnails(
     media: str | None,
     names: pd.Series | None,
     read: TableRead,
-    rows: NDArray[np.int64],
+    rows: Ints,
     problems: list[Problem],
 ) -> tuple[bytes | None, ...]:
     """Return the picture of each row, None where it has none or a bad one.

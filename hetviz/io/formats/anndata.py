@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Array
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
@@ -189,7 +189,7 @@ def _column(group: Box, name: str) -> list[str]:
     raise gate.refusal("bad-column", group.place(name), "it is of a kind that is not known")
 
 
-def _chosen(codes: NDArray[Any], categories: list[str]) -> list[str]:
+def _chosen(codes: Array, categories: list[str]) -> list[str]:
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise gate.refusal("bad-column", "codes", "codes of categories must be a list of numbers")
     if (codes >= len(categories)).any():
@@ -197,7 +197,7 @@ def _chosen(codes: NDArray[Any], categories: list[str]) -> list[str]:
     return [categories[code] if code >= 0 else "" for code in codes.tolist()]
 
 
-def _texts(values: NDArray[Any]) -> list[str]:
+def _texts(values: Array) -> list[str]:
     if values.ndim != 1:
         raise gate.refusal("bad-column", "column", "a column must be a list", values.shape)
     if values.dtype.kind == "f":

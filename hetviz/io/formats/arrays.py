@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Ints, is_sparse
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
@@ -69,7 +69,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
             "no-matrix", name, "there is no matrix in it", remedy="Save it with numpy.savez."
         )
     problems: list[Problem] = []
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for key, member in members.items():
         try:
             arrays[key] = array(f"{name}, {key}", archive.read(member))
@@ -100,7 +100,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
     return [replace(pieces[0], problems=(*problems, *pieces[0].problems)), *pieces[1:]]
 
 
-def array(where: str, content: bytes) -> NDArray[Any]:
+def array(where: str, content: bytes) -> Array:
     """Return an array of numbers or text from the bytes of an NPY file.
 
     Raises
@@ -133,7 +133,7 @@ def array(where: str, content: bytes) -> NDArray[Any]:
     return flat.reshape(shape, order="F" if by_column else "C")
 
 
-def _matrix(where: str, values: NDArray[Any]) -> NDArray[Any]:
+def _matrix(where: str, values: Array) -> Array:
     if values.ndim != 2 or values.dtype.kind not in _NUMBERS:
         what = "a matrix of numbers with rows and columns is needed"
         raise gate.refusal(
@@ -167,7 +167,7 @@ def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) 
         )
 
 
-def _sparse(where: str, arrays: Mapping[str, NDArray[Any]]) -> sp.csr_array:
+def _sparse(where: str, arrays: Mapping[str, Array]) -> sp.csr_array:
     kind = arrays["format"]
     word = str(kind.astype(str)) if kind.ndim == 0 and kind.dtype.kind in _TEXT else ""
     if word not in _SPARSE:
@@ -240,7 +240,7 @@ class _Siblings:
         return cls(pd.DataFrame({ROW: _counted(n)}, dtype=str), ROW, "", ())
 
     @classmethod
-    def among(cls, where: str, X: NDArray[Any], arrays: Mapping[str, NDArray[Any]]) -> _Siblings:
+    def among(cls, where: str, X: Array, arrays: Mapping[str, Array]) -> _Siblings:
         n, p = X.shape
         lists = {key: values for key, values in arrays.items() if values.ndim == 1}
         ids = next((key for key in _IDS if key in lists and len(lists[key]) == n), None)
@@ -269,7 +269,7 @@ def _counted(n: int) -> list[str]:
     return [str(row) for row in range(1, n + 1)]
 
 
-def _cells(values: NDArray[Any]) -> list[str]:
+def _cells(values: Array) -> list[str]:
     if values.dtype.kind == "S":
         return [value.decode("utf-8", "replace") for value in values.tolist()]
     if values.dtype.kind == "f":
@@ -306,9 +306,9 @@ def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choice
     )
 
 
-def finite_rows(where: str, X: Any) -> tuple[Any, NDArray[np.int64], list[Problem]]:
+def finite_rows(where: str, X: Any) -> tuple[Any, Ints, list[Problem]]:
     """Return the rows whose numbers are all finite, where they stood, and who is left out."""
-    if sp.issparse(X):
+    if is_sparse(X):
         lines = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         bad = np.unique(lines[~np.isfinite(X.data)])
     else:

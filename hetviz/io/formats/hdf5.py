@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array
 from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import gate, limits
 
@@ -167,7 +167,7 @@ class Box:
             value = self._group.attrs.get(name)
             return [] if value is None else np.atleast_1d(np.asarray(value)).tolist()
 
-    def array(self, name: str) -> NDArray[Any]:
+    def array(self, name: str) -> Array:
         """Return an array of numbers, or of text as objects, whose size is counted first.
 
         Raises
@@ -192,7 +192,7 @@ class Box:
                 raise gate.refusal("too-large", where, what, remedy="Give fewer rows or columns.")
             self._budget.take(where, cells * member.dtype.itemsize)
             if h5py.check_string_dtype(member.dtype) is not None:
-                texts: NDArray[Any] = np.asarray(member.asstr(errors="replace")[()], dtype=object)
+                texts: Array = np.asarray(member.asstr(errors="replace")[()], dtype=object)
                 self._budget.take(where, sum(map(len, texts.ravel().tolist())))
                 return texts
             if member.dtype.kind not in "fiub":

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz._types import Array
 from hetviz.io import gate, limits
 
 _MAX_HEADER = 10_000
@@ -47,7 +48,7 @@ def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
     return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
-def vector(name: str, content: bytes) -> NDArray[Any]:
+def vector(name: str, content: bytes) -> Array:
     """Read an NPY array of numbers of any shape, without pickles and within the budget."""
     try:
         shape, kind, _, offset = header(content)

@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools
 from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
@@ -39,7 +39,7 @@ def id_column_of(read: TableRead, said: str | None) -> str:
     return found
 
 
-def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> NDArray[np.bool_]:
+def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> Bools:
     """Say of each row whether its id can be used, (n,); `problems` tells of those that cannot."""
     seen: dict[str, int] = {}
     good = np.ones(len(read.frame), dtype=bool)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem
@@ -21,8 +21,6 @@ from hetviz.io.formats.delimited import TableRead
 from hetviz.io.infer.dataset import NoFiles
 from hetviz.io.intake.drop import Parse, read_drop, read_one_table
 from hetviz.io.intake.loaded import DatasetInfo
-
-Ints = NDArray[np.int64]
 
 _MOST_TOLD = 1_000
 
@@ -281,7 +279,7 @@ def _changes(old: Dataset, new: Dataset, rows: Ints) -> pd.DataFrame:
     return pd.concat([part for part in found if len(part)] or found, ignore_index=True)
 
 
-def _cells(column: pd.Series) -> NDArray[np.object_]:
+def _cells(column: pd.Series) -> Texts:
     """Return cells as text, alike for equal numbers of any type; empty where missing."""
     plain = [
         "" if pd.isna(value) else f"{value:.15g}" if _is_number(value) else str(value)
@@ -294,7 +292,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _lost(data: HeteroData, name: str, gone: NDArray[np.object_]) -> tuple[str, ...]:
+def _lost(data: HeteroData, name: str, gone: Texts) -> tuple[str, ...]:
     rows = data.offsets[name].start + data[name].find(gone)
     named = np.isin(statement_rows(data), rows).any(axis=1)
     return tuple(map(str, statement_keys(data)[named]))

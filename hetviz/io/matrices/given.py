@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Bools, Floats, Ints
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import numbers
 from hetviz.io import gate
@@ -42,14 +41,14 @@ class Given:
         files: Files,
         read: TableRead,
         id_column: str,
-        good: NDArray[np.bool_],
+        good: Bools,
         problems: list[Problem],
         tables: ReadTable = read_table,
     ) -> None:
         self.files, self.read, self.id_column = files, read, id_column
         self.good, self.problems, self.tables = good, problems, tables
 
-    def matrix(self, name: str) -> NDArray[Any]:
+    def matrix(self, name: str) -> Array:
         """Return an NPY matrix with one row for each row of the table, in the same order."""
         matrix = npy.matrix(name, self.files.read(name))
         n = len(self.read.frame)
@@ -62,7 +61,7 @@ class Given:
             )
         return matrix
 
-    def square(self, name: str, rows: NDArray[np.int64], *, is_saved: bool) -> NDArray[Any]:
+    def square(self, name: str, rows: Ints, *, is_saved: bool) -> Array:
         """Return a kernel or distances among the given rows.
 
         Data in memory may hold those of new rows to old ones, which is what `is_saved` allows for.
@@ -93,7 +92,7 @@ class Given:
             )
         return matrix[np.ix_(rows, rows)]
 
-    def features(self, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    def features(self, name: str) -> tuple[Array, tuple[str, ...]]:
         """Return features from an NPY matrix, or a table matched by id, which also has names."""
         content = self.files.read(name)
         if gate.kind_of(name, content) == "npy":
@@ -114,7 +113,7 @@ class Given:
             raise gate.refusal("bad-shape", where, "the three files do not fit together") from None
         return X
 
-    def _by_id(self, vectors: TableRead) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    def _by_id(self, vectors: TableRead) -> tuple[Floats, tuple[str, ...]]:
         self.problems += vectors.problems
         columns = list(vectors.frame.columns)
         id_column = self.id_column if self.id_column in columns else columns[0]
@@ -160,7 +159,7 @@ class Given:
             self.problems.append(Problem("extra-ids", vectors.name, what, severity="note"))
         return X, names
 
-    def _lacking(self, name: str, rows: NDArray[np.int64], ids: list[str]) -> Iterator[Problem]:
+    def _lacking(self, name: str, rows: Ints, ids: list[str]) -> Iterator[Problem]:
         for row in rows.tolist():
             what = "there are no features for this id"
             yield Problem("no-features", name, what, ids[row], _LEFT_OUT)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate
 from hetviz.io.formats.arrays import ROW
@@ -119,7 +119,7 @@ def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) 
     return replace(_with(table, matrix, rows, f"{matrix.where}, by id"), id_column=column)
 
 
-def _with(table: Piece, matrix: Piece, rows: NDArray[np.int64], how: str) -> Piece:
+def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
     """Return a table with rows ``rows[r]`` of a matrix; those at -1 are left out and told of."""
     assert table.frame is not None  # noqa: S101
     good = np.flatnonzero(rows >= 0)
@@ -153,5 +153,5 @@ def _with(table: Piece, matrix: Piece, rows: NDArray[np.int64], how: str) -> Pie
     )
 
 
-def _square(values: Any, take: NDArray[np.int64]) -> Any:
+def _square(values: Any, take: Ints) -> Any:
     return None if values is None else values[np.ix_(take, take)]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Matrix, is_sparse
 from hetviz.features.columns.types import numbers
 from hetviz.io import gate, limits
 from hetviz.io.sandbox.piece import Piece
@@ -31,7 +30,7 @@ def sentence(kind: str, shape: tuple[int, ...]) -> str:
     return _WORDS[kind].format(n=f"{shape[0]:,}")
 
 
-def recognised(X: Any, rounding: float = 0.0) -> str:
+def recognised(X: Matrix, rounding: float = 0.0) -> str:
     """Say what a matrix of shape (rows, columns) holds: "features", "kernel" or "distance".
 
     Parameters
@@ -48,12 +47,7 @@ def recognised(X: Any, rounding: float = 0.0) -> str:
     factor shows in n^3 / 3 steps. Beyond the size that fits as a dense square, all are features.
     """
     n, p = X.shape
-    if (
-        sp.issparse(X)
-        or n != p
-        or not _FEWEST <= n <= limits.MAX_SQUARE
-        or not np.isfinite(X).all()
-    ):
+    if is_sparse(X) or n != p or not _FEWEST <= n <= limits.MAX_SQUARE or not np.isfinite(X).all():
         return "features"
     top = float(np.abs(X).max())
     if top == 0 or np.abs(X - X.T).max() > _UNEVEN * top + 2 * rounding:
@@ -66,7 +60,7 @@ def recognised(X: Any, rounding: float = 0.0) -> str:
     return "kernel" if _is_kernel(X, rounding) else "features"
 
 
-def _equals_are_equal(X: NDArray[np.float64], slack: float) -> bool:
+def _equals_are_equal(X: Floats, slack: float) -> bool:
     zero = slack >= X
     np.fill_diagonal(zero, False)
     i, j = (ends[:_SQUARE_CHECKED] for ends in np.nonzero(zero))
@@ -74,7 +68,7 @@ def _equals_are_equal(X: NDArray[np.float64], slack: float) -> bool:
     return bool((far <= 1e-3 * X.max() + 2 * slack).all())
 
 
-def _is_kernel(X: NDArray[np.float64], rounding: float) -> bool:
+def _is_kernel(X: Floats, rounding: float) -> bool:
     diagonal = np.diag(X)
     slack = max(1e-6 * float(np.abs(X).max()), 2 * rounding * np.sqrt(len(X)))
     if diagonal.min() < -slack:
@@ -110,7 +104,7 @@ def as_said(where: str, X: Any, said: str | None, rounding: float = 0.0) -> str:
     if n > limits.MAX_SQUARE:
         what = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
         raise gate.refusal("too-large", where, what, remedy="Take a sample of the items.")
-    X = X.toarray() if sp.issparse(X) else X
+    X = X.toarray() if is_sparse(X) else X
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
         place = f"{where}, row {bad[0][0] + 1}, column {bad[0][1] + 1}"

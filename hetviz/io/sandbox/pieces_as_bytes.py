@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._types import is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io.intake.drop import Drop
 from hetviz.io.sandbox.piece import Piece
@@ -84,7 +85,7 @@ def _described(piece: Piece, keep: Any) -> dict[str, Any]:
 def _matrix(X: Any, keep: Any) -> Any:
     if X is None:
         return None
-    if sp.issparse(X):
+    if is_sparse(X):
         return [list(X.shape), *(keep(_npy(part)) for part in (X.data, X.indices, X.indptr))]
     return keep(_npy(np.asarray(X)))
 

@@ -6,9 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
@@ -29,7 +27,7 @@ def make_map(
     hold_out: float,
     progress: Progress,
     weights: Mapping[str, float] | None = None,
-    only: NDArray[np.int64] | None = None,
+    only: Ints | None = None,
     start: Embedding | None = None,
 ) -> MadeMap:
     """Fit a method and measure the map.

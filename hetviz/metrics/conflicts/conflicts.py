@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools
 from hetviz.core.ordinal.cycles import circles_through
 from hetviz.core.ordinal.must_cannot import Chain, contradictions
 from hetviz.core.ordinal.partial_order import PartialOrder
@@ -17,7 +17,6 @@ from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import add_all
 from hetviz.data.model.statements import statement_keys, statement_rows
 
-Ints = NDArray[np.int64]
 Fix = tuple[str, dict[str, Any]]
 
 _LESS = 0.25
@@ -108,9 +107,7 @@ class Said:
         return f"{names[0]} and {names[1]} are nearer than {names[2]} and {names[3]}"
 
 
-def link_conflicts(
-    said: Said, most: int, new: NDArray[np.bool_] | None = None
-) -> tuple[int, list[Conflict]]:
+def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int, list[Conflict]]:
     """Find links that contradict each other, directly or by way of others.
 
     Rows of views that show one object are one. What was observed (role "relation") is no link of
@@ -142,7 +139,7 @@ def link_conflicts(
     return count + len(opposed), [_of_chain(said, chain) for chain in found]
 
 
-def _observed_opposites(said: Said, new: NDArray[np.bool_] | None) -> list[Chain]:
+def _observed_opposites(said: Said, new: Bools | None) -> list[Chain]:
     """Return pairs of which something observed and something else say the opposite."""
     weight = said.weight[: said.n_links]
     out = []

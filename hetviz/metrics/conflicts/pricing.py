@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.satisfaction import distance_percentiles
 from hetviz.data import Embedding, HeteroData
@@ -16,9 +16,6 @@ from hetviz.errors import ParameterError
 from hetviz.metrics.conflicts.conflicts import Said
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.spaces import space_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COLUMNS = (
     "key", "form", "kept", "rank", "of", "row", "to", "price", "neighbours", "opposed_by",
@@ -175,7 +172,7 @@ class _Scene:
     def statements_of(self, row: int) -> Ints:
         return np.unique(self._of_row[self._starts[row] : self._starts[row + 1]])
 
-    def holds(self, which: Ints, moved: int, to: int) -> NDArray[np.bool_]:
+    def holds(self, which: Ints, moved: int, to: int) -> Bools:
         """Say whether statements hold once row `moved` lies at row `to`; False if not placed."""
         rows = self.said.rows[which]
         at = np.where(rows == moved, to, rows)
@@ -250,7 +247,7 @@ class _Scene:
             lost = float(self.is_near(to, to, near[near != to]).sum())
         return holds, lost
 
-    def is_near(self, of: int, place: int, rows: Ints) -> NDArray[np.bool_]:
+    def is_near(self, of: int, place: int, rows: Ints) -> Bools:
         """Say which rows are near row `of`, if it lay at row `place`."""
         length = np.sqrt(((self.Y[rows] - self.Y[place]) ** 2).sum(axis=1))
         return np.asarray(length <= self.reach[self.names[of], self.names[rows]])

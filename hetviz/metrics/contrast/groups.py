@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.stats import hypergeom, norm, rankdata
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from hetviz._types import Floats, Ints
 
 LEAST_INSIDE = 2
 _WORTH_TELLING = 0.05

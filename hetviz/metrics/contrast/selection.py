@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from hetviz._types import Bools, Texts
 from hetviz.features.columns.types import Column
 from hetviz.features.known import groups_of
 
@@ -47,9 +47,7 @@ class Difference:
     z: float
 
 
-def contrast(
-    columns: Mapping[str, Column], chosen: NDArray[np.bool_], most: int = 6
-) -> list[Difference]:
+def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> list[Difference]:
     """Return what sets chosen rows of a dataset apart from its other rows, the clearest first.
 
     Parameters
@@ -85,9 +83,7 @@ def contrast(
     return sorted(found, key=lambda difference: -difference.z)[:most]
 
 
-def _of_groups(
-    name: str, groups: NDArray[np.object_], chosen: NDArray[np.bool_]
-) -> Iterator[Difference]:
+def _of_groups(name: str, groups: Texts, chosen: Bools) -> Iterator[Difference]:
     known = np.array([value is not None for value in groups])
     n_in, n_out = int((known & chosen).sum()), int((known & ~chosen).sum())
     if min(n_in, n_out) < LEAST_ITEMS:
@@ -104,7 +100,7 @@ def _of_groups(
             yield Difference(name, str(value), p_in, p_out, "category", z)
 
 
-def _of_numbers(name: str, column: Column, chosen: NDArray[np.bool_]) -> list[Difference]:
+def _of_numbers(name: str, column: Column, chosen: Bools) -> list[Difference]:
     known = ~np.isnan(column.values)
     values, mine = column.values[known], chosen[known]
     n_in, n_out = int(mine.sum()), int((~mine).sum())

@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.metrics.fit.measured import Measured, Values
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DEFAULT_GROUPS = 10
 _MOST_FITTED = 20_000

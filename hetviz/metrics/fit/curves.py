@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import satisfaction_curve
 from hetviz.core.ordinal.comparisons import comparison_curve
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore
 from hetviz.metrics.fit.measured import Measured
 
-Floats = NDArray[np.float64]
 Curves = dict[str, dict[str, list[list[float]]]]
 
 # Evenly spread on the logarithmic axis that shares of pairs are drawn on.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
     link_auc,
@@ -18,9 +18,6 @@ from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import Gate, positions_of
 from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.rows import coordinates_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

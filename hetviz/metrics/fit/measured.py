@@ -6,15 +6,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.ranking import nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore, scores_of_parts
 from hetviz.metrics.fit.rows import coordinates_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Values = dict[str, tuple[float, float]]
 """Name of a measure to its value and the standard error of that value, 0 where it is exact."""
 
@@ -69,7 +67,7 @@ class Measured:
         return np.vstack(list(self.places.values()))
 
     @cached_property
-    def placed(self) -> NDArray[np.bool_]:
+    def placed(self) -> Bools:
         """Which rows have a place, shape (n_rows,)."""
         return np.asarray(np.isfinite(self.stacked).all(axis=1), dtype=bool)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
@@ -12,7 +12,7 @@ from hetviz.errors import HetvizError
 _QUIET_SHARE = 0.8
 
 
-def moved(before: Embedding, after: Embedding) -> NDArray[np.float64]:
+def moved(before: Embedding, after: Embedding) -> Floats:
     """Return the distance between an item's places on two maps as a share of the map's extent.
 
     Parameters

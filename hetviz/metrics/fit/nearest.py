@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Ints
 from hetviz.core.graph.local_scale import n_near
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.links_of_rows import Touching, touching
@@ -32,8 +32,8 @@ class Nearest:
         of these are near.
     """
 
-    rows: NDArray[np.int64]
-    linked: NDArray[np.bool_]
+    rows: Ints
+    linked: Bools
     n_others: int
     n_near: int
     n_links: int

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.measures.satisfaction import distance_percentiles
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.rows import coordinates_of
-
-Floats = NDArray[np.float64]
 
 
 def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0) -> Floats:
@@ -35,7 +33,7 @@ def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0)
     Y = coordinates_of(data, embedding)
     starts = np.cumsum([0, *(len(links) for links in data.links)])
     out = np.full(int(starts[-1]), np.nan)
-    blocks: dict[tuple[str, str], list[tuple[NDArray[np.int64], NDArray[np.int64], int]]] = {}
+    blocks: dict[tuple[str, str], list[tuple[Ints, Ints, int]]] = {}
     order = {name: position for position, name in enumerate(data.datasets)}
     for links, start in zip(data.links, starts, strict=False):
         if order[links.source] <= order[links.target]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.ranking import (
     Ranked,
     label_agreement,
@@ -26,8 +26,6 @@ from hetviz.metrics.fit.measured import (
     cross_links,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 AT = (1, 5, 10, 20, 50)
 LABEL_NEIGHBORS = 5
 _ENTRIES = 4_000_000
@@ -154,7 +152,7 @@ def linked_nearby(measured: Measured) -> Values:
     The first is the share of items with at least one there, the second how many there are on
     average; over all items that have a link to the dataset, of every pair of datasets.
     """
-    hits: list[tuple[NDArray[np.bool_], int, int]] = []
+    hits: list[tuple[Bools, int, int]] = []
     for source, target in measured.cross:
         queries, index = measured.near(source, target, max(AT))
         if len(queries):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.data import Embedding, HeteroData
 
 
-def coordinates_of(data: HeteroData, embedding: Embedding) -> dict[str, NDArray[np.float64]]:
+def coordinates_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
     """Return the coordinates of each row of `data`, {dataset: (n_i, k)}; NaN where it has none."""
-    out: dict[str, NDArray[np.float64]] = {}
+    out: dict[str, Floats] = {}
     for name, dataset in data.datasets.items():
         Y = np.full((len(dataset), embedding.n_components), np.nan)
         if name in embedding.coordinates:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.ranking import linked
 from hetviz.metrics.fit.measured import cross_links
 from hetviz.metrics.trust.vicinity import Vicinity
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _ENTRIES = 4_000_000
 
@@ -77,7 +73,7 @@ def _partners(vicinity: Vicinity) -> dict[tuple[str, str], sp.csr_array]:
     return found
 
 
-def _anchors(vicinity: Vicinity, source: str, W: sp.csr_array, rows: Ints) -> tuple[Ints, Flags]:
+def _anchors(vicinity: Vicinity, source: str, W: sp.csr_array, rows: Ints) -> tuple[Ints, Bools]:
     """Return the k linked rows from which one goes on, nearest first, and which of them count."""
     able = np.flatnonzero(np.diff(W.indptr))
     space = vicinity.spaces[source]
@@ -109,7 +105,7 @@ def _shares(
     W: sp.csr_array,
     rows: Ints,
     chosen: Ints,
-    via: Flags,
+    via: Bools,
 ) -> Floats:
     """Return the shares of false and of missing neighbours of rows, shape (2, q)."""
     q = len(rows)
@@ -142,7 +138,7 @@ def _shares(
     return found
 
 
-def _first_partners(W: sp.csr_array, chosen: Ints, via: Flags, k: int) -> tuple[Ints, Flags]:
+def _first_partners(W: sp.csr_array, chosen: Ints, via: Bools, k: int) -> tuple[Ints, Bools]:
     """Return the k partners expected first: the row's own, then one of each linked row near it."""
     degree = np.diff(W.indptr)
     own, others = chosen[:, :1], chosen[:, 1:]
@@ -156,8 +152,8 @@ def _first_partners(W: sp.csr_array, chosen: Ints, via: Flags, k: int) -> tuple[
 
 
 def _vouched(
-    vicinity: Vicinity, target: str, space: Space, near: Ints, first: Ints, there: Flags
-) -> Flags:
+    vicinity: Vicinity, target: str, space: Space, near: Ints, first: Ints, there: Bools
+) -> Bools:
     """Say which neighbours on the map are near, in the data, to a row expected there."""
     found = np.zeros(near.shape, dtype=bool)
     reach = np.full(first.shape, np.nan)

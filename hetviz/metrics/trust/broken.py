@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 from hetviz.metrics.trust.vicinity import Vicinity
-
-Floats = NDArray[np.float64]
 
 
 def broken(vicinity: Vicinity) -> tuple[Floats, Floats]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 _ROUNDS = 3
 
@@ -48,8 +46,8 @@ def stability(embeddings: Sequence[Embedding]) -> Floats:
     if len({one.n_components for one in maps}) > 1:
         raise ParameterError("stability: the maps have different numbers of axes.")
     Y = np.stack([_matched(maps[0], one) for one in maps])
-    counted: NDArray[np.bool_] = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
-    shared: NDArray[np.bool_] = np.asarray(counted.all(axis=0), dtype=bool)
+    counted: Bools = np.asarray(np.isfinite(Y).all(axis=2), dtype=bool)
+    shared: Bools = np.asarray(counted.all(axis=0), dtype=bool)
     if shared.sum() < 2:
         shared = np.asarray(counted.any(axis=0), dtype=bool)
     for one in Y:

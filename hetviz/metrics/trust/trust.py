@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.trust.across import across
 from hetviz.metrics.trust.broken import broken
 from hetviz.metrics.trust.vicinity import NEAR, Vicinity
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

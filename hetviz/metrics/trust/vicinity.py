@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace, Space
 from hetviz.core.graph.local_scale import Horizon, horizon, mistaken
 from hetviz.core.graph.neighbors import nearest_columns
@@ -16,9 +16,6 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.spaces import space_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEAR = 0.05
 """Share of a dataset that counts as near to an item."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.neighbors import Rows
 from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
 from hetviz.data import Embedding, HeteroData
@@ -18,9 +19,6 @@ from hetviz.metrics.fit.neighborhood import dissimilarities
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.ask.implied import Implied
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Found = tuple[tuple[int, ...], str, float]
 
 LOOKED_AT = 600
@@ -61,7 +59,7 @@ class Doubts:
     ) -> None:
         self.data = data
         self.Y = np.vstack(list(coordinates_of(data, embedding).values()))
-        self.placed: Mask = np.asarray(np.isfinite(self.Y).all(axis=1))
+        self.placed: Bools = np.asarray(np.isfinite(self.Y).all(axis=1))
         n_said = sum(map(len, data.links))
         # with what was said and passed over, other items are drawn: those before are used up
         self.rng = np.random.default_rng([seed, n_said, len(skip)])

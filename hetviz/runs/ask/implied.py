@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData, Links
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 SAID = "said"
 
@@ -50,13 +47,13 @@ class Implied:
             near_a, near_b, far_a, far_b = data.object_of[data.comparisons.pairs].T
             self._compared = _unordered(self._code(near_a, near_b), self._code(far_a, far_b))
 
-    def known(self, a: Ints, b: Ints) -> Mask:
+    def known(self, a: Ints, b: Ints) -> Bools:
         """Return which pairs of global rows are settled, together or apart."""
         left, right = self._group[a], self._group[b]
         code = self._code(left, right)
         return np.asarray((left == right) | np.isin(code, self._pairs))
 
-    def compared(self, rows: Ints) -> Mask:
+    def compared(self, rows: Ints) -> Bools:
         """Return for which rows (m, 3) it was said which of the last two is nearer the first."""
         if not self._compared:
             return np.zeros(len(rows), dtype=bool)

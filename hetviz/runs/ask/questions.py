@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.active_learning import Doubts
 from hetviz.runs.ask.implied import Implied
-
-Ints = NDArray[np.int64]
 
 KINDS = ("pair", "comparison", "link")
 ASKED = "asked"

@@ -9,15 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.core.clustering.exemplars import exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.typical import CANDIDATES
 from hetviz.runs.cluster.contrast import Contrasts, Known
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXEMPLARS = 8
 Q_LEVEL = 0.05
@@ -197,7 +194,7 @@ def cluster_names(
     contrasts: Contrasts,
     codes: Ints,
     n_clusters: int,
-    among: NDArray[np.bool_] | None = None,
+    among: Bools | None = None,
     words_only: bool = False,
 ) -> list[str]:
     """Return names for clusters as on their cards, by what sets them apart from rows `among`.

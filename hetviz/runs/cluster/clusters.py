@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, HeteroData
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
@@ -16,8 +15,6 @@ from hetviz.runs.cluster.codes import cluster_frame
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.search import search
 from hetviz.runs.embed.run import Run
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +43,7 @@ class Clustering:
     choice: pd.DataFrame
     method: str
     space: str
-    ids: dict[str, NDArray[np.object_]]
+    ids: dict[str, Texts]
 
     def __repr__(self) -> str:
         return f"Clustering({len(self.names)} clusters by {self.method} {self.space})"

@@ -9,17 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.errors import DataError, Problem
 from hetviz.io.gate import inflated
 
-Ints = NDArray[np.int64]
 
-
-def cluster_frame(
-    ids: Mapping[str, NDArray[np.object_]], codes: Ints, names: tuple[str, ...]
-) -> pd.DataFrame:
+def cluster_frame(ids: Mapping[str, Texts], codes: Ints, names: tuple[str, ...]) -> pd.DataFrame:
     """Return clusters as a table: dataset, id, cluster (from 1; missing without one), name."""
     datasets = np.concatenate([np.full(len(texts), name, object) for name, texts in ids.items()])
     numbers = [code + 1 if code >= 0 else None for code in codes.tolist()]

@@ -9,17 +9,14 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.types import Column
 from hetviz.features.known import groups_of, known_columns
 from hetviz.features.meaning import feature_names
 from hetviz.features.relations.item_words import item_words
 from hetviz.metrics.contrast.groups import corrected, higher_or_lower, more_often
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MOST_VALUES = 200
 _MOST_NUMBERS = 300
@@ -41,7 +38,7 @@ class Known:
     column: str
     datasets: list[str]
     classes: set[str]
-    values: NDArray[np.object_]
+    values: Texts
 
 
 class Contrasts:
@@ -100,7 +97,7 @@ class Contrasts:
         self,
         codes: Ints,
         n_clusters: int,
-        among: NDArray[np.bool_] | None = None,
+        among: Bools | None = None,
         words_only: bool = False,
     ) -> dict[str, pd.DataFrame]:
         """Return what sets each cluster apart: "words", "categories" and "features".

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.core.clustering.partition import partition
 from hetviz.core.clustering.partition_choice import silhouette_of
 from hetviz.runs.cluster.cards import cluster_names
 from hetviz.runs.cluster.contrast import Contrasts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MOST_PARTS = 4
 _A_PART = 20

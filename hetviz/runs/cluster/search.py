@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.core.clustering.partition import METHODS, nearest_code
 from hetviz.core.clustering.partition_choice import (
@@ -27,9 +27,6 @@ from hetviz.progress import Part, Progress, silent
 from hetviz.runs.cluster.cards import capital, value_words
 from hetviz.runs.cluster.contrast import plain_text
 from hetviz.runs.embed.run import Run, fit_run
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LABEL = "label"
 MAP, FULL = "map", "full"

@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hetviz import params as parameters
+from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.part import part_of
@@ -82,7 +80,7 @@ class Recipe:
         """Load the data that the recipe names."""
         return read_bundle(self.source).strict()
 
-    def rows(self, data: HeteroData) -> NDArray[np.int64] | None:
+    def rows(self, data: HeteroData) -> Ints | None:
         """Return the global rows that the method sees, or None for all.
 
         Raises

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, read_table
@@ -14,7 +14,7 @@ from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.infer import cells
 
 
-def rows_table(data: HeteroData, rows: NDArray[np.int64]) -> str:
+def rows_table(data: HeteroData, rows: Ints) -> str:
     """Write global rows as CSV with the columns dataset and id, for `read_rows`."""
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[rows] = True
@@ -26,12 +26,12 @@ def rows_table(data: HeteroData, rows: NDArray[np.int64]) -> str:
     return cells.csv_text(["dataset", "id"], lines)
 
 
-def read_rows_file(path: Path, data: HeteroData) -> NDArray[np.int64]:
+def read_rows_file(path: Path, data: HeteroData) -> Ints:
     """Read a file as `read_rows`."""
     return read_rows(path.name, gate.read_file(path), data)
 
 
-def read_rows(name: str, content: bytes, data: HeteroData) -> NDArray[np.int64]:
+def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
     """Read global rows from a table.
 
     Parameters

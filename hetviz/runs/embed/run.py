@@ -10,11 +10,9 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from hetviz import __version__
 from hetviz import params as parameters
+from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
@@ -57,7 +55,7 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     weights: Mapping[str, float] = field(default_factory=dict)
-    only: NDArray[np.int64] | None = None
+    only: Ints | None = None
     hold_out: float = 0.0
 
 
@@ -90,7 +88,7 @@ def fit_run(
     progress: Progress | None = None,
     *,
     weights: Mapping[str, float] | None = None,
-    only: ArrayLike | None = None,
+    only: Ints | None = None,
     hold_out: float = 0.0,
     start: Embedding | None = None,
 ) -> FittedRun:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.edit import global_rows
 from hetviz.data.model.links import kind_key
@@ -38,7 +39,7 @@ class Scope:
     """
 
     data: HeteroData
-    rows: NDArray[np.int64] | None
+    rows: Ints | None
     shown: HeteroData
     seen: HeteroData
     held_out: HeteroData | None
@@ -94,7 +95,7 @@ class Scope:
 def scope_of(
     data: HeteroData,
     weights: Mapping[str, float] | None = None,
-    only: Any = None,
+    only: Ints | None = None,
     hold_out: float = 0.0,
     seed: int = 0,
 ) -> Scope:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError, ParameterError
@@ -17,8 +17,6 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.embed.run import FittedRun
 from hetviz.runs.place.new_item import NewItem, from_picture, from_row, from_text
 from hetviz.runs.predict.pair_scores import ScoresLinks
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +204,7 @@ def _own_scores(
     model: BaseEmbedder | None,
     item: NewItem,
     other: Dataset,
-    there: NDArray[np.int64],
+    there: Ints,
     place: Floats,
     Y: Floats,
 ) -> Floats | None:

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from hetviz._types import Floats, Ints
 from hetviz.core.graph.neighbors import cross_squared_distances
 from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset
@@ -25,9 +25,6 @@ from hetviz.features.relations.word_search import described_by, match_words
 from hetviz.features.table_rows import transform
 from hetviz.io import gate
 from hetviz.io.bundle.thumbnails import checked_picture
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DESCRIBED: WeakKeyDictionary[Dataset, Floats] = WeakKeyDictionary()
 _MOST_ALIKE = 10

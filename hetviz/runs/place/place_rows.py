@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import methods
 from hetviz.core.graph.neighbors import cross_squared_distances
@@ -21,7 +21,6 @@ from hetviz.features.rows_like import rows_like
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.embed.run import FittedRun
 
-Floats = NDArray[np.float64]
 _BLOCK = 256
 
 
@@ -221,9 +220,7 @@ def new_rows_of(
     return rows_like(owner, ids, table, shown, problems), listed
 
 
-def _fresh(
-    where: str, owner: Dataset, ids: list[str], problems: list[Problem]
-) -> NDArray[np.int64]:
+def _fresh(where: str, owner: Dataset, ids: list[str], problems: list[Problem]) -> Ints:
     """Return which ids are not there yet."""
     known = owner.find(ids) >= 0
     if not ids or known.all():

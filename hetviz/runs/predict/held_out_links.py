@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.link_ranking import link_ranking
 from hetviz.progress import Progress
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.predict.pair_scores import PairScorer, known_pairs
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COUNTS = (1, 3, 10, 30, 100, 300)
 METHOD, PROFILES, CHANCE = "method", "profiles", "chance"

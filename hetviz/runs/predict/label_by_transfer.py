@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.algorithms.predictor import Predicted
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
@@ -27,8 +27,6 @@ from hetviz.runs.predict.label_transfer import (
     transferred,
     unlabelled,
 )
-
-Floats = NDArray[np.float64]
 
 DECISIONS = {"accept": "accept", "caution": "caution", "too_risky": "too risky"}
 _PAIRED = {

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints, is_sparse
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.gbc_fit import GbcSettings, fit_gbc
 from hetviz.core.prediction.gbc_held_out import GbcSource
 from hetviz.core.prediction.gbc_output import probabilities
 from hetviz.features.relations.labelled import LabelProblem
 from hetviz.progress import Part, Progress
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def split_labels(
@@ -63,7 +60,7 @@ def error_of(task: str, margin: Floats, y: Floats) -> float:
 
 def baselines(
     problem: LabelProblem, y: Floats, settings: GbcSettings
-) -> Iterator[tuple[str, Floats, NDArray[np.bool_]]]:
+) -> Iterator[tuple[str, Floats, Bools]]:
     """Yield name, margins (n, K) and which items they are of, for the plainer ways.
 
     Parameters
@@ -109,7 +106,7 @@ def joined_source(parts: Sequence[GbcSource], n: int) -> GbcSource:
     -----
     Where a source is sparse, all are, and an item that a source does not record has zeros in it.
     """
-    if any(sp.issparse(part.X) for part in parts):
+    if any(is_sparse(part.X) for part in parts):
         blocks = []
         for part in parts:
             place = (np.ones(len(part.rows)), (part.rows, np.arange(len(part.rows))))

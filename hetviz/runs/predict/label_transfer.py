@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestNeighbors
 
 from hetviz import params as parameters
+from hetviz._types import Floats
 from hetviz.algorithms.registry import get_method
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, select_sources
@@ -21,9 +21,6 @@ from hetviz.errors import NotApplicableError
 from hetviz.features.relations.labelled import LabelColumn, given_values
 from hetviz.features.relations.tree_features import without_column
 from hetviz.features.spaces.basis import fit_basis
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEAST_LABELS = 5
 OWN_NEAREST, OWN_RIDGE, GUESS = "10 nearest of its own", "ridge on its own features", "guess"

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
-from hetviz.runs.predict.pair_scores import Fitted, Floats, Ints, PairScorer, known_pairs
+from hetviz.runs.predict.pair_scores import Fitted, PairScorer, known_pairs
 
 _BLOCK = 2_000_000
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, HetvizError, NotApplicableError, Problem
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.rows import coordinates_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PROFILES_TITLE = "Like links like"
 _SAMPLED_PAIRS = 1_000_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
@@ -136,7 +136,7 @@ def aligned(state: State, runs: list[Run]) -> list[Run]:
     return shown
 
 
-def _spread(Y: NDArray[np.float64]) -> float:
+def _spread(Y: Floats) -> float:
     """Return the median distance from the middle; 1 where all lie there."""
     middle = np.nanmedian(Y, axis=0)
     return float(np.nanmedian(np.linalg.norm(Y - middle, axis=1))) or 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.metrics.fit.moved import moved
 from hetviz.plots.text import short
@@ -54,7 +54,7 @@ def show(state: State, shown: list[Run], titles: dict[str, str]) -> None:
             _item(data, int(row), float(share), int(row) in chosen)
 
 
-def _movers(first: Run, other: Run) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _movers(first: Run, other: Run) -> tuple[Ints, Floats]:
     distance = moved(first.embedding, other.embedding)
     there = np.flatnonzero(np.isfinite(distance))
     rows = there[np.argsort(-distance[there], kind="stable")][:_ITEMS]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Bools
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.pricing import price
 from hetviz.plots.curve import usual_place
@@ -118,7 +118,7 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: Read
         sentences.lines(data, told, f"broken-{form}", prices)
 
 
-def lost_at(rows: pd.DataFrame, read: ReadOff) -> NDArray[np.bool_]:
+def lost_at(rows: pd.DataFrame, read: ReadOff) -> Bools:
     """Say which statements do not count as kept at a place of the curve."""
     near = rows["near"].to_numpy(dtype=np.float64)
     if read.kind == "comparisons":

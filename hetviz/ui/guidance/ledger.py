@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import statement_keys, statement_rows, statements
 from hetviz.data.queries.filters import folded
@@ -94,7 +94,7 @@ def _read(state: State) -> Ledger:
     return Ledger(links, compared, _aside(state, data, links))
 
 
-def _judged(links: pd.DataFrame, near: NDArray[np.float64], seen: bool) -> pd.DataFrame:
+def _judged(links: pd.DataFrame, near: Floats, seen: bool) -> pd.DataFrame:
     together, close = links["weight"].to_numpy() > 0, near >= 1.0 - LOOK_AT
     fate = np.where(together == close, KEPT, BROKEN)
     return links.assign(
@@ -135,7 +135,7 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
 
 
-def goodness(rows: pd.DataFrame) -> NDArray[np.float64]:
+def goodness(rows: pd.DataFrame) -> Floats:
     """Return how well each statement is kept: the broken below 1, then the kept, then the others.
 
     Pairs said to be apart are the better kept the farther apart they lie.
@@ -152,7 +152,7 @@ def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, Any]]:
     return {str(row["key"]): row for row in found}
 
 
-def titles(data: HeteroData) -> NDArray[np.object_]:
+def titles(data: HeteroData) -> Texts:
     """Return what each global row is called."""
     return session.cached(
         ("titles", id(data)),
@@ -163,7 +163,7 @@ def titles(data: HeteroData) -> NDArray[np.object_]:
     )
 
 
-def naming(data: HeteroData, rows: pd.DataFrame, text: str) -> NDArray[np.bool_]:
+def naming(data: HeteroData, rows: pd.DataFrame, text: str) -> Bools:
     """Say which statements hold a text in the name of an item, their kind, set or note."""
     wanted = " ".join(folded(text).split())
     names = session.cached(

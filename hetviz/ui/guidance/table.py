@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.plots.curve import LOOK_AT
@@ -103,7 +103,7 @@ def _between(said: pd.DataFrame, form: str) -> str | None:
     return None if found == _ALL_PAIRS else found
 
 
-def _joins(rows: pd.DataFrame, form: str) -> NDArray[np.object_]:
+def _joins(rows: pd.DataFrame, form: str) -> Texts:
     """Return the datasets that each statement joins, in words; which stands first is no matter."""
     ends = ("source", "target") if form == "link" else [f"{end}_dataset" for end in COMPARED]
     columns = [rows[end].astype(str) for end in ends]
@@ -230,7 +230,7 @@ def _shown_ends(form: str, rows: pd.DataFrame) -> tuple[str, ...]:
     return ("a", "b", "d") if (rows["a"] == rows["c"]).all() else ("a", "b", "c", "d")
 
 
-def _faces(data: HeteroData, rows: NDArray[np.int64]) -> list[str] | None:
+def _faces(data: HeteroData, rows: Ints) -> list[str] | None:
     """Return the addresses of pictures, empty where an item has none; None if none has one."""
     if all(part.media is None for part in data.datasets.values()):
         return None

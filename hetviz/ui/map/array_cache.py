@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array
 from hetviz.data import HeteroData
 
 SESSION_BYTES = 96_000_000
@@ -45,7 +45,7 @@ class Packed:
     content: bytes
 
     @classmethod
-    def of(cls, array: NDArray[Any], kind: Kind) -> Packed:
+    def of(cls, array: Array, kind: Kind) -> Packed:
         """Return `array` in the given little-endian type."""
         content = np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()
         digest = hashlib.blake2b(content, digest_size=16, person=kind.encode())

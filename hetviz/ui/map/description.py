@@ -13,8 +13,9 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
 from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, number_range, spoken
@@ -125,7 +126,7 @@ def spec(
 
 def unpack_selection(
     value: object, state: State, run: Run | None, previous: ArrayLike = ()
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return the rows that a selection of the browser means, in order.
 
     Parameters

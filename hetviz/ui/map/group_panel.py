@@ -6,8 +6,8 @@ import hashlib
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.links_of_rows import touching
 from hetviz.io.rows import rows_csv
@@ -23,7 +23,7 @@ _MOST_FACES = 30
 _MOST_COPIED = 2000
 
 
-def show(state: State, rows: NDArray[np.int64]) -> None:
+def show(state: State, rows: Ints) -> None:
     """Show several items."""
     data = state.data
     if data is None:
@@ -39,7 +39,7 @@ def show(state: State, rows: NDArray[np.int64]) -> None:
     item_chip.named(data, rows[:_MOST_FACES].tolist())
 
 
-def _counts(data: HeteroData, rows: NDArray[np.int64]) -> list[str]:
+def _counts(data: HeteroData, rows: Ints) -> list[str]:
     words = []
     for place, (name, span) in enumerate(data.offsets.items()):
         number = int(((rows >= span.start) & (rows < span.stop)).sum())
@@ -51,7 +51,7 @@ def _counts(data: HeteroData, rows: NDArray[np.int64]) -> list[str]:
     return words
 
 
-def _actions(state: State, data: HeteroData, rows: NDArray[np.int64]) -> None:
+def _actions(state: State, data: HeteroData, rows: Ints) -> None:
     with st.container(horizontal=True, gap="small", key="group-actions"):
         st.button(
             "Only these",
@@ -72,7 +72,7 @@ def _actions(state: State, data: HeteroData, rows: NDArray[np.int64]) -> None:
             _ids(data, rows)
 
 
-def _ids(data: HeteroData, rows: NDArray[np.int64]) -> None:
+def _ids(data: HeteroData, rows: Ints) -> None:
     st.download_button(
         "Download as CSV",
         data=lambda: rows_csv(data, rows.tolist()),
@@ -88,7 +88,7 @@ def _ids(data: HeteroData, rows: NDArray[np.int64]) -> None:
         theme.quiet(f"Copying is for up to {_MOST_COPIED:,} items.")
 
 
-def _apart(data: HeteroData, rows: NDArray[np.int64]) -> None:
+def _apart(data: HeteroData, rows: Ints) -> None:
     """Say what sets them apart, dataset by dataset."""
     told: list[tuple[str, Difference]] = []
     looked = False
@@ -110,7 +110,7 @@ def _apart(data: HeteroData, rows: NDArray[np.int64]) -> None:
     )
 
 
-def _contrast(data: HeteroData, name: str, mine: NDArray[np.bool_]) -> list[Difference]:
+def _contrast(data: HeteroData, name: str, mine: Bools) -> list[Difference]:
     mark = hashlib.sha256(mine.tobytes()).hexdigest()
     return session.cached(
         ("contrast", id(data), name, mark),
@@ -134,7 +134,7 @@ def _difference(prefix: str, found: Difference) -> list[str]:
     ]
 
 
-def _links(data: HeteroData, rows: NDArray[np.int64]) -> None:
+def _links(data: HeteroData, rows: Ints) -> None:
     found = touching(data, rows)
     if not len(found):
         return

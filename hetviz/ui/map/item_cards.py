@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.plots.text import is_word, short
@@ -66,7 +66,7 @@ def card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[s
     }
 
 
-def degree(data: HeteroData) -> NDArray[np.int64]:
+def degree(data: HeteroData) -> Ints:
     """Return how many links each row has, of either sign, shape (n_rows,)."""
     total = np.zeros(data.n_rows, dtype=np.int64)
     for links in data.links:

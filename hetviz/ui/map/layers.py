@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.data import HeteroData
 from hetviz.plots.colour import (
     CLUSTER,
@@ -97,11 +97,11 @@ def part_names_of(state: State, run: Run | None) -> list[PartName]:
     return kept(data, ("part names", id(found), id(run)), make, (found, run))
 
 
-def trust_of(state: State, run: Run) -> NDArray[np.float64]:
+def trust_of(state: State, run: Run) -> Floats:
     """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown."""
     data = parts.data_of(state)
 
-    def make() -> NDArray[np.float64]:
+    def make() -> Floats:
         from hetviz.metrics.trust.trust import trust
 
         embedding = state.embedding(run)

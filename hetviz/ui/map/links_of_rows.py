@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.ui.map.array_cache import kept
@@ -29,15 +29,13 @@ class Ends:
         Whether the method of a run did not see the link.
     """
 
-    p: NDArray[np.int64]
-    q: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    held: NDArray[np.bool_]
+    p: Ints
+    q: Ints
+    weight: Floats
+    held: Bools
 
 
-def strongest(
-    state: State, run: Run | None, rows: NDArray[np.int64], most: int = MOST_LINKS
-) -> dict[str, Any]:
+def strongest(state: State, run: Run | None, rows: Ints, most: int = MOST_LINKS) -> dict[str, Any]:
     """Return links that have an end among `rows`, JSON-ready.
 
     Parameters
@@ -116,11 +114,9 @@ def hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
         return None
 
 
-def _global(
-    data: HeteroData, other: HeteroData
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _global(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floats]:
     """Return the links of `other` between rows of `data`, found by dataset and id."""
-    row_of: dict[str, NDArray[np.int64]] = {}
+    row_of: dict[str, Ints] = {}
     for name, part in other.datasets.items():
         if name not in data.datasets:
             row_of[name] = np.full(len(part), -1)
@@ -137,6 +133,6 @@ def _global(
     return p[known], q[known], weight[known]
 
 
-def _pair(p: NDArray[np.int64], q: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    pair: NDArray[np.int64] = np.minimum(p, q) * n + np.maximum(p, q)
+def _pair(p: Ints, q: Ints, n: int) -> Ints:
+    pair: Ints = np.minimum(p, q) * n + np.maximum(p, q)
     return pair

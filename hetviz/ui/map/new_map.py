@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import weights
@@ -79,7 +78,7 @@ def show(state: State) -> None:
         )
 
 
-def make(only: NDArray[np.int64] | None = None) -> None:
+def make(only: Ints | None = None) -> None:
     """Start making the map that the form describes, of all items or of these global rows."""
     recipe: Mapping[str, Any] | None = st.session_state.get(_RECIPE)
     if recipe is not None:

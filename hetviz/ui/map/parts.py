@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.filters import passing
 from hetviz.plots.colour import Colouring, colouring
@@ -39,7 +40,7 @@ class Geometry:
     """
 
     points: NDArray[np.float32]
-    placed: NDArray[np.bool_]
+    placed: Bools
     notes: tuple[str, ...]
     packed: Packed
 
@@ -77,7 +78,7 @@ def colours_of(data: HeteroData, key: str | None) -> Colouring:
     return kept(data, ("colouring", key), lambda: colouring(data, key))
 
 
-def passing_rows(state: State) -> NDArray[np.bool_] | None:
+def passing_rows(state: State) -> Bools | None:
     """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
     data, filters = data_of(state), tuple(state.filters)
     if not filters:
@@ -85,12 +86,12 @@ def passing_rows(state: State) -> NDArray[np.bool_] | None:
     return kept(data, ("passing", filters), lambda: passing(data, filters))
 
 
-def sample(state: State, run: Run | None) -> NDArray[np.int64]:
+def sample(state: State, run: Run | None) -> Ints:
     """Return the rows drawn as points over a picture of the density, in order."""
     data = data_of(state)
     form = geometry(state, run)
 
-    def make() -> NDArray[np.int64]:
+    def make() -> Ints:
         return priority.sample(form.points, seen(state) & form.placed)
 
     return kept(data, ("sample", id(run), hidden_layers(state), tuple(state.filters)), make, run)
@@ -114,7 +115,7 @@ def hidden_layers(state: State) -> frozenset[str]:
     return frozenset(state.view.hidden)
 
 
-def layers(state: State) -> NDArray[np.bool_]:
+def layers(state: State) -> Bools:
     """Return which rows belong to datasets that are shown."""
     data = data_of(state)
     shown = np.zeros(data.n_rows, dtype=bool)
@@ -123,7 +124,7 @@ def layers(state: State) -> NDArray[np.bool_]:
     return shown
 
 
-def seen(state: State) -> NDArray[np.bool_]:
+def seen(state: State) -> Bools:
     """Return which rows are on shown layers and pass the filters."""
     passes = passing_rows(state)
     shown = layers(state)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 
 SAMPLE = 50_000
 _COARSE, _FINE = 24, 160
 
 
-def linked_weight(data: HeteroData) -> NDArray[np.float64]:
+def linked_weight(data: HeteroData) -> Floats:
     """Return the weights of the links of each row that say together, summed, shape (n_rows,)."""
     total = np.zeros(data.n_rows)
     for links in data.links:
@@ -25,9 +26,7 @@ def linked_weight(data: HeteroData) -> NDArray[np.float64]:
     return total
 
 
-def by_importance(
-    rows: NDArray[np.int64], points: NDArray[np.floating[Any]], weight: NDArray[np.float64]
-) -> NDArray[np.int64]:
+def by_importance(rows: Ints, points: NDArray[np.floating[Any]], weight: Floats) -> Ints:
     """Return `rows`, the first of every part of the map first, then the second of every part.
 
     Parameters
@@ -46,9 +45,7 @@ def by_importance(
     return rows[np.lexsort((-heaviest, _place_in(part, -heaviest)))]
 
 
-def sample(
-    points: NDArray[np.floating[Any]], among: NDArray[np.bool_], most: int = SAMPLE
-) -> NDArray[np.int64]:
+def sample(points: NDArray[np.floating[Any]], among: Bools, most: int = SAMPLE) -> Ints:
     """Return at most `most` rows of `among`, at least one of every small cell that holds any.
 
     Notes
@@ -60,20 +57,20 @@ def sample(
         return rows
     drawn = np.random.default_rng(0).random(len(rows))
     first = _place_in(_cells(points[rows], _FINE), drawn) == 0
-    chosen: NDArray[np.int64] = np.lexsort((drawn, ~first))[:most]
+    chosen: Ints = np.lexsort((drawn, ~first))[:most]
     return np.sort(rows[chosen])
 
 
-def _cells(points: NDArray[np.floating[Any]], n: int) -> NDArray[np.int64]:
+def _cells(points: NDArray[np.floating[Any]], n: int) -> Ints:
     """Return the cell of each point on an n x n grid over all but the outermost of them."""
     low, high = np.quantile(points, [0.006, 0.994], axis=0)
     share = (points - low) / np.where(high > low, high - low, 1.0)
     column, row = np.clip(share * n, 0, n - 1).astype(np.int64).T
-    cells: NDArray[np.int64] = row * n + column
+    cells: Ints = row * n + column
     return cells
 
 
-def _place_in(group: NDArray[np.int64], key: NDArray[np.float64]) -> NDArray[np.int64]:
+def _place_in(group: Ints, key: Floats) -> Ints:
     """Return the place of each entry within its group, the smallest `key` at 0."""
     order = np.lexsort((key, group))
     ordered = group[order]

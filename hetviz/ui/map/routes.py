@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from hetviz._types import Array, Ints
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
 from hetviz.jobs.frames import Frame
@@ -211,7 +212,7 @@ async def _links(request: Request) -> Response:
 def _links_of(opened: Open, body: bytes) -> dict[str, Any]:
     if len(body) % 4:
         raise Refused(400)
-    rows: NDArray[np.int64] = np.frombuffer(body, dtype="<i4").astype(np.int64)
+    rows: Ints = np.frombuffer(body, dtype="<i4").astype(np.int64)
     if len(rows) and not (rows.min() >= 0 and rows.max() < opened.data.n_rows):
         raise Refused(400)
     return links_of_rows.strongest(opened.state, opened.run, rows)
@@ -272,7 +273,7 @@ def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:
     return number_tints(values, low, high, token.ghost)
 
 
-def _rows_of(opened: Open, key: str, kinds: Sequence[Kind], columns: int = 1) -> NDArray[Any]:
+def _rows_of(opened: Open, key: str, kinds: Sequence[Kind], columns: int = 1) -> Array:
     """Return an array of the session with `columns` entries for each row."""
     array = SHELVES.get(opened.session, key)
     if array is None or array.kind not in kinds:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.filters import folded
 from hetviz.ui.map.array_cache import kept
@@ -33,7 +33,7 @@ class Index:
     """
 
     text: str
-    starts: NDArray[np.int64]
+    starts: Ints
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Index:
@@ -72,7 +72,7 @@ class Names:
 
     titles: Index
     ids: Index
-    id_rows: NDArray[np.int64]
+    id_rows: Ints
 
 
 def names_of(data: HeteroData) -> Names:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hetviz._types import Bools, Floats, Ints
 from hetviz.errors import DataError, Problem
 
 MOST_CORNERS = 5_000
@@ -25,7 +26,7 @@ def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
     return np.packbits(bits, bitorder="little")
 
 
-def rows_of_bits(packed: Any, n: int) -> NDArray[np.int64]:
+def rows_of_bits(packed: Any, n: int) -> Ints:
     """Return the rows that base64 text of their bits names, in order.
 
     Raises
@@ -47,9 +48,7 @@ def rows_of_bits(packed: Any, n: int) -> NDArray[np.int64]:
     return np.flatnonzero(bits)
 
 
-def rows_in_polygon(
-    polygon: Any, points: NDArray[np.floating[Any]], among: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def rows_in_polygon(polygon: Any, points: NDArray[np.floating[Any]], among: Bools) -> Ints:
     """Return the rows of `among` that lie inside a polygon, in order.
 
     Parameters
@@ -81,7 +80,7 @@ def rows_in_polygon(
     return near[inside(points[near], corners)]
 
 
-def inside(points: NDArray[np.floating[Any]], corners: NDArray[np.float64]) -> NDArray[np.bool_]:
+def inside(points: NDArray[np.floating[Any]], corners: Floats) -> Bools:
     """Return which points lie inside a polygon, by the even-odd rule.
 
     Parameters
@@ -114,9 +113,7 @@ def inside(points: NDArray[np.floating[Any]], corners: NDArray[np.float64]) -> N
     return result
 
 
-def combined(
-    found: NDArray[np.int64], previous: ArrayLike, value: Mapping[str, Any]
-) -> NDArray[np.int64]:
+def combined(found: Ints, previous: ArrayLike, value: Mapping[str, Any]) -> Ints:
     """Return `found` added to or taken from the rows selected before, as `value` asks."""
     before = np.asarray(previous, dtype=np.int64)
     if value.get("subtract") is True:

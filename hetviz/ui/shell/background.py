@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from hetviz._moved import current_task
+from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError, NotApplicableError
@@ -64,9 +64,9 @@ def make_map(
     seed: int,
     hold: float,
     weights: Mapping[str, float] | None = None,
-    only: NDArray[np.int64] | None = None,
+    only: Ints | None = None,
     start: Run | None = None,
-    loose: NDArray[np.int64] | None = None,
+    loose: Ints | None = None,
 ) -> None:
     """Start making a map of the open data, or of some of its global rows.
 
@@ -88,7 +88,7 @@ def make_first_map() -> None:
     _start(FIRST, FIRST_MAP, {})
 
 
-def refit(state: State, loose: NDArray[np.int64] | None = None) -> bool:
+def refit(state: State, loose: Ints | None = None) -> bool:
     """Make the shown map again for the guidance as it is now; return whether that was started.
 
     A method that can goes on from where the items are, but for the global rows that are `loose`:
@@ -116,7 +116,7 @@ def find(
     task: str,
     arguments: Mapping[str, Any],
     start: Run | None = None,
-    only: NDArray[np.int64] | None = None,
+    only: Ints | None = None,
 ) -> None:
     """Start finding something out about the open data.
 
@@ -171,9 +171,9 @@ def _start(
     title: str,
     task: str,
     arguments: Mapping[str, Any],
-    only: NDArray[np.int64] | None = None,
+    only: Ints | None = None,
     start: str | None = None,
-    loose: NDArray[np.int64] | None = None,
+    loose: Ints | None = None,
 ) -> None:
     workspace = session.workspace()
     state = workspace.state
@@ -200,9 +200,7 @@ def _start(
         RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), note, job)
 
 
-def _to_go_on_from(
-    state: State, run: Run, method: str, loose: NDArray[np.int64] | None
-) -> Embedding | None:
+def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:
     """Return where items are on a map, but for those that are loose."""
     places = state.embedding(run)
     if places is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.errors import HetvizError
 from hetviz.ui.shell import session
 from hetviz.workspace import State
 
 
-def chosen(state: State) -> NDArray[np.int64]:
+def chosen(state: State) -> Ints:
     """Return the selected global rows, in order."""
     return session.workspace().glance.selection
 

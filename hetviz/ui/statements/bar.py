@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.plots.text import short
 from hetviz.ui.shell import selection, theme
@@ -18,8 +18,6 @@ from hetviz.workspace import State
 _FACES = 3
 _MOST_PAIRS = 300
 _PILL = 16
-
-Rows = NDArray[np.int64]
 
 
 def show(state: State) -> None:
@@ -45,7 +43,7 @@ def show(state: State) -> None:
         _objections(state)
 
 
-def _group(data: HeteroData, name: str, groups: dict[str, Rows], picked: Rows) -> None:
+def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
     rows = groups.get(name)
     how = wording.saying().how
     if rows is not None:
@@ -80,7 +78,7 @@ def _group(data: HeteroData, name: str, groups: dict[str, Rows], picked: Rows) -
     )
 
 
-def _proposals(data: HeteroData, groups: dict[str, Rows]) -> None:
+def _proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
     """Ask what an item that was let go there belongs with: what is near, all of it at first."""
     st.html('<span class="hv-act-open">belongs here with</span>', width="content")
     near = list(wording.saying().proposed)
@@ -100,7 +98,7 @@ def _proposals(data: HeteroData, groups: dict[str, Rows]) -> None:
     )
 
 
-def _face(data: HeteroData, name: str, rows: Rows) -> str:
+def _face(data: HeteroData, name: str, rows: Ints) -> str:
     """Return a group as its letter, up to three pictures, and few words."""
     pictures = [
         item_chip.picture_of(data, item_chip.item_at(data, int(row))) for row in rows[:_FACES]
@@ -115,7 +113,7 @@ def _face(data: HeteroData, name: str, rows: Rows) -> str:
     )
 
 
-def _statement(state: State, data: HeteroData, groups: dict[str, Rows]) -> None:
+def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
     saying = wording.saying()
     if saying.dropped is None:
         st.segmented_control(
@@ -190,7 +188,7 @@ def _number(draft: commands.Draft) -> None:
         )
 
 
-def _label_form(data: HeteroData, rows: Rows) -> None:
+def _label_form(data: HeteroData, rows: Ints) -> None:
     """Ask for column and name; Enter in the name adds it."""
     spans = [
         name

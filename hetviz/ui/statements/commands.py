@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
@@ -15,8 +15,6 @@ from hetviz.plots.text import short
 from hetviz.ui.statements.wording import Saying
 from hetviz.ui.widgets.item_chip import item_at
 from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
-
-Rows = NDArray[np.int64]
 
 _COMPARED = 30
 _NAME = 24
@@ -51,7 +49,7 @@ class Draft:
         return Act([one.to_dict() for one in self.commands], self.name)
 
 
-def pairs(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft:
+def pairs(data: HeteroData, groups: Mapping[str, Ints], saying: Saying) -> Draft:
     """Draft links between groups A and B, or within A where there is no B."""
     ends = groups["A"], groups.get("B")
     found = links_between(data, *ends, saying.weight, most=saying.most, in_turn=True)
@@ -66,7 +64,7 @@ def pairs(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft
     return Draft((command,), lines, len(lines), found.n_possible, name, found.account)
 
 
-def closer(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draft:
+def closer(data: HeteroData, groups: Mapping[str, Ints], saying: Saying) -> Draft:
     """Draft comparisons: each A nearer to B than to C."""
     a, b, c = (groups[name] for name in "ABC")
     possible = len(a) * len(b) * len(c)
@@ -83,7 +81,7 @@ def closer(data: HeteroData, groups: Mapping[str, Rows], saying: Saying) -> Draf
     return Draft((AddComparisons(rows, set=name),), lines, n, possible, name, account)
 
 
-def label(data: HeteroData, rows: Rows, column: str, value: str) -> Draft:
+def label(data: HeteroData, rows: Ints, column: str, value: str) -> Draft:
     """Draft a label for the items of a group, dataset by dataset."""
     commands = []
     for name, span in data.offsets.items():
@@ -94,7 +92,7 @@ def label(data: HeteroData, rows: Rows, column: str, value: str) -> Draft:
     return Draft(tuple(commands), [], len(rows), len(rows), f"label {short(value, _NAME)}")
 
 
-def _spread(a: Rows, b: Rows, c: Rows, n: int) -> list[tuple[int, int, int]]:
+def _spread(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:
     """Return n different triples that use the items of each group as evenly as can be."""
     rng = np.random.default_rng(0)
     a, b, c = (rng.permutation(rows).tolist() for rows in (a, b, c))
@@ -111,11 +109,11 @@ def _named(data: HeteroData, row: int) -> list[str]:
     return [item.dataset.name, str(item.dataset.ids[item.row])]
 
 
-def _words(data: HeteroData, groups: Mapping[str, Rows], names: str) -> str:
+def _words(data: HeteroData, groups: Mapping[str, Ints], names: str) -> str:
     return " and ".join(group_words(data, groups[name]) for name in names if name in groups)
 
 
-def group_words(data: HeteroData, rows: Sequence[int] | Rows) -> str:
+def group_words(data: HeteroData, rows: Sequence[int] | Ints) -> str:
     """Say in a few words which items a group has: its one item, or how many of what."""
     if len(rows) == 1:
         return short(item_at(data, int(rows[0])).title, _NAME)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.algorithms.base import Capability
 from hetviz.data.model.statements import set_names, statement_rows
 from hetviz.errors import HetvizError
@@ -50,7 +50,7 @@ def add() -> None:
         want(state)
 
 
-def label(rows: NDArray[np.int64], column: str, value: str) -> None:
+def label(rows: Ints, column: str, value: str) -> None:
     """Label these global rows."""
     state = session.workspace().state
     made = commands.label(state.opened(), rows, column, value)
@@ -76,12 +76,12 @@ def refits() -> bool:
     return bool(st.session_state.get(REFIT, True))
 
 
-def want(before: State, loose: NDArray[np.int64] | None = None) -> None:
+def want(before: State, loose: Ints | None = None) -> None:
     """Let the map follow what was just said, unless the user wants to wait."""
     state = session.workspace().state
     if state.run is None or state.guided is before.guided or state.is_current(state.run):
         return
-    kept: NDArray[np.int64] | None = st.session_state.get(_WANTED)
+    kept: Ints | None = st.session_state.get(_WANTED)
     rows = np.empty(0, dtype=np.int64) if loose is None else loose
     st.session_state[_WANTED] = rows if kept is None else np.union1d(kept, rows)
     if refits():

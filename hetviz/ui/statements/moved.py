@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Floats
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.moved import moved
 from hetviz.ui.shell import selection, session, theme
@@ -40,13 +40,13 @@ def show(state: State, run: Run) -> bool:
     return True
 
 
-def distances(state: State, run: Run) -> NDArray[np.float64] | None:
+def distances(state: State, run: Run) -> Floats | None:
     """Return how far each row moved, or None where the map was not made from another."""
     before, after = run.before, charts.embedding_of(state, run)
     if before is None or after is None:
         return None
 
-    def measured() -> NDArray[np.float64] | None:
+    def measured() -> Floats | None:
         try:
             return moved(before, after)
         except HetvizError:

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.ui.shell import session
 from hetviz.workspace import State
 
@@ -77,12 +77,12 @@ def weigh(weight: float) -> None:
         change(weight=weight, how="together" if weight > 0 else "apart", most=saying().most)
 
 
-def groups(state: State) -> dict[str, NDArray[np.int64]]:
+def groups(state: State) -> dict[str, Ints]:
     """Return the groups that are set, by name."""
     return {} if state.data is None else dict(session.workspace().glance.groups)
 
 
-def set_group(name: str, rows: NDArray[np.int64]) -> None:
+def set_group(name: str, rows: Ints) -> None:
     """Make these global rows a group; no rows give it up."""
     session.workspace().set_glance(groups={name: rows})
     change(most=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
@@ -97,7 +97,7 @@ def clear(selection: bool = False) -> None:
     change(most=None, dropped=None, proposed=())
 
 
-def lacking(how: How, there: dict[str, NDArray[np.int64]]) -> str:
+def lacking(how: How, there: dict[str, Ints]) -> str:
     """Return the name of the first group that is needed and not set, or nothing."""
     if how in ("together", "apart") and "B" not in there and len(there.get("A", ())) == 1:
         return "B"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.runs.cluster.codes import codes_of_text, unpack_codes
 from hetviz.workspace.clusters import Clustered
@@ -21,8 +21,6 @@ from hetviz.workspace.commands.cluster_commands import (
 )
 from hetviz.workspace.state import State
 from hetviz.workspace.store.blobs import BlobStore
-
-Ints = NDArray[np.int64]
 
 CLUSTERS = "clusters"
 """Kind of the findings that are clusters of several numbers; the chosen ones are set."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hetviz._types import Array, Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
@@ -48,7 +48,7 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
     return embedding_of(data, dict(zip(data.datasets, places, strict=True)), note, components)
 
 
-def unpack_arrays(where: str, content: bytes) -> dict[str, NDArray[Any]]:
+def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:
     """Return the arrays of an NPZ by name; it may come from anybody.
 
     Raises
@@ -56,7 +56,7 @@ def unpack_arrays(where: str, content: bytes) -> dict[str, NDArray[Any]]:
     hetviz.errors.DataError
         If it is something else, or too large.
     """
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
@@ -73,9 +73,9 @@ def unpack_arrays(where: str, content: bytes) -> dict[str, NDArray[Any]]:
 
 def embedding_of(
     data: HeteroData,
-    coordinates: Mapping[str, NDArray[np.float64]],
+    coordinates: Mapping[str, Floats],
     note: str,
-    components: NDArray[np.int64] | None = None,
+    components: Ints | None = None,
 ) -> Embedding:
     """Return coordinates as an embedding with the ids and entities of `data`."""
     return Embedding(
@@ -89,12 +89,12 @@ def embedding_of(
     )
 
 
-def pack_rows(rows: NDArray[np.int64]) -> bytes:
+def pack_rows(rows: Ints) -> bytes:
     """Return global row numbers as bytes: little-endian 32-bit, compressed."""
     return zlib.compress(np.asarray(rows).astype("<i4").tobytes())
 
 
-def unpack_rows(content: bytes, n_rows: int) -> NDArray[np.int64]:
+def unpack_rows(content: bytes, n_rows: int) -> Ints:
     """Return the rows that `pack_rows` packed, of data of `n_rows` rows.
 
     Raises

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hetviz._types import Ints
 from hetviz.data.edits.edit import global_rows
 from hetviz.data.model.checks import frozen
 from hetviz.errors import DataError, Problem
@@ -46,10 +47,10 @@ class Glance:
         Global rows, ascending, of those of `GROUPS` that are set.
     """
 
-    selection: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    selection: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     camera: dict[str, Any] | None = None
     fingerprint: str = ""
-    groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    groups: Mapping[str, Ints] = field(default_factory=dict)
 
 
 def fingerprint_of(state: State) -> str:
@@ -83,7 +84,7 @@ def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
     return out
 
 
-def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, NDArray[np.int64]]:
+def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, Ints]:
     """Return the groups that have rows, in the order of `GROUPS`.
 
     Raises
@@ -147,9 +148,9 @@ def unpack_glance(content: bytes) -> tuple[Glance, int]:
         raise DataError(Problem("damaged-content", "selection", what)) from None
 
 
-def _text(rows: NDArray[np.int64]) -> str:
+def _text(rows: Ints) -> str:
     return base64.b64encode(pack_rows(rows)).decode()
 
 
-def _rows(text: str) -> NDArray[np.int64]:
+def _rows(text: str) -> Ints:
     return unpack_rows(base64.b64decode(text), _MOST_ROWS)
