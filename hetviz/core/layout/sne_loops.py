@@ -13,6 +13,8 @@ import numpy as np
 from hetviz._types import Array
 from hetviz.core.compiled import compiled
 
+_ROWS = 128
+
 
 @compiled
 def repulsion(start: int, stop: int, x: Array, y: Array, one: Any, out: Array) -> None:
@@ -21,17 +23,21 @@ def repulsion(start: int, stop: int, x: Array, y: Array, one: Any, out: Array) -
     q = 1 / (1 + d^2); out has shape (3, n). O(n) per row.
     """
     zero = one - one
-    for i in range(start, stop):
-        xi, yi = x[i], y[i]
-        fx, fy, total = zero, zero, zero
+    for first in range(start, stop, _ROWS):
+        last = min(first + _ROWS, stop)
+        xs, ys = x[first:last], y[first:last]
+        fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
+        fx[:], fy[:], total[:] = zero, zero, -one
         for j in range(x.size):
-            dx, dy = xi - x[j], yi - y[j]
-            q = one / (one + dx * dx + dy * dy)
-            total += q
-            q *= q
-            fx += q * dx
-            fy += q * dy
-        out[0, i], out[1, i], out[2, i] = fx, fy, total - one
+            xj, yj = x[j], y[j]
+            # over rows, not over j: each has sums of its own, so the compiler may run them abreast
+            for i in range(last - first):
+                dx, dy = xs[i] - xj, ys[i] - yj
+                q = one / (one + dx * dx + dy * dy)
+                total[i] += q
+                q *= q
+                fx[i] += q * dx
+                fy[i] += q * dy
 
 
 @compiled
@@ -139,9 +145,9 @@ def step(
         ky = gain[1, i] * shrink + least if agree_y else gain[1, i] + grow
         vx = momentum * vx - speed * kx * gx
         vy = momentum * vy - speed * ky * gy
-        size = vx * vx + vy * vy
-        if size > longest * longest:
-            shorter = longest / np.sqrt(size)
+        size = np.hypot(vx, vy)
+        if size > longest:
+            shorter = longest / size
             vx *= shorter
             vy *= shorter
         gain[0, i], gain[1, i] = kx, ky

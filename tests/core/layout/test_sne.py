@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -180,13 +184,55 @@ def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
-    whole = affinities(400, 4)
-    start = spectral_start(whole, 2, np.random.default_rng(0))
-    quick, usual = Layout(whole, start), Layout(whole, start)
-    quick.run(QUICK)
-    usual.run(USUAL)
-    assert quick.kl(exact=True) < 1.02 * usual.kl(exact=True)
-    assert quick.history[-1] == pytest.approx(quick.kl(exact=True), rel=0.01)
+    # Single runs end some percent apart, in whichever low place they fall: a matter of last bits.
+    ends = []
+    for seed in range(10):
+        whole = affinities(400, 4, seed)
+        start = spectral_start(whole, 2, np.random.default_rng(0))
+        quick, usual = Layout(whole, start), Layout(whole, start)
+        quick.run(QUICK)
+        usual.run(USUAL)
+        ends.append((quick.kl(exact=True), usual.kl(exact=True)))
+        assert quick.history[-1] == pytest.approx(ends[-1][0], rel=0.01)
+    low, lowest = np.mean(ends, axis=0)
+    assert low < 1.03 * lowest
+
+
+@pytest.mark.parametrize("rows", [1, 127, 128, 129, 300])
+def test_repulsion_is_the_same_however_rows_are_shared_out(rows: int) -> None:
+    from hetviz.core.layout.sne_loops import repulsion
+
+    x, y = np.random.default_rng(2).normal(size=(2, 300)).astype(np.float32)
+    whole, parts = np.empty((2, 3, 300), np.float32)
+    repulsion(0, 300, x, y, np.float32(1), whole)
+    for start in range(0, 300, rows):
+        repulsion(start, min(start + rows, 300), x, y, np.float32(1), parts)
+    np.testing.assert_array_equal(parts, whole)
+
+
+def test_a_layout_is_the_same_whatever_was_compiled_before(tmp_path: Path) -> None:
+    """Each process compiles anew, one of them the parts before the whole."""
+    code = """
+import sys
+import numpy as np
+from tests.core.layout.test_sne import P, START, Layout, Phase
+layout = Layout(P, START)
+if sys.argv[1] == "parts":
+    layout.kl(exact=True)
+    layout.gradient()
+layout = Layout(P, START)
+layout.run([Phase(100)])
+print(layout.positions.tobytes().hex())
+"""
+    found = []
+    for order in ("whole", "parts", "parts"):
+        # the third process finds the parts compiled
+        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / order)}
+        done = subprocess.run(
+            [sys.executable, "-c", code, order], env=env, stdout=subprocess.PIPE, check=True
+        )
+        found.append(done.stdout)
+    assert found[0] == found[1] == found[2]
 
 
 def test_one_axis_stays_one_axis() -> None:
