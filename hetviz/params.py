@@ -1,17 +1,27 @@
-"""Declared parameters: range, label and help, checked in one place and drawn as forms.
+"""Declared parameters: a class names each of its parameters once, as an annotated field.
 
-A method lists its parameters once, as a mapping from name to one of the classes below; `check`
-is the only code that compares a value with its declaration.
+The field carries range, label and help beside type and default::
+
+    class Map(HasParams):
+        perplexity: Annotated[float, Real("Neighbours", "How many count.", low=2, high=500)] = 30.0
+
+From it follow the constructor, ``Map.params`` (which forms, command line and documentation read),
+the section *Parameters* of the docstring, and what `check` allows. Type checkers and editors know
+the constructor as that of a dataclass.
 """
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import numbers
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_args, get_origin
 
 from hetviz.errors import ParameterError
 
@@ -22,21 +32,31 @@ class Param:
 
     Attributes
     ----------
-    default : object
-        The value used when none is given.
     label, help : str
         For forms: a name in plain words, and one sentence on what it does.
+    details : str
+        For the reference only: symbols, equations, where to read on.
     also : tuple
         Further values that are allowed besides the range, such as ``"cv"`` or None.
     advanced : bool
         Forms show it only on request.
+    formerly : tuple of str
+        Names that the parameter had before: they go on being understood.
+    default : object
+        The value used when none is given; that of the field.
     """
 
-    default: Any
     label: str = ""
     help: str = ""
+    details: str = field(default="", kw_only=True)
     also: tuple[Any, ...] = field(default=(), kw_only=True)
     advanced: bool = field(default=False, kw_only=True)
+    formerly: tuple[str, ...] = field(default=(), kw_only=True)
+    default: Any = field(default=None, kw_only=True)
+
+    def with_default(self, value: Any) -> Self:
+        """Return the declaration of a field that has this default."""
+        return replace(self, default=value)
 
     def check(self, value: Any) -> Any:
         """Return the value in its normal form, or raise ValueError saying what is wanted."""
@@ -151,7 +171,11 @@ class Flag(Param):
 class PerDataset(Param):
     """One value for all datasets, or a mapping from dataset name to value."""
 
-    inner: Param = field(default_factory=lambda: Flag(True), kw_only=True)
+    inner: Param = field(default_factory=Flag, kw_only=True)
+
+    def with_default(self, value: Any) -> Self:
+        inner = self.inner if isinstance(value, Mapping) else self.inner.with_default(value)
+        return replace(self, default=value, inner=inner)
 
     def _check(self, value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -190,6 +214,90 @@ class LabelName(DatasetName):
         return "the name of a label as dataset:column, or of a dataset for its first label"
 
 
+@dataclass_transform()
+class HasParams:
+    """A class whose annotated fields with a declaration are its parameters, inherited ones first.
+
+    The constructor only stores them, so that scikit-learn's ``get_params``, ``set_params`` and
+    ``clone`` work. What a class learns is annotated where it is assigned, not in the class body:
+    type checkers take every annotation there for a parameter.
+    """
+
+    params: ClassVar[Mapping[str, Param]] = MappingProxyType({})
+    _types: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = {}
+        for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
+            if (param := _declaration(cls, name, annotation)) is not None:
+                own[name] = param, get_args(annotation)[0]
+        cls.params = MappingProxyType({**cls.params, **{name: own[name][0] for name in own}})
+        cls._types = MappingProxyType({**cls._types, **{name: own[name][1] for name in own}})
+        if own and "__init__" not in vars(cls):
+            cls.__init__ = _constructor(cls.params, cls._types)  # type: ignore[method-assign]
+        if own and cls.__doc__:
+            cls.__doc__ = _with_parameters(cls.__doc__, cls.params)
+
+
+def _declaration(owner: type, name: str, annotation: Any) -> Param | None:
+    """Return the declaration in the annotation of a field, its default filled in."""
+    if get_origin(annotation) is not Annotated:
+        return None
+    found = [extra for extra in get_args(annotation)[1:] if isinstance(extra, Param)]
+    if not found:
+        return None
+    if name not in vars(owner):
+        raise TypeError(f"{owner.__name__}.{name} needs a default.")
+    return found[-1].with_default(vars(owner)[name])
+
+
+def _constructor(params: Mapping[str, Param], types: Mapping[str, Any]) -> Callable[..., None]:
+    """Return an ``__init__`` that stores each parameter under its name."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    fields = [
+        inspect.Parameter(name, kind, default=param.default, annotation=types[name])
+        for name, param in params.items()
+    ]
+    signature = inspect.Signature([inspect.Parameter("self", kind), *fields])
+
+    def store(self: Any, *args: Any, **given: Any) -> None:
+        bound = signature.bind(self, *args, **_renamed(params, given))
+        bound.apply_defaults()
+        for name in params:
+            setattr(self, name, bound.arguments[name])
+
+    store.__name__ = "__init__"
+    store.__signature__ = signature  # type: ignore[attr-defined]
+    return store
+
+
+def _renamed(declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values by the names that parameters have today."""
+    today = {old: name for name, param in declared.items() for old in param.formerly}
+    return {today.get(name, name): value for name, value in values.items()}
+
+
+def _with_parameters(text: str, params: Mapping[str, Param]) -> str:
+    """Return a numpydoc docstring with its section *Parameters* before all others."""
+    text = inspect.cleandoc(text)
+    lines = ["Parameters", "----------"]
+    for name, param in params.items():
+        lines.append(f"{name} : {param.wanted()}, default {param.default!r}")
+        label = f"{param.label}." if param.label else ""
+        told = " ".join(part for part in (label, param.help, param.details) if part)
+        lines += textwrap.wrap(told, 96, initial_indent="    ", subsequent_indent="    ")
+        inner = param.inner if isinstance(param, PerDataset) else param
+        if isinstance(inner, Choice):
+            meant = [(option, words) for option, words in inner.options.items() if words]
+            lines += ["", *(f"    - {option!r}: {words}" for option, words in meant), ""]
+    section = "\n".join(lines)
+    first = re.search(r"^\w[\w ]*\n-{3,}$", text, flags=re.MULTILINE)
+    if first is None:
+        return f"{text}\n\n{section}\n"
+    return f"{text[: first.start()]}{section}\n\n{text[first.start() :]}\n"
+
+
 def check(owner: str, declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
     """Compare values with their declarations.
 
@@ -215,7 +323,7 @@ def check(owner: str, declared: Mapping[str, Param], values: Mapping[str, Any]) 
     """
     wrong: list[str] = []
     checked = {name: param.default for name, param in declared.items()}
-    for name, value in values.items():
+    for name, value in _renamed(declared, values).items():
         if name not in declared:
             near = difflib.get_close_matches(name, declared, n=2)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -39,7 +39,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 # What stands beside the methods in hetviz/algorithms: what a method is, and who finds it.
-CONTRACT = frozenset({"base", "cost", "needs", "predictor", "registry"})
+CONTRACT = frozenset({"base", "cost", "needs", "predictor", "registry", "shared_params"})
 
 SCREEN = frozenset({"ui", "pages", "app"})
 ONLY_IN: dict[str, frozenset[str]] = {

@@ -6,26 +6,19 @@ places items at random.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard
+from hetviz.algorithms.shared_params import NComponents, RandomState
 from hetviz.data import HeteroData
-from hetviz.params import Integer, Param
+from hetviz.params import Real
 from hetviz.progress import Progress
 
 
 class Template(BaseEmbedder):
     """Random places, as a starting point for a method of your own.
-
-    Parameters
-    ----------
-    n_components : int
-        Number of axes.
-    random_state : int
-        Same seed, same map.
 
     Notes
     -----
@@ -41,25 +34,29 @@ class Template(BaseEmbedder):
         title="Template",
         family="Baseline",
         paper="Authors, title, year",
-        equation=r"y_i \sim N(0, I)",
+        equation=r"y_i \sim N(0, s^2 I)",
         needs=(),
         capabilities=frozenset({Capability.FEATURELESS}),
         summary="What it shows, in one or two plain sentences.",
         caveats=("When to be careful.",),
         cost="Time and memory, in words.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    def __init__(self, n_components: int = 2, random_state: int = 0) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: NComponents = 2
+    spread: Annotated[
+        float,
+        Real(
+            "Spread",
+            "How far from the middle items lie.",
+            low=0.0,
+            high=100.0,
+            details="Standard deviation along each axis.",
+        ),
+    ] = 1.0
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         coordinates = {
-            name: rng.standard_normal((len(dataset), self.n_components))
+            name: self.spread * rng.standard_normal((len(dataset), self.n_components))
             for name, dataset in data.datasets.items()
         }
         progress(0.9, "Placing items")

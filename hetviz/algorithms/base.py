@@ -1,8 +1,8 @@
 """The contract of every method: a card that describes it, and the template that runs it.
 
-An author of a method writes a card, declared `params`, an ``__init__`` that only stores, and
-``_fit``; where the card says OUT_OF_SAMPLE, also ``_transform``. Everything else (checking,
-seeding, suitability, shapes, finiteness, new rows and their links) happens here once.
+An author of a method writes a card, a field for each parameter, and ``_fit``; where the card says
+OUT_OF_SAMPLE, also ``_transform``. Everything else (the constructor, checking, seeding,
+suitability, shapes, finiteness, new rows and their links) happens here once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
-from hetviz.params import Param
+from hetviz.params import HasParams
 from hetviz.progress import Progress, silent
 
 __all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "note"]
@@ -127,7 +127,7 @@ class Fit:
     note: str = ""
 
 
-class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
+class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     """Template of all methods that place items.
 
     Attributes
@@ -140,14 +140,6 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
     """
 
     card: ClassVar[MethodCard]
-    params: ClassVar[Mapping[str, Param]]
-
-    embedding_: Embedding
-    n_iter_: int
-    loss_history_: list[float]
-    stopping_reason_: str
-    diagnostics_: dict[str, Any]
-    _fitted: dict[str, Dataset]
 
     def fit(
         self, data: HeteroData, progress: Progress | None = None, start: Embedding | None = None
@@ -205,7 +197,7 @@ class BaseEmbedder(BaseEstimator):  # type: ignore[misc]
         self.loss_history_ = list(fit.loss_history)
         self.stopping_reason_ = fit.stopping_reason
         self.diagnostics_ = dict(fit.diagnostics)
-        self._fitted = dict(data.datasets)
+        self._fitted: dict[str, Dataset] = dict(data.datasets)
 
     def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
         """Place new rows of fitted datasets; rows already placed do not move.

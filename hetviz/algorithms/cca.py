@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DatasetWeights,
+    Features,
+    NComponents,
+    RandomState,
+)
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project
-from hetviz.params import Param, Real
+from hetviz.features.spaces.projection import fit_bases, guidance_of, project
+from hetviz.params import Real
 from hetviz.progress import Progress
 
 
 class CCA(BaseEmbedder):
     """Canonical correlation analysis of two or more datasets, rows paired by id or by links.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes wanted; fewer come back when fewer correlate.
-    gamma : float
-        Ridge, relative to the mean variance of the paired features. 0 is the textbook form.
-    weights, features, axis_scale, random_state
-        As in `hetviz.features.spaces.projection`; `features` may name a kernel.
 
     Attributes
     ----------
@@ -81,40 +78,22 @@ class CCA(BaseEmbedder):
         ),
         cost="A second to 100,000 items of 100 features.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "gamma": Real(
-            0.01,
+    n_components: NComponents = 2
+    gamma: Annotated[
+        float,
+        Real(
             "Smoothing",
             "0 is the textbook form; larger values trust single features less.",
             low=0.0,
             high=1e6,
             log=True,
+            details="Ridge, relative to the mean variance of the paired features.",
         ),
-        "weights": SHARED["weights"],
-        "features": SHARED["features"],
-        "axis_scale": SHARED["axis_scale"],
-        "random_state": SHARED["random_state"],
-    }
-
-    correlations_: Floats
-    coefficients_: dict[str, pd.DataFrame]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        gamma: float = 0.01,
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        axis_scale: float | str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.weights = weights
-        self.features = features
-        self.axis_scale = axis_scale
-        self.random_state = random_state
+    ] = 0.01
+    weights: DatasetWeights = 1.0
+    features: Features = "auto"
+    axis_scale: AxisScale = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, within=False, weights=self.weights)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DatasetWeights,
+    Features,
+    NComponents,
+    RandomState,
+    TieViews,
+)
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project
-from hetviz.params import Param, Real
+from hetviz.features.spaces.projection import fit_bases, guidance_of, project
+from hetviz.params import Real
 from hetviz.progress import Progress
 
 
 class CDMCA(BaseEmbedder):
     """Cross-domain matching: one linear map per dataset, so that linked rows lie together.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes wanted; fewer come back when fewer hold any agreement.
-    gamma : float
-        Ridge, relative to the mean variance of the linked features.
-    tie_views, weights, features, axis_scale, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -84,43 +82,23 @@ class CDMCA(BaseEmbedder):
         ),
         cost="A second to 100,000 items of 100 features.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "gamma": Real(
-            0.01,
+    n_components: NComponents = 2
+    gamma: Annotated[
+        float,
+        Real(
             "Smoothing",
             "Larger values trust single features less; use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
+            details="Ridge, relative to the mean variance of the linked features.",
         ),
-        "tie_views": SHARED["tie_views"],
-        "weights": SHARED["weights"],
-        "features": SHARED["features"],
-        "axis_scale": SHARED["axis_scale"],
-        "random_state": SHARED["random_state"],
-    }
-
-    agreement_: Floats
-    coefficients_: dict[str, pd.DataFrame]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        gamma: float = 0.01,
-        tie_views: bool = True,
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        axis_scale: float | str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.tie_views = tie_views
-        self.weights = weights
-        self.features = features
-        self.axis_scale = axis_scale
-        self.random_state = random_state
+    ] = 0.01
+    tie_views: TieViews = True
+    weights: DatasetWeights = 1.0
+    features: Features = "auto"
+    axis_scale: AxisScale = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, tie_views=self.tie_views, weights=self.weights)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, relation
 from hetviz.core.spectral.source_weights import learned_weights
@@ -17,9 +18,8 @@ from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
-from hetviz.features.spaces.projection import SHARED
 from hetviz.features.spaces.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
-from hetviz.params import Choice, Param, PerDataset, Real
+from hetviz.params import Choice, PerDataset, Real
 from hetviz.progress import Progress
 
 # The thesis draws its pairs from 30 % of the items; more than this many items add time, not truth.
@@ -28,31 +28,6 @@ _SHARE, _MOST_LABELLED = 0.3, 300
 
 class CoCA(BaseEmbedder):
     """Collective component analysis of each entity from its views and its relations.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes per entity; those that no source holds are 0.
-    alpha : float
-        Weight of agreement between sources, beside their own variance. The thesis uses 60.
-    scale : {"block", "norm", "zscore", "none"}
-        See `hetviz.core.spectral.sources.prepare_source`. The thesis only centres.
-    weights : "equal", "learned", or mapping of str to float
-        Of the sources: all alike, learned from what is known of pairs, or given by dataset (1
-        where absent).
-    learn_from : {"links", "labels"}
-        Where learned weights learn: from links that people gave within the entity, which then are
-        no source themselves, or from pairs among 30 % of the labelled items.
-    weights_in : {"all", "diagonal"}
-        Whether weights touch the agreement as well; the thesis: "diagonal".
-    constraint : {"joint", "rescaled", "block"}
-        See `hetviz.core.spectral.coca.coca`.
-    graph_scale : {"sym", "none"}
-        See `hetviz.core.spectral.coca.relation`.
-    output : {"mean", "smoothed"}
-        Whether items are moved towards those they are linked with; for fitted items only.
-    features, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -107,30 +82,42 @@ class CoCA(BaseEmbedder):
         ),
         cost="Seconds to 100,000 items of 500 features in all.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "alpha": Real(
-            1.0,
+    n_components: NComponents = 2
+    alpha: Annotated[
+        float,
+        Real(
             "Agreement",
             "How much sources must agree, beside showing their own differences.",
             low=0.0,
             high=1e6,
             log=True,
+            details="The thesis uses 60.",
         ),
-        "weights": PerDataset(
-            "equal",
+    ] = 1.0
+    weights: Annotated[
+        str | float | Mapping[str, float],
+        PerDataset(
             "Weight of sources",
             "All alike (equal), learned from what is known of pairs (learned), or by hand.",
-            inner=Real("equal", low=0.0, high=100.0, also=("equal", "learned")),
+            inner=Real(low=0.0, high=100.0, also=("equal", "learned")),
+            details="By hand: from dataset name to weight, 1 where absent.",
         ),
-        "learn_from": Choice(
-            "links",
+    ] = "equal"
+    learn_from: Annotated[
+        str,
+        Choice(
             "Learn weights from",
             "What says which items belong together; used by learned weights only.",
             options={"links": "links that people gave", "labels": "the first label column"},
+            details=(
+                "Links that people gave within the entity, which then are no source themselves; or "
+                "pairs among 30 % of the labelled items."
+            ),
         ),
-        "scale": Choice(
-            "block",
+    ] = "links"
+    scale: Annotated[
+        str,
+        Choice(
             "Scale of sources",
             "How sources of different size and units are made comparable.",
             options={
@@ -140,16 +127,22 @@ class CoCA(BaseEmbedder):
                 "none": "as they are",
             },
             advanced=True,
+            details="See `hetviz.core.spectral.sources.prepare_source`; the thesis only centres.",
         ),
-        "weights_in": Choice(
-            "all",
+    ] = "block"
+    weights_in: Annotated[
+        str,
+        Choice(
             "Weights act on",
             "What the weights of sources change.",
             options={"all": "everything", "diagonal": "each source's own spread, as in the thesis"},
             advanced=True,
+            details="Whether weights touch the agreement as well.",
         ),
-        "constraint": Choice(
-            "joint",
+    ] = "all"
+    constraint: Annotated[
+        str,
+        Choice(
             "Size of axes fixed",
             "Which axes get a fixed length.",
             options={
@@ -158,16 +151,22 @@ class CoCA(BaseEmbedder):
                 "block": "for each source",
             },
             advanced=True,
+            details="See `hetviz.core.spectral.coca.coca`.",
         ),
-        "graph_scale": Choice(
-            "sym",
+    ] = "joint"
+    graph_scale: Annotated[
+        str,
+        Choice(
             "Scale of links",
             "Whether items with many links count more.",
             options={"sym": "all items alike", "none": "items with many links count more"},
             advanced=True,
+            details="See `hetviz.core.spectral.coca.relation`.",
         ),
-        "output": Choice(
-            "mean",
+    ] = "sym"
+    output: Annotated[
+        str,
+        Choice(
             "Place of an item",
             "Whether links also move items after the axes are found.",
             options={
@@ -175,38 +174,11 @@ class CoCA(BaseEmbedder):
                 "smoothed": "by its features and those of items linked with it",
             },
             advanced=True,
+            details="For fitted items only.",
         ),
-        "features": SHARED["features"],
-        "random_state": SHARED["random_state"],
-    }
-
-    weights_: dict[str, dict[str, float]]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        alpha: float = 1.0,
-        weights: str | float | Mapping[str, float] = "equal",
-        learn_from: str = "links",
-        scale: str = "block",
-        weights_in: str = "all",
-        constraint: str = "joint",
-        graph_scale: str = "sym",
-        output: str = "mean",
-        features: str | Mapping[str, str] = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.weights = weights
-        self.learn_from = learn_from
-        self.scale = scale
-        self.weights_in = weights_in
-        self.constraint = constraint
-        self.graph_scale = graph_scale
-        self.output = output
-        self.features = features
-        self.random_state = random_state
+    ] = "mean"
+    features: Features = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         if isinstance(self.weights, Mapping) and any(
@@ -216,7 +188,7 @@ class CoCA(BaseEmbedder):
                 "coca: weights by dataset must be numbers; 'equal' and 'learned' are for all."
             )
         self._maps: dict[str, tuple[Basis, LinearMap]] = {}
-        self.weights_ = {}
+        self.weights_: dict[str, dict[str, float]] = {}
         coordinates: dict[str, Floats] = {}
         components: dict[str, int] = {}
         for number, entity in enumerate(data.entities):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.data import Dataset, HeteroData
@@ -19,7 +20,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.relations.connected import joined_parts
 from hetviz.features.relations.link_scores import LinkScores, link_scores
 from hetviz.features.spaces.similarity import KINDS, Similarity, similarities
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
+from hetviz.params import Choice, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
 MOST_PAIRS = 100_000_000
@@ -28,25 +29,6 @@ MOST_PAIRS = 100_000_000
 
 class CODE(BaseEmbedder):
     """Co-occurrence data embedding of several datasets.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes.
-    model : {"MM", "UU", "CM", "CU", "MC", "UC"}
-        What distance explains, see `hetviz.core.prediction.code.MODELS`; of two datasets the first
-        is the one that comes first in the data.
-    within : str or mapping of str to str
-        How likeness within a dataset is scored, see `hetviz.features.spaces.similarity.KINDS`.
-    within_weight : float or mapping of str to float
-        Weight of the likelihood of likeness within a dataset; links have 1.
-    n_init : int
-        Random starts; the best is kept.
-    n_iter : int
-        Most iterations from each.
-    tie_views : bool
-        Count the rows of one object in different views as occurring together once.
-    random_state : int
 
     Attributes
     ----------
@@ -104,57 +86,57 @@ class CODE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, a minute and a half for 2,500.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-        "model": Choice(
-            "MM", "Distance explains", "What nearness is the reason for.", options=MODELS
+    n_components: NComponents = 2
+    model: Annotated[
+        str,
+        Choice(
+            "Distance explains",
+            "What nearness is the reason for.",
+            options=MODELS,
+            details=(
+                "See `hetviz.core.prediction.code.MODELS`; of two datasets the first is the one "
+                "that comes first in the data."
+            ),
         ),
-        "within": PerDataset(
-            "auto",
+    ] = "MM"
+    within: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Likeness",
             "How items of one dataset are alike.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
         ),
-        "within_weight": PerDataset(
-            0.1,
+    ] = "auto"
+    within_weight: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of likeness",
             "How much likeness within a dataset counts beside links.",
-            inner=Real(0.1, low=0.0, high=1_000.0),
+            inner=Real(low=0.0, high=1_000.0),
+            details="Weight of its likelihood; links have 1.",
         ),
-        "n_init": Integer(
-            2, "Starts", "How many random starts; the best is kept.", low=1, high=100
+    ] = 0.1
+    n_init: Annotated[
+        int,
+        Integer(
+            "Starts",
+            "How many random starts; the best is kept.",
+            low=1,
+            high=100,
         ),
-        "n_iter": Integer(
-            150, "Iterations", "Most steps from each start.", low=1, high=10_000, advanced=True
+    ] = 2
+    n_iter: Annotated[
+        int,
+        Integer(
+            "Iterations",
+            "Most steps from each start.",
+            low=1,
+            high=10_000,
+            advanced=True,
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
-        ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    log_likelihood_: float
-    spread_of_starts_: list[float]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        model: str = "MM",
-        within: str | Mapping[str, str] = "auto",
-        within_weight: float | Mapping[str, float] = 0.1,
-        n_init: int = 2,
-        n_iter: int = 150,
-        tie_views: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.within = within
-        self.within_weight = within_weight
-        self.n_init = n_init
-        self.n_iter = n_iter
-        self.tie_views = tie_views
-        self.random_state = random_state
+    ] = 150
+    tie_views: TieViews = True
+    random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         pairs = max(len(part) for part in data.datasets.values()) ** 2

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.predictor import BasePredictor, Predicted
+from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.core.prediction.gbc_choice import LAM0, LAM1, MOST_ROUNDS, chosen
@@ -20,8 +21,7 @@ from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
 from hetviz.features.relations.label_choice import chosen_problem
 from hetviz.features.relations.labelled import LabelProblem
-from hetviz.features.spaces.projection import SHARED
-from hetviz.params import Choice, Flag, Integer, LabelName, Param, Real
+from hetviz.params import Choice, Flag, Integer, LabelName, Real
 from hetviz.progress import Part, Progress
 
 # About what LightGBM and the coupling do on one core, in cells of a source by class and round.
@@ -31,35 +31,6 @@ _MOST_HOURS = 2.0
 
 class GradientBoostingConsensus(BasePredictor):
     """Boosted trees for each source of features, drawn together on items without a label.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes of the picture of the margins.
-    label : str, optional
-        ``"dataset:column"``, a label or a column of the table; a dataset for its first label; the
-        first label that can be learned where left out.
-    task : {"auto", "classes", "number"}
-        What the label holds.
-    n_rounds : int, "cv" or "early"
-        Trees per source and class; chosen by cross-validation, or by one fifth of the labels.
-    lam0, lam1 : float or "cv"
-        Weight of consensus between sources, and of likeness of linked items.
-    consensus : {"soft", "paper"}
-        See `hetviz.core.prediction.gbc.Pull`.
-    sharpness : float
-        How much surer than their mean sources are made; see
-        `hetviz.core.prediction.gbc_fit.GbcSettings`.
-    connectivity : {"paper", "exact"}
-        See `hetviz.core.prediction.gbc.connectivity`.
-    weights : {"holdout", "training", "equal"}
-        Of sources, see `hetviz.core.prediction.gbc_fit.GbcSettings`; the thesis: "training".
-    normalize : bool
-        Make both lambdas independent of how many labels are missing.
-    learning_rate, n_leaves, min_leaf
-        Of the trees.
-    features, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -113,13 +84,22 @@ class GradientBoostingConsensus(BasePredictor):
         ),
         cost="About a second for 50 million numbers times classes times rounds.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "label": LabelName(
-            None, "Label", "What to learn: the label of which dataset.", also=(None,)
+    n_components: NComponents = 2
+    label: Annotated[
+        str | None,
+        LabelName(
+            "Label",
+            "What to learn: the label of which dataset.",
+            also=(None,),
+            details=(
+                '``"dataset:column"``, a label or a column of the table; a dataset for its first '
+                "label; the first label that can be learned where left out."
+            ),
         ),
-        "task": Choice(
-            "auto",
+    ] = None
+    task: Annotated[
+        str,
+        Choice(
             "Kind of label",
             "Whether the label is a class or an amount.",
             options={
@@ -129,34 +109,45 @@ class GradientBoostingConsensus(BasePredictor):
             },
             advanced=True,
         ),
-        "n_rounds": Integer(
-            100,
+    ] = "auto"
+    n_rounds: Annotated[
+        int | str,
+        Integer(
             "Rounds",
             "How many trees each source grows for each class.",
             low=1,
             high=5000,
             also=("cv", "early"),
+            details='"cv" chooses by cross-validation, "early" by one fifth of the labels.',
         ),
-        "lam0": Real(
-            0.3,
+    ] = 100
+    lam0: Annotated[
+        float | str,
+        Real(
             "Agreement of sources",
             "How much sources must agree on items without a label.",
             low=0.0,
             high=1e3,
             log=True,
             also=("cv",),
+            details="The thesis' lambda_0.",
         ),
-        "lam1": Real(
-            0.1,
+    ] = 0.3
+    lam1: Annotated[
+        float | str,
+        Real(
             "Likeness of linked items",
             "How much linked items must have the same label.",
             low=0.0,
             high=1e3,
             log=True,
             also=("cv",),
+            details="The thesis' lambda_1.",
         ),
-        "weights": Choice(
-            "holdout",
+    ] = 0.1
+    weights: Annotated[
+        str,
+        Choice(
             "Weight of sources",
             "How far each source is trusted.",
             options={
@@ -164,9 +155,12 @@ class GradientBoostingConsensus(BasePredictor):
                 "training": "by the labels that it learned from, as in the thesis",
                 "equal": "all alike",
             },
+            details="See `hetviz.core.prediction.gbc_fit.GbcSettings`.",
         ),
-        "consensus": Choice(
-            "soft",
+    ] = "holdout"
+    consensus: Annotated[
+        str,
+        Choice(
             "Agreement by",
             "What sources agree on, for classes.",
             options={
@@ -174,30 +168,42 @@ class GradientBoostingConsensus(BasePredictor):
                 "paper": "the mean taken for a label, as in the thesis",
             },
             advanced=True,
+            details="See `hetviz.core.prediction.gbc.Pull`.",
         ),
-        "sharpness": Real(
-            2.0,
+    ] = "soft"
+    sharpness: Annotated[
+        float,
+        Real(
             "Sharpness of agreement",
             "How much surer than their mean sources are made, for classes; 1: as sure as it.",
             low=1.0,
             high=10.0,
             advanced=True,
+            details="See `hetviz.core.prediction.gbc_fit.GbcSettings`.",
         ),
-        "connectivity": Choice(
-            "paper",
+    ] = 2.0
+    connectivity: Annotated[
+        str,
+        Choice(
             "Links pull",
             "Whether the neighbours of an item count as fixed when it is pulled to them.",
             options={"paper": "towards fixed neighbours, as in the thesis", "exact": "both ends"},
             advanced=True,
+            details="See `hetviz.core.prediction.gbc.connectivity`.",
         ),
-        "normalize": Flag(
-            True,
+    ] = "paper"
+    normalize: Annotated[
+        bool,
+        Flag(
             "Whatever the share of labels",
             "Keep items without a label from outvoting the labels.",
             advanced=True,
+            details="Makes both lambdas independent of how many labels are missing.",
         ),
-        "learning_rate": Real(
-            0.1,
+    ] = True
+    learning_rate: Annotated[
+        float,
+        Real(
             "Learning rate",
             "How far each tree goes.",
             low=1e-3,
@@ -205,53 +211,29 @@ class GradientBoostingConsensus(BasePredictor):
             log=True,
             advanced=True,
         ),
-        "n_leaves": Integer(15, "Leaves", "Size of a tree.", low=2, high=1000, advanced=True),
-        "min_leaf": Integer(
-            5, "Items in a leaf", "At least this many.", low=1, high=100_000, advanced=True
+    ] = 0.1
+    n_leaves: Annotated[
+        int,
+        Integer(
+            "Leaves",
+            "Size of a tree.",
+            low=2,
+            high=1000,
+            advanced=True,
         ),
-        "features": SHARED["features"],
-        "random_state": SHARED["random_state"],
-    }
-
-    problem_: LabelProblem
-    model_: Gbc
-    settings_: GbcSettings
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        label: str | None = None,
-        task: str = "auto",
-        n_rounds: int | str = 100,
-        lam0: float | str = 0.3,
-        lam1: float | str = 0.1,
-        weights: str = "holdout",
-        consensus: str = "soft",
-        sharpness: float = 2.0,
-        connectivity: str = "paper",
-        normalize: bool = True,
-        learning_rate: float = 0.1,
-        n_leaves: int = 15,
-        min_leaf: int = 5,
-        features: str | Mapping[str, str] = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.label = label
-        self.task = task
-        self.n_rounds = n_rounds
-        self.lam0 = lam0
-        self.lam1 = lam1
-        self.weights = weights
-        self.consensus = consensus
-        self.sharpness = sharpness
-        self.connectivity = connectivity
-        self.normalize = normalize
-        self.learning_rate = learning_rate
-        self.n_leaves = n_leaves
-        self.min_leaf = min_leaf
-        self.features = features
-        self.random_state = random_state
+    ] = 15
+    min_leaf: Annotated[
+        int,
+        Integer(
+            "Items in a leaf",
+            "At least this many.",
+            low=1,
+            high=100_000,
+            advanced=True,
+        ),
+    ] = 5
+    features: Features = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         self.problem_ = problem = chosen_problem(
@@ -264,14 +246,16 @@ class GradientBoostingConsensus(BasePredictor):
             random_state=self.random_state,
         )
         self._check_size(problem)
-        self.classes_ = problem.column.classes
         self.settings_, self.model_ = self.train(problem, problem.y, progress)
         rows = [part.rows for part in problem.parts]
         model = self.model_
         self._axes = MarginAxes.fit(model.joint, model.margins, rows, self.n_components)
         places = self._places(model.joint, model.margins, rows)
         found = self._predicted(model.joint, model.margins, rows)
-        self.predictions_ = {n: found.take(o) for n, o in problem.entity.object_of.items()}
+        self._keep_predictions(
+            problem.column.classes,
+            {name: found.take(rows) for name, rows in problem.entity.object_of.items()},
+        )
         coordinates = {
             name: places[problem.entity.object_of[name]]
             if name in problem.entity.object_of

@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
 from hetviz.core.ordinal.hinge import Hinge
-from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
+from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.compared_params import SHARED
 from hetviz.features.relations.compared_problems import all_compared, spread_over
-from hetviz.params import Param, Real
+from hetviz.params import Real
 from hetviz.progress import Progress
 
 
 class GNMDS(BaseEmbedder):
     """Generalized non-metric multidimensional scaling.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes; the convex problem has as many as it needs, and is continued on these.
-    beta : float
-        How much comparisons count beside the size of the map, as a multiple of the critical value
-        below which all items fall into one point.
-    order : {"process", "contradictions", "none"}
-        See `hetviz.core.ordinal.partial_order.partial_order`.
-    contradictions : {"prune", "majority", "keep"}
-    tol : float
-        Relative gap between the objective and its proven lower bound.
-    random_state : int
 
     Attributes
     ----------
@@ -84,42 +69,23 @@ class GNMDS(BaseEmbedder):
         ),
         cost="A second for 5,000 comparisons of 100 items, a minute for 16,000 of 6,000 items.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "beta": Real(
-            30.0,
+    n_components: NComponents = 2
+    beta: Annotated[
+        float,
+        Real(
             "Strength of comparisons",
             "How much comparisons count beside a small map, in multiples of the least that has "
             "any effect.",
             low=1e-6,
             high=1e6,
             log=True,
+            details="Below that critical value all items fall into one point.",
         ),
-        "order": SHARED["order"],
-        "contradictions": SHARED["contradictions"],
-        "tol": SHARED["tol"],
-        "random_state": SHARED["random_state"],
-    }
-
-    gap_: float
-    critical_beta_: float
-    order_: PartialOrder
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        beta: float = 30.0,
-        order: str = "process",
-        contradictions: str = "prune",
-        tol: float = 3e-3,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.beta = beta
-        self.order = order
-        self.contradictions = contradictions
-        self.tol = tol
-        self.random_state = random_state
+    ] = 30.0
+    order: Order = "process"
+    contradictions: Contradictions = "prune"
+    tol: Tol = 3e-3
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         objects, pairs, weight = all_compared(data)

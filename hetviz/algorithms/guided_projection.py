@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DatasetWeights,
+    Features,
+    RandomState,
+    TieViews,
+)
 from hetviz.core.spectral.guided_cv import AXES, GAMMAS, choose
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
-from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, own_spread, project
-from hetviz.params import Choice, Param, Real
+from hetviz.features.spaces.projection import fit_bases, guidance_of, own_spread, project
+from hetviz.params import Choice, Integer, Real
 from hetviz.progress import Progress
 
 
 class GuidedProjection(BaseEmbedder):
     """Linear or kernel maps of several datasets into one space under signed guidance.
-
-    Parameters
-    ----------
-    n_components : int or "cv"
-        Axes wanted; fewer come back when fewer hold any agreement. "cv" takes the best of
-        `hetviz.core.spectral.guided_cv.AXES` by links held out in turn.
-    features : str or mapping of str to str
-        What to use of each dataset, see `hetviz.features.spaces.basis.KINDS`.
-    kernel : {None, "linear", "rbf", "precomputed"}
-        The same for all datasets that `features` leaves on "auto" and that have what it needs.
-    gamma : float or "cv"
-        Ridge, relative to the mean variance of the guided features. "cv" takes the best of
-        `hetviz.core.spectral.guided_cv.GAMMAS` by links held out in turn.
-    signed : {"ratio", "similarity", "paper"}
-        What links that say apart do, see `hetviz.core.spectral.guided.guided_projection`.
-    nu : float or None
-        Strength of links that say apart; None is 0.3, or 1 for the paper's form.
-    variant : {"block", "anchor", "printed"}
-        Which constraint and where the ridge enters.
-    axis_scale : "auto" or float
-        Axis c is multiplied by agreement_c ** axis_scale; "auto" is 0 for up to three axes
-        and 1 above.
-    weights : float or mapping of str to float
-        Links of datasets u and v count sqrt(weight_u weight_v) times; 0 leaves a dataset out.
-    tie_views : bool
-        Add a link of weight 1 between the rows of one object in different views.
-    random_state : int
-        Seeds kernel landmarks and iterative solvers.
 
     Attributes
     ----------
@@ -107,10 +84,21 @@ class GuidedProjection(BaseEmbedder):
         ),
         cost="Seconds to 5,000 items with kernels; grows with items times features squared.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": replace(SHARED["n_components"], also=("cv",)),
-        "kernel": Choice(
-            None,
+    n_components: Annotated[
+        int | str,
+        Integer(
+            "Axes",
+            "How many axes to compute.",
+            details='Fewer come back when fewer hold any agreement. "cv" takes the best of '
+            "`hetviz.core.spectral.guided_cv.AXES` by links held out in turn.",
+            low=1,
+            high=500,
+            also=("cv",),
+        ),
+    ] = 2
+    kernel: Annotated[
+        str | None,
+        Choice(
             "Compare items by",
             "How items of one dataset are compared.",
             options={
@@ -119,27 +107,41 @@ class GuidedProjection(BaseEmbedder):
                 "rbf": "a Gaussian kernel (curved maps)",
                 "precomputed": "the kernel or distances given",
             },
+            details=(
+                'For the datasets that `features` leaves on "auto" and that have what it needs.'
+            ),
         ),
-        "gamma": Real(
-            0.1,
+    ] = None
+    gamma: Annotated[
+        float | str,
+        Real(
             "Smoothing",
             "Larger values trust single features less; use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
             also=("cv",),
+            details=(
+                'Ridge, relative to the mean variance of the guided features. "cv" takes the best '
+                "of `hetviz.core.spectral.guided_cv.GAMMAS` by links held out in turn."
+            ),
         ),
-        "nu": Real(
-            None,
+    ] = 0.1
+    nu: Annotated[
+        float | None,
+        Real(
             "Strength of apart",
             "How hard links that say apart push.",
             low=0.0,
             high=100.0,
             also=(None,),
+            details="None is 0.3, or 1 for the paper's form.",
         ),
-        "tie_views": SHARED["tie_views"],
-        "signed": Choice(
-            "ratio",
+    ] = None
+    tie_views: TieViews = True
+    signed: Annotated[
+        str,
+        Choice(
             "Links that say apart",
             "How they are taken into account.",
             options={
@@ -148,9 +150,12 @@ class GuidedProjection(BaseEmbedder):
                 "paper": "as in the paper",
             },
             advanced=True,
+            details="See `hetviz.core.spectral.guided.guided_projection`.",
         ),
-        "variant": Choice(
-            "block",
+    ] = "ratio"
+    variant: Annotated[
+        str,
+        Choice(
             "Scale fixed by",
             "Which datasets fix the scale of the map.",
             options={
@@ -159,41 +164,13 @@ class GuidedProjection(BaseEmbedder):
                 "printed": "as printed, with smoothing on one side only",
             },
             advanced=True,
+            details="Which constraint, and where the ridge enters.",
         ),
-        "weights": SHARED["weights"],
-        "features": SHARED["features"],
-        "axis_scale": SHARED["axis_scale"],
-        "random_state": SHARED["random_state"],
-    }
-
-    agreement_: Floats
-    coefficients_: dict[str, pd.DataFrame]
-
-    def __init__(
-        self,
-        n_components: int | str = 2,
-        kernel: str | None = None,
-        gamma: float | str = 0.1,
-        nu: float | None = None,
-        tie_views: bool = True,
-        signed: str = "ratio",
-        variant: str = "block",
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        axis_scale: float | str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.nu = nu
-        self.tie_views = tie_views
-        self.signed = signed
-        self.variant = variant
-        self.weights = weights
-        self.features = features
-        self.axis_scale = axis_scale
-        self.random_state = random_state
+    ] = "block"
+    weights: DatasetWeights = 1.0
+    features: Features = "auto"
+    axis_scale: AxisScale = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         W = guidance_of(data, tie_views=self.tie_views, weights=self.weights)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.core.prediction.transfer import Selection, select_sources
+from hetviz.algorithms.shared_params import Features, NComponents, RandomState
+from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
 from hetviz.core.spectral.hemap import Hemap, hemap
 from hetviz.core.spectral.prepare import WIDE, make_block
@@ -26,8 +26,7 @@ from hetviz.features.relations.pairing import (
     shared_labels,
 )
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
-from hetviz.features.spaces.projection import SHARED
-from hetviz.params import Choice, DatasetName, Integer, Param, Real
+from hetviz.params import Choice, DatasetName, Integer, Real
 from hetviz.progress import Progress
 
 AT_RANDOM = "items were paired at random, so that two items lie close says nothing of the two"
@@ -35,28 +34,6 @@ AT_RANDOM = "items were paired at random, so that two items lie close says nothi
 
 class HeMap(BaseEmbedder):
     """Heterogeneous mapping of a target and a source dataset.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes.
-    target, source : str, optional
-        Datasets; where left out, the two that most links join.
-    kind : {"linear", "nonlinear"}
-        Whether clusters are kept together too.
-    pairing : {"auto", "links", "labels", "random"}
-        Which rows belong together: linked ones (or of one id), ones of a common class, or any, as
-        in the thesis. "auto" takes the first of these that there is.
-    beta : float
-        Weight of likeness of the two maps.
-    theta : float
-        Weight of features against clusters, for the nonlinear kind.
-    n_clusters : int, optional
-        Of the datasets without labels; the number of classes of the source's labels, else 8.
-    constraint : {"joint", "block"}
-        See `hetviz.core.spectral.hemap.hemap`.
-    features, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -110,20 +87,35 @@ class HeMap(BaseEmbedder):
         ),
         cost="A second to 20,000 items of 200 features.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "target": DatasetName(
-            None, "Target", "The dataset that is to be understood better.", also=(None,)
+    n_components: NComponents = 2
+    target: Annotated[
+        str | None,
+        DatasetName(
+            "Target",
+            "The dataset that is to be understood better.",
+            also=(None,),
+            details="Where left out, target and source are the two datasets that most links join.",
         ),
-        "source": DatasetName(None, "Source", "The dataset to learn from.", also=(None,)),
-        "kind": Choice(
-            "linear",
+    ] = None
+    source: Annotated[
+        str | None,
+        DatasetName(
+            "Source",
+            "The dataset to learn from.",
+            also=(None,),
+        ),
+    ] = None
+    kind: Annotated[
+        str,
+        Choice(
             "Keep",
             "What the map keeps of each dataset.",
             options={"linear": "the features", "nonlinear": "the features and the clusters"},
         ),
-        "pairing": Choice(
-            "auto",
+    ] = "linear"
+    pairing: Annotated[
+        str,
+        Choice(
             "Pair items by",
             "Which items of the two datasets belong together.",
             options={
@@ -132,33 +124,47 @@ class HeMap(BaseEmbedder):
                 "labels": "equal labels",
                 "random": "chance, as in the thesis",
             },
+            details='"auto" takes the first of links, labels and chance that there is.',
         ),
-        "beta": Real(
-            1.0,
+    ] = "auto"
+    beta: Annotated[
+        float,
+        Real(
             "Likeness",
             "How much paired items must lie together; 0 leaves the two maps unrelated.",
             low=0.0,
             high=1e3,
         ),
-        "theta": Real(
-            0.5,
+    ] = 1.0
+    theta: Annotated[
+        float,
+        Real(
             "Features against clusters",
             "1 keeps the features only, 0 the clusters only.",
             low=0.0,
             high=1.0,
             advanced=True,
+            details="For the nonlinear kind.",
         ),
-        "n_clusters": Integer(
-            None,
+    ] = 0.5
+    n_clusters: Annotated[
+        int | None,
+        Integer(
             "Clusters",
             "How many clusters to keep together.",
             low=2,
             high=1000,
             also=(None,),
             advanced=True,
+            details=(
+                "Of the datasets without labels; None: the number of classes of the source's "
+                "labels, else 8."
+            ),
         ),
-        "constraint": Choice(
-            "joint",
+    ] = None
+    constraint: Annotated[
+        str,
+        Choice(
             "Size of axes fixed",
             "Which axes get a fixed length.",
             options={
@@ -166,41 +172,11 @@ class HeMap(BaseEmbedder):
                 "block": "for each dataset",
             },
             advanced=True,
+            details="See `hetviz.core.spectral.hemap.hemap`.",
         ),
-        "features": SHARED["features"],
-        "random_state": SHARED["random_state"],
-    }
-
-    target_: str
-    source_: str
-    pairing_: Pairing
-    selection_: Selection
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        target: str | None = None,
-        source: str | None = None,
-        kind: str = "linear",
-        pairing: str = "auto",
-        beta: float = 1.0,
-        theta: float = 0.5,
-        n_clusters: int | None = None,
-        constraint: str = "joint",
-        features: str | Mapping[str, str] = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.target = target
-        self.source = source
-        self.kind = kind
-        self.pairing = pairing
-        self.beta = beta
-        self.theta = theta
-        self.n_clusters = n_clusters
-        self.constraint = constraint
-        self.features = features
-        self.random_state = random_state
+    ] = "joint"
+    features: Features = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         self.target_, self.source_ = names = self._datasets(data)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
     Factorisation,
@@ -26,7 +27,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.relations.connected import joined_parts
 from hetviz.features.relations.link_scores import LinkScores, link_scores
 from hetviz.features.spaces.similarity import KINDS, similarities
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress
 
 MOST_PAIRS = 30_000_000
@@ -36,30 +37,6 @@ MOST_ROWS = 10_000
 
 class KBMF2K(BaseEmbedder):
     """Kernelised Bayesian matrix factorisation with a kernel for each dataset.
-
-    Parameters
-    ----------
-    n_components : int
-        Components; those that the links do not need fade out.
-    likelihood : {"probit", "gaussian"}
-        Whether links are yes or no, or numbers (their scores, else their weights).
-    unlisted : {"apart", "unknown"}
-        What a pair without a link is taken for, unless links are complete. "apart" is what the
-        paper's data have: -1 (probit) or 0 (gaussian). With "unknown" some links must say apart.
-    within : str or mapping of str to str
-        Kernel of each dataset, see `hetviz.features.spaces.similarity.KINDS`. Items without any
-        description each stand for themselves.
-    margin : float
-        Of the probit: how far from 0 a score must be to mean anything.
-    sigma_g, sigma_y : float
-        Noise of factors, and of numbers.
-    rank : "auto", int or None
-        Eigenvalues of each kernel that are kept: "auto" 200 of more than 400 items; None all.
-    n_iter : int
-        Most sweeps; it stops when the evidence rises by less than 1e-6 of itself.
-    tie_views : bool
-        Take rows of one object in different views for linked.
-    random_state : int
 
     Attributes
     ----------
@@ -119,42 +96,60 @@ class KBMF2K(BaseEmbedder):
         ),
         cost="Ten seconds for 1,000 items, half a minute for 3,000; more axes take longer.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(
-            2,
+    n_components: Annotated[
+        int,
+        Integer(
             "Axes",
             "How many components; 5 to 25 predict better than 2.",
             low=1,
             high=500,
+            details="Those that the links do not need fade out.",
         ),
-        "likelihood": Choice(
-            "probit",
+    ] = 2
+    likelihood: Annotated[
+        str,
+        Choice(
             "Links are",
             "Whether links are yes or no, or strengths.",
             options={"probit": "yes or no", "gaussian": "strengths"},
+            details="Strengths are the scores of links, else their weights.",
         ),
-        "unlisted": Choice(
-            "apart",
+    ] = "probit"
+    unlisted: Annotated[
+        str,
+        Choice(
             "Pairs without a link",
             "What it means that a pair has no link.",
             options={"apart": "they do not belong together", "unknown": "nobody has looked"},
+            details=(
+                "Unless links are complete. 'apart' is what the paper's data have: -1 (probit) or "
+                "0 (gaussian). With 'unknown' some links must say apart."
+            ),
         ),
-        "within": PerDataset(
-            "auto",
+    ] = "apart"
+    within: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Likeness",
             "How items of one dataset are alike.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
+            details="Items without any description each stand for themselves.",
         ),
-        "margin": Real(
-            1.0,
+    ] = "auto"
+    margin: Annotated[
+        float,
+        Real(
             "Margin",
             "How far yes and no are kept apart.",
             low=0.0,
             high=10.0,
             advanced=True,
+            details="Of the probit: how far from 0 a score must be to mean anything.",
         ),
-        "sigma_g": Real(
-            0.1,
+    ] = 1.0
+    sigma_g: Annotated[
+        float,
+        Real(
             "Freedom of items",
             "How far items may be from what their likeness says.",
             low=1e-3,
@@ -162,8 +157,10 @@ class KBMF2K(BaseEmbedder):
             log=True,
             advanced=True,
         ),
-        "sigma_y": Real(
-            1.0,
+    ] = 0.1
+    sigma_y: Annotated[
+        float,
+        Real(
             "Noise of strengths",
             "How far strengths may be from what is predicted.",
             low=1e-3,
@@ -171,51 +168,41 @@ class KBMF2K(BaseEmbedder):
             log=True,
             advanced=True,
         ),
-        "rank": Integer(
-            "auto",
+    ] = 1.0
+    rank: Annotated[
+        int | str | None,
+        Integer(
             "Rank of likeness",
             "How finely likeness is kept for large datasets.",
             low=1,
             high=5_000,
             also=("auto", None),
             advanced=True,
+            details=(
+                'Eigenvalues of each kernel that are kept: "auto" 200 of more than 400 items; None '
+                "all."
+            ),
         ),
-        "n_iter": Integer(
-            200, "Sweeps", "Most rounds of updates.", low=1, high=10_000, advanced=True
+    ] = "auto"
+    n_iter: Annotated[
+        int,
+        Integer(
+            "Sweeps",
+            "Most rounds of updates.",
+            low=1,
+            high=10_000,
+            advanced=True,
+            details="It stops when the evidence rises by less than 1e-6 of itself.",
         ),
-        "tie_views": Flag(
-            True, "Join views", "Take the rows of one object in different datasets for linked."
+    ] = 200
+    tie_views: Annotated[
+        bool,
+        Flag(
+            "Join views",
+            "Take the rows of one object in different datasets for linked.",
         ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    evidence_: float
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        likelihood: str = "probit",
-        unlisted: str = "apart",
-        within: str | Mapping[str, str] = "auto",
-        margin: float = 1.0,
-        sigma_g: float = 0.1,
-        sigma_y: float = 1.0,
-        rank: int | str | None = "auto",
-        n_iter: int = 200,
-        tie_views: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.likelihood = likelihood
-        self.unlisted = unlisted
-        self.within = within
-        self.margin = margin
-        self.sigma_g = sigma_g
-        self.sigma_y = sigma_y
-        self.rank = rank
-        self.n_iter = n_iter
-        self.tie_views = tie_views
-        self.random_state = random_state
+    ] = True
+    random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         pairs = max(

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DatasetWeights,
+    Features,
+    NComponents,
+    RandomState,
+    TieViews,
+)
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project
-from hetviz.params import Choice, Param, Real
+from hetviz.features.spaces.projection import fit_bases, guidance_of, project
+from hetviz.params import Choice, Real
 from hetviz.progress import Progress
 
 
 class KernelCDMCA(BaseEmbedder):
     """Cross-domain matching with kernels: one curved map per dataset, linked rows together.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes wanted; fewer come back when fewer hold any agreement.
-    gamma : float
-        Ridge, relative to the mean variance of the linked features.
-    kernel : {"rbf", "linear", "precomputed"}
-        For the datasets that `features` leaves on "auto" and that have what it needs.
-    kernel_penalty : {"rkhs", "paper"}
-        Whether smoothing penalises the curves themselves (a'Ka) or their coefficients (a'a).
-    tie_views, weights, features, axis_scale, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -85,18 +80,21 @@ class KernelCDMCA(BaseEmbedder):
         ),
         cost="Seconds to 5,000 items per dataset; above that 1,000 items stand for all.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "gamma": Real(
-            0.01,
+    n_components: NComponents = 2
+    gamma: Annotated[
+        float,
+        Real(
             "Smoothing",
             "Larger values trust single features less; use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
+            details="Ridge, relative to the mean variance of the linked features.",
         ),
-        "kernel": Choice(
-            "rbf",
+    ] = 0.01
+    kernel: Annotated[
+        str,
+        Choice(
             "Compare items by",
             "How items of one dataset are compared.",
             options={
@@ -104,44 +102,26 @@ class KernelCDMCA(BaseEmbedder):
                 "linear": "the features themselves",
                 "precomputed": "the kernel or distances given",
             },
+            details=(
+                'For the datasets that `features` leaves on "auto" and that have what it needs.'
+            ),
         ),
-        "tie_views": SHARED["tie_views"],
-        "kernel_penalty": Choice(
-            "rkhs",
+    ] = "rbf"
+    tie_views: TieViews = True
+    kernel_penalty: Annotated[
+        str,
+        Choice(
             "Smoothing of",
             "What smoothing keeps small.",
             options={"rkhs": "the curves", "paper": "their coefficients, as in the paper"},
             advanced=True,
+            details="The curves themselves: a'Ka; their coefficients: a'a.",
         ),
-        "weights": SHARED["weights"],
-        "features": SHARED["features"],
-        "axis_scale": SHARED["axis_scale"],
-        "random_state": SHARED["random_state"],
-    }
-
-    agreement_: Floats
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        gamma: float = 0.01,
-        kernel: str = "rbf",
-        tie_views: bool = True,
-        kernel_penalty: str = "rkhs",
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        axis_scale: float | str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.gamma = gamma
-        self.kernel = kernel
-        self.tie_views = tie_views
-        self.kernel_penalty = kernel_penalty
-        self.weights = weights
-        self.features = features
-        self.axis_scale = axis_scale
-        self.random_state = random_state
+    ] = "rkhs"
+    weights: DatasetWeights = 1.0
+    features: Features = "auto"
+    axis_scale: AxisScale = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         W = guidance_of(data, sign=1, tie_views=self.tie_views, weights=self.weights)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import Result, minimise, place
 from hetviz.core.kernels.mkpe_scores import Domain, Scores
@@ -22,7 +23,7 @@ from hetviz.features.relations.link_scores import link_scores
 from hetviz.features.relations.scored_pairs import ScoredPairs, scored_pairs
 from hetviz.features.spaces.inputs import Inputs, inputs_of
 from hetviz.features.spaces.similarity import KINDS, similarities
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
+from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
 _STARTS = 5
@@ -30,40 +31,6 @@ _STARTS = 5
 
 class MKPE(BaseEmbedder):
     """Multiple kernel preserving embedding.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes; at most the items of the smallest dataset.
-    variant : {"coordinates", "parametric"}
-        Places are free, or linear in what `inputs` says.
-    inputs : {"similarities", "features"}
-        Of the parametric variant: each item's likeness with all of its dataset (the empirical
-        kernel map; above 3,000 items with 1,000 of them), or features, centred and of mean
-        squared length 1. Items without either have free places.
-    within : str or mapping of str to str
-        How likeness within a dataset is scored, see `hetviz.features.spaces.similarity.KINDS`.
-    within_weight : float or mapping of str to float
-        lambda of likeness within a dataset; links have 1. The paper has 0.1, at which the maps of
-        data with many links show little else.
-    link_score : float or "weight"
-        Score of a link; 1 would want its ends in one place. Links that say apart score 0, links
-        with scores of their own keep them, and pairs without links are unknown, unless the links
-        are complete.
-    sigma0 : "auto", None or float
-        Width of the kernel at the start: the root mean squared distance within a dataset, the
-        square root of `n_components` (as in the paper), or a number.
-    equal_spread : bool
-        Multiply places by the square root of the number of items, so that all datasets spread
-        as widely; in the paper a small dataset spreads more widely than a large one.
-    n_init : int
-        Random starts; the best is kept.
-    n_iter : int or None
-        Sweeps; None is at most 100, and fewer when 5 in a row gain less than 1e-5 of the loss.
-    retraction : {"polar", "qr"}
-    tie_views : bool
-        Score 1 for the rows of one object in different views, as in the paper.
-    random_state : int
 
     Attributes
     ----------
@@ -128,39 +95,56 @@ class MKPE(BaseEmbedder):
         ),
         cost="A second for 300 items, ten seconds for 2,000.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-        "variant": Choice(
-            "coordinates",
+    n_components: NComponents = 2
+    variant: Annotated[
+        str,
+        Choice(
             "Places",
             "Whether every item moves freely.",
             options={
                 "coordinates": "free, which keeps scores best",
                 "parametric": "computed from likeness or features, which is best for new items",
             },
+            details="Parametric places are linear in what `inputs` says.",
         ),
-        "link_score": Real(
-            0.9,
+    ] = "coordinates"
+    link_score: Annotated[
+        float | str,
+        Real(
             "Score of a link",
             "How near linked items should lie; 1 wants them in one place.",
             low=0.0,
             high=1.0,
             also=("weight",),
+            details=(
+                "Links that say apart score 0, links with scores of their own keep them, and pairs "
+                "without links are unknown, unless the links are complete."
+            ),
         ),
-        "within": PerDataset(
-            "auto",
+    ] = 0.9
+    within: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Likeness",
             "How items of one dataset are alike.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
         ),
-        "within_weight": PerDataset(
-            1.0,
+    ] = "auto"
+    within_weight: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of likeness",
             "How much likeness within a dataset counts beside links.",
-            inner=Real(1.0, low=0.0, high=1_000.0),
+            inner=Real(low=0.0, high=1_000.0),
+            details=(
+                "lambda; links have 1. The paper has 0.1, at which the maps of data with many "
+                "links show little else."
+            ),
         ),
-        "inputs": Choice(
-            "similarities",
+    ] = 1.0
+    inputs: Annotated[
+        str,
+        Choice(
             "Places computed from",
             "What an item's place is computed from, when it is not free.",
             options={
@@ -168,75 +152,74 @@ class MKPE(BaseEmbedder):
                 "features": "its features",
             },
             advanced=True,
+            details=(
+                "Of the parametric variant: each item's likeness with all of its dataset (the "
+                "empirical kernel map; above 3,000 items with 1,000 of them), or features, centred "
+                "and of mean squared length 1. Items without either have free places."
+            ),
         ),
-        "sigma0": Real(
-            "auto",
+    ] = "similarities"
+    sigma0: Annotated[
+        float | str | None,
+        Real(
             "First width",
             "Width of nearness at the start; it is learned.",
             low=1e-6,
             high=1e6,
             also=("auto", None),
             advanced=True,
+            details=(
+                '"auto" is the root mean squared distance within a dataset, None the square root '
+                "of `n_components`, as in the paper."
+            ),
         ),
-        "equal_spread": Flag(
-            True,
+    ] = "auto"
+    equal_spread: Annotated[
+        bool,
+        Flag(
             "Equal spread",
             "Let all datasets spread as widely, whatever their size.",
             advanced=True,
+            details=(
+                "Multiplies places by the square root of the number of items; in the paper a small "
+                "dataset spreads more widely than a large one."
+            ),
         ),
-        "n_init": Integer(
-            3, "Starts", "How many random starts; the best is kept.", low=1, high=100
+    ] = True
+    n_init: Annotated[
+        int,
+        Integer(
+            "Starts",
+            "How many random starts; the best is kept.",
+            low=1,
+            high=100,
         ),
-        "n_iter": Integer(
-            None, "Sweeps", "Rounds of moves.", low=1, high=10_000, also=(None,), advanced=True
+    ] = 3
+    n_iter: Annotated[
+        int | None,
+        Integer(
+            "Sweeps",
+            "Rounds of moves.",
+            low=1,
+            high=10_000,
+            also=(None,),
+            advanced=True,
+            details=(
+                "None is at most 100, and fewer when 5 in a row gain less than 1e-5 of the loss."
+            ),
         ),
-        "retraction": Choice(
-            "polar",
+    ] = None
+    retraction: Annotated[
+        str,
+        Choice(
             "Axes kept at right angles by",
             "How a step is brought back to axes at right angles.",
             options=RETRACTIONS,
             advanced=True,
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
-        ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    sigma_: float
-    frames_: dict[str, Floats]
-    importances_: dict[str, Floats]
-    spread_of_starts_: list[float]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        variant: str = "coordinates",
-        link_score: float | str = 0.9,
-        within: str | Mapping[str, str] = "auto",
-        within_weight: float | Mapping[str, float] = 1.0,
-        inputs: str = "similarities",
-        sigma0: float | str | None = "auto",
-        equal_spread: bool = True,
-        n_init: int = 3,
-        n_iter: int | None = None,
-        retraction: str = "polar",
-        tie_views: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.variant = variant
-        self.link_score = link_score
-        self.within = within
-        self.within_weight = within_weight
-        self.inputs = inputs
-        self.sigma0 = sigma0
-        self.equal_spread = equal_spread
-        self.n_init = n_init
-        self.n_iter = n_iter
-        self.retraction = retraction
-        self.tie_views = tie_views
-        self.random_state = random_state
+    ] = "polar"
+    tie_views: TieViews = True
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         self._scored = self._known(data)

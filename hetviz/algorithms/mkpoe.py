@@ -4,62 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.fixed_rank import critical, flat_embedding
 from hetviz.core.ordinal.hinge import Hinge
-from hetviz.core.ordinal.partial_order import PartialOrder
 from hetviz.core.ordinal.strength import choose_beta
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
 from hetviz.features.relations.compared import VIEW_KINDS, largest
-from hetviz.features.relations.compared_params import SHARED
 from hetviz.features.relations.compared_problems import Problem, by_entity, entity_rows, joined
 from hetviz.features.relations.compared_solution import Solution
-from hetviz.params import Choice, Flag, Multiple, Param, PerDataset, Real, multiple
+from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
 
 
 class MKPOE(BaseEmbedder):
     """Multiple-kernel partial order embedding.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes; the convex problem has as many as it needs, and is continued on these.
-    beta : float, "relative:30" or "cv"
-        How much comparisons count beside the size of the map, as a multiple of the critical value
-        below which all items fall into one point; "cv" chooses it by comparisons held out.
-    absolute_beta : bool
-        Take `beta` as it stands.
-    diagonal : bool
-        One weight per feature (or landmark of a kernel) instead of a matrix per view.
-    combine : {"product", "sum"}
-        "product" learns a map of each view, "sum" one of the sum of their kernels.
-    features : str or mapping of str to str
-        Kind of each view, see `hetviz.features.relations.compared.VIEW_KINDS`.
-    weights : float or mapping of str to float
-        Factor of the kernel of each view before anything is learned; 0 leaves a view out, and all
-        but one at 0 gives the method of a single kernel.
-    join : bool
-        Compare items of all datasets, by features that their links make comparable.
-    order : {"process", "contradictions", "none"}
-        What to leave out of comparisons that cannot all be true, see
-        `hetviz.core.ordinal.partial_order.partial_order`.
-    contradictions : {"prune", "majority", "keep"}
-    reduce : bool
-        Leave out comparisons that follow from others, where all weigh the same.
-    margin : float
-        By how much the squared distance of a far pair should exceed that of a near one; sets the
-        scale of the map.
-    tol : float
-        Relative gap between the objective and its proven lower bound.
-    random_state : int
 
     Attributes
     ----------
@@ -127,10 +93,10 @@ class MKPOE(BaseEmbedder):
         ),
         cost="A second for 16,000 comparisons of 400 items in 5 views.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "beta": Multiple(
-            30.0,
+    n_components: NComponents = 2
+    beta: Annotated[
+        float | str,
+        Multiple(
             "Strength of comparisons",
             "How much comparisons count beside a simple map, in multiples of the least that has "
             "any effect; 'cv' tries a few on comparisons held out.",
@@ -138,19 +104,27 @@ class MKPOE(BaseEmbedder):
             high=1e6,
             log=True,
             also=("cv",),
+            details="Below that critical value all items fall into one point.",
         ),
-        "diagonal": Flag(
-            False,
+    ] = 30.0
+    diagonal: Annotated[
+        bool,
+        Flag(
             "Weigh features only",
             "One weight for each feature, instead of new directions; easier to read.",
+            details="A weight per feature (or landmark of a kernel) instead of a matrix per view.",
         ),
-        "join": Flag(
-            False,
+    ] = False
+    join: Annotated[
+        bool,
+        Flag(
             "Join datasets",
             "Compare items of different kinds, by what links say they share.",
         ),
-        "combine": Choice(
-            "product",
+    ] = False
+    combine: Annotated[
+        str,
+        Choice(
             "Views",
             "How several views of the same items are used.",
             options={
@@ -158,85 +132,66 @@ class MKPOE(BaseEmbedder):
                 "sum": "one map of all views put together first",
             },
             advanced=True,
+            details="The sum is one of the views' kernels.",
         ),
-        "features": PerDataset(
-            "auto",
+    ] = "product"
+    features: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Features",
             "What to use of each dataset.",
-            inner=Choice("auto", options=VIEW_KINDS),
+            inner=Choice(options=VIEW_KINDS),
             advanced=True,
         ),
-        "weights": PerDataset(
-            1.0,
+    ] = "auto"
+    weights: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of datasets",
             "Size of a view before anything is learned; 0 leaves it out.",
-            inner=Real(1.0, low=0.0, high=100.0),
+            inner=Real(low=0.0, high=100.0),
             advanced=True,
+            details=(
+                "Factor of the kernel of each view; all but one at 0 gives the method of a single "
+                "kernel."
+            ),
         ),
-        "order": SHARED["order"],
-        "contradictions": SHARED["contradictions"],
-        "reduce": Flag(
-            False,
+    ] = 1.0
+    order: Order = "process"
+    contradictions: Contradictions = "prune"
+    reduce: Annotated[
+        bool,
+        Flag(
             "Leave out what follows",
             "Leave out comparisons that follow from others.",
             advanced=True,
+            details="Only where all comparisons weigh the same.",
         ),
-        "absolute_beta": Flag(
-            False,
+    ] = False
+    absolute_beta: Annotated[
+        bool,
+        Flag(
             "Strength as it stands",
             "Take the strength itself, not as a multiple.",
             advanced=True,
         ),
-        "margin": Real(
-            1.0,
+    ] = False
+    margin: Annotated[
+        float,
+        Real(
             "Margin",
             "Wanted difference of squared distances; sets the scale.",
             low=1e-6,
             high=1e6,
             log=True,
             advanced=True,
+            details=(
+                "By how much the squared distance of a far pair should exceed that of a near one."
+            ),
         ),
-        "tol": SHARED["tol"],
-        "random_state": SHARED["random_state"],
-    }
-
-    gap_: dict[str, float]
-    critical_beta_: dict[str, float]
-    view_weights_: dict[str, float]
-    column_weights_: dict[str, dict[str, float]]
-    order_: dict[str, PartialOrder]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        beta: float | str = 30.0,
-        diagonal: bool = False,
-        join: bool = False,
-        combine: str = "product",
-        features: str | Mapping[str, str] = "auto",
-        weights: float | Mapping[str, float] = 1.0,
-        order: str = "process",
-        contradictions: str = "prune",
-        reduce: bool = False,
-        absolute_beta: bool = False,
-        margin: float = 1.0,
-        tol: float = 3e-3,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.beta = beta
-        self.diagonal = diagonal
-        self.join = join
-        self.combine = combine
-        self.features = features
-        self.weights = weights
-        self.order = order
-        self.contradictions = contradictions
-        self.reduce = reduce
-        self.absolute_beta = absolute_beta
-        self.margin = margin
-        self.tol = tol
-        self.random_state = random_state
+    ] = 1.0
+    tol: Tol = 3e-3
+    random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         if self.join or data.comparisons is None or not len(data.comparisons):
@@ -388,7 +343,8 @@ class MKPOE(BaseEmbedder):
         self.critical_beta_ = {
             one.problem.name: one.flat.critical_beta for one in solved if one.flat
         }
-        self.view_weights_, self.column_weights_ = {}, {}
+        self.view_weights_: dict[str, float] = {}
+        self.column_weights_: dict[str, dict[str, float]] = {}
         for one in solved:
             shares, columns = one.weights()
             self.view_weights_ |= shares

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import Balance, Joint, joint_affinities
 from hetviz.core.graph.laplacian import SignedGraph
 from hetviz.core.layout.guidance_boost import louder, spoken_part
@@ -25,7 +26,7 @@ from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, own_affinities
 from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
+from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
 
 TITLE = "Neighbour map with links (MR-SNE)"
@@ -38,38 +39,6 @@ _LONGER = _BROUGHT = Phase(50)
 
 class MRSNE(BaseEmbedder):
     """Stochastic neighbour embedding of several datasets and the links between them.
-
-    Parameters
-    ----------
-    n_components : {1, 2}
-    perplexity : float
-        About how many neighbours of each item count within its dataset.
-    normalization : {"unnorm", "norm", "pmi"}
-        How much items with many links count, see `hetviz.core.graph.affinities.link_affinities`.
-    balance : "auto" or float in [0, 1]
-        0 weighs every block of pairs the same, 1 by its number of pairs (the paper's adaptive
-        weights). "auto" is 1 when one dataset is more than 5 times as large as another, else 0.5.
-    link_strength : float
-        Factor of the links between datasets beside the items' own neighbours.
-    weights : float or mapping of str to float
-        Factor of each dataset's own neighbours; links count by the geometric mean of two.
-    features : str or mapping of str to str
-        What makes neighbours within each dataset, see `hetviz.features.spaces.affinities.KINDS`.
-    said_strength : float
-        Weight of what a person said of an item (see `hetviz.features.relations.user_links`) beside
-        all else that is known of it; 1 is as much.
-    cannot_link_strength : float
-        How hard pairs said to be apart are pushed, until they are half a radius apart.
-    tie_views : bool
-        Add a link of weight 1 between the rows of one object in different views.
-    n_iter : int
-        Iterations from the start; an eighth of them with exaggeration.
-    exaggeration : float
-        Of the first iterations.
-    paper : bool
-        The paper's own optimiser and weights: random start, 500 steps of momentum 0.5, no
-        exaggeration, and links that count in full however few they are.
-    random_state : int
 
     Attributes
     ----------
@@ -134,34 +103,44 @@ class MRSNE(BaseEmbedder):
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=2),
-        "perplexity": Real(
-            30.0,
+    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
+    perplexity: Annotated[
+        float,
+        Real(
             "Neighbours",
             "About how many neighbours of each item count; fewer show finer groups.",
             low=2.0,
             high=500.0,
             log=True,
         ),
-        "link_strength": Real(
-            1.0,
+    ] = 30.0
+    link_strength: Annotated[
+        float,
+        Real(
             "Strength of links",
             "How much links between datasets count beside likeness within each.",
             low=0.0,
             high=100.0,
             log=True,
         ),
-        "balance": Real(
-            "auto",
+    ] = 1.0
+    balance: Annotated[
+        float | str,
+        Real(
             "Balance",
             "0 gives each dataset and each set of links the same say, 1 gives large ones more.",
             low=0.0,
             high=1.0,
             also=("auto",),
+            details=(
+                "Of blocks of pairs; 1, their number of pairs, is the paper's adaptive weights. "
+                '"auto" is 1 when one dataset is more than 5 times as large as another, else 0.5.'
+            ),
         ),
-        "normalization": Choice(
-            "unnorm",
+    ] = "auto"
+    normalization: Annotated[
+        str,
+        Choice(
             "Items with many links",
             "How links of items that have many of them count.",
             options={
@@ -169,90 +148,85 @@ class MRSNE(BaseEmbedder):
                 "norm": "links of such items somewhat less",
                 "pmi": "links of such items much less",
             },
+            details="See `hetviz.core.graph.affinities.link_affinities`.",
         ),
-        "weights": PerDataset(
-            1.0,
+    ] = "unnorm"
+    weights: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of datasets",
             "How much the likeness of a dataset's items counts, and its links with it.",
-            inner=Real(1.0, low=0.0, high=100.0),
+            inner=Real(low=0.0, high=100.0),
             advanced=True,
+            details="Links count by the geometric mean of two.",
         ),
-        "features": PerDataset(
-            "auto",
+    ] = 1.0
+    features: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Features",
             "What makes items of a dataset alike.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
             advanced=True,
         ),
-        "said_strength": Real(
-            1.0,
+    ] = "auto"
+    guidance_boost: Annotated[
+        float,
+        Real(
             "Strength of your word",
             "How much what you say of an item counts beside all else that is known of it.",
             low=0.0,
             high=100.0,
             log=True,
+            formerly=("said_strength",),
+            details="See `hetviz.features.relations.user_links`; 1 is as much.",
         ),
-        "cannot_link_strength": Real(
-            0.3,
+    ] = 1.0
+    cannot_link_strength: Annotated[
+        float,
+        Real(
             "Strength of apart",
             "How hard links that say apart push.",
             low=0.0,
             high=1.0,
+            details="Until they are half a radius apart.",
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
+    ] = 0.3
+    tie_views: TieViews = True
+    n_iter: Annotated[
+        int,
+        Integer(
+            "Iterations",
+            "Steps taken.",
+            low=10,
+            high=10_000,
+            advanced=True,
+            details="From the start; an eighth of them with exaggeration.",
         ),
-        "n_iter": Integer(400, "Iterations", "Steps taken.", low=10, high=10_000, advanced=True),
-        "exaggeration": Real(
-            12.0,
+    ] = 400
+    exaggeration: Annotated[
+        float,
+        Real(
             "Exaggeration",
             "How tightly groups form in the first steps.",
             low=1.0,
             high=100.0,
             advanced=True,
         ),
-        "paper": Flag(
-            False,
+    ] = 12.0
+    paper: Annotated[
+        bool,
+        Flag(
             "As in the paper",
             "The paper's own steps and start; slower to settle.",
             advanced=True,
+            details=(
+                "Random start, 500 steps of momentum 0.5, no exaggeration, and links that count in "
+                "full however few they are."
+            ),
         ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    beta_: dict[tuple[str, str], float]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        perplexity: float = 30.0,
-        link_strength: float = 1.0,
-        balance: float | str = "auto",
-        normalization: str = "unnorm",
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        said_strength: float = 1.0,
-        cannot_link_strength: float = 0.3,
-        tie_views: bool = True,
-        n_iter: int = 400,
-        exaggeration: float = 12.0,
-        paper: bool = False,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.link_strength = link_strength
-        self.balance = balance
-        self.normalization = normalization
-        self.weights = weights
-        self.features = features
-        self.said_strength = said_strength
-        self.cannot_link_strength = cannot_link_strength
-        self.tie_views = tie_views
-        self.n_iter = n_iter
-        self.exaggeration = exaggeration
-        self.paper = paper
-        self.random_state = random_state
+    ] = False
+    random_state: RandomState = 0
 
     @classmethod
     def warm_up(cls) -> None:
@@ -274,7 +248,7 @@ class MRSNE(BaseEmbedder):
     ) -> Fit:
         signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
         joint = self._joint(data, signed, Part(progress, 0.0, 0.4))
-        S = spoken_part(joint.P, spoken_weights(data), self.said_strength)
+        S = spoken_part(joint.P, spoken_weights(data), self.guidance_boost)
         placed = Placed.by(_of_sum_one(joint.P + S) if S.nnz else joint.P, data)
         progress(0.4, "Finding a start")
         earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DatasetWeights,
+    Features,
+    NComponents,
+    RandomState,
+)
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.neighborhood import GRAPHS, neighborhood
-from hetviz.features.spaces.projection import SHARED, fit_bases, guidance_of, project, weighted
-from hetviz.params import Choice, Flag, Integer, Param, Real
+from hetviz.features.spaces.projection import fit_bases, guidance_of, project, weighted
+from hetviz.params import Choice, Flag, Integer, Real
 from hetviz.progress import Progress
 
 
 class MultiviewLPP(BaseEmbedder):
     """One map of several views that keeps the neighbours of each and the pairs between them.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes wanted; fewer come back when fewer hold any agreement.
-    n_neighbors : int
-        Nearest rows that each row is joined with.
-    pairing : float
-        Weight of one pair; an edge between neighbours weighs at most 1.
-    graph : {"both", "neighbors", "links"}
-        What makes rows of one dataset near.
-    heat : bool
-        Let nearer neighbours count more, else all alike.
-    gamma : float
-        Ridge, relative to the mean variance of the features.
-    weights, features, axis_scale, random_state
-        As in `hetviz.features.spaces.projection`.
 
     Attributes
     ----------
@@ -91,65 +80,58 @@ class MultiviewLPP(BaseEmbedder):
         ),
         cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "n_neighbors": Integer(
-            10, "Neighbours", "How many nearest items each item is kept near to.", low=1, high=1000
+    n_components: NComponents = 2
+    n_neighbors: Annotated[
+        int,
+        Integer(
+            "Neighbours",
+            "How many nearest items each item is kept near to.",
+            low=1,
+            high=1000,
         ),
-        "pairing": Real(
-            1.0,
+    ] = 10
+    pairing: Annotated[
+        float,
+        Real(
             "Weight of pairs",
             "How much one pair counts beside one pair of neighbours.",
             low=1e-6,
             high=1e6,
             log=True,
         ),
-        "graph": Choice(
-            "both", "Near are", "What makes two items of a dataset near.", options=GRAPHS
+    ] = 1.0
+    graph: Annotated[
+        str,
+        Choice(
+            "Near are",
+            "What makes two items of a dataset near.",
+            options=GRAPHS,
         ),
-        "gamma": Real(
-            0.01,
+    ] = "both"
+    gamma: Annotated[
+        float,
+        Real(
             "Smoothing",
             "Larger values trust single features less.",
             low=0.0,
             high=1e6,
             log=True,
+            details="Ridge, relative to the mean variance of the features.",
         ),
-        "heat": Flag(
-            True, "Nearer counts more", "Weigh neighbours by their distance.", advanced=True
+    ] = 0.01
+    heat: Annotated[
+        bool,
+        Flag(
+            "Nearer counts more",
+            "Weigh neighbours by their distance.",
+            advanced=True,
+            details="By a Gaussian of the distance.",
         ),
-        "weights": SHARED["weights"],
-        "features": SHARED["features"],
-        "axis_scale": SHARED["axis_scale"],
-        "random_state": SHARED["random_state"],
-    }
-
-    agreement_: Floats
-    coefficients_: dict[str, pd.DataFrame]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        n_neighbors: int = 10,
-        pairing: float = 1.0,
-        graph: str = "both",
-        gamma: float = 0.01,
-        heat: bool = True,
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        axis_scale: float | str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.pairing = pairing
-        self.graph = graph
-        self.gamma = gamma
-        self.heat = heat
-        self.weights = weights
-        self.features = features
-        self.axis_scale = axis_scale
-        self.random_state = random_state
+    ] = True
+    weights: DatasetWeights = 1.0
+    features: Features = "auto"
+    axis_scale: AxisScale = "auto"
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)

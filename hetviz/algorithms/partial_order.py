@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import Contradictions, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
-from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
+from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.compared_params import SHARED
 from hetviz.features.relations.compared_problems import all_compared, spread_over
-from hetviz.params import Param
 from hetviz.progress import Progress
 
 MOST_OBJECTS = 4_000
@@ -23,15 +21,6 @@ MOST_OBJECTS = 4_000
 
 class PartialOrderEmbedding(BaseEmbedder):
     """Constant-shift embedding of a consistent partial order.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes shown; all n - 2 or fewer keep every comparison.
-    contradictions : {"prune", "majority", "keep"}
-        What becomes of opposite comparisons; one direction of a pair goes in any case.
-    random_state : int
-        Of the choice among comparisons that form a circle.
 
     Attributes
     ----------
@@ -75,21 +64,9 @@ class PartialOrderEmbedding(BaseEmbedder):
         ),
         cost="A second for 1,000 items compared; at most 4,000.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": SHARED["n_components"],
-        "contradictions": SHARED["contradictions"],
-        "random_state": SHARED["random_state"],
-    }
-
-    order_: PartialOrder
-    shift_: float
-
-    def __init__(
-        self, n_components: int = 2, contradictions: str = "prune", random_state: int = 0
-    ) -> None:
-        self.n_components = n_components
-        self.contradictions = contradictions
-        self.random_state = random_state
+    n_components: NComponents = 2
+    contradictions: Contradictions = "prune"
+    random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         objects, _, _ = all_compared(data)

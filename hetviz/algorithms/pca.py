@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import svd
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import Basis, fit_basis
-from hetviz.params import Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Flag, PerDataset, Real
 from hetviz.progress import Progress
 
 
 class PCA(BaseEmbedder):
     """Principal component analysis of each entity, views scaled to equal size and joined.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes per entity.
-    standardize : bool
-        Divide each feature by its standard deviation first. Kernels and distances have no
-        features to divide.
-    weights : float or mapping of str to float
-        Of the views of one entity beside each other; 0 leaves a view out.
 
     Notes
     -----
@@ -71,32 +62,25 @@ class PCA(BaseEmbedder):
         ),
         cost="A second to 100,000 items of 100 features.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-        "standardize": Flag(
-            False,
+    n_components: NComponents = 2
+    standardize: Annotated[
+        bool,
+        Flag(
             "Equal spread",
             "Give every feature the same spread first; right for features in different units.",
+            details="Kernels and distances have no features to divide.",
         ),
-        "weights": PerDataset(
-            1.0,
+    ] = False
+    weights: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of datasets",
             "How much a view counts beside the others of the same items; 0 leaves it out. With "
             "one view for each kind of item it changes nothing.",
-            inner=Real(1.0, low=0.0, high=100.0),
+            inner=Real(low=0.0, high=100.0),
             advanced=True,
         ),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        standardize: bool = False,
-        weights: float | Mapping[str, float] = 1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.standardize = standardize
-        self.weights = weights
+    ] = 1.0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         coordinates: dict[str, Floats] = {}

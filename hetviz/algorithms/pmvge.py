@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import SIMILARITIES, Block, Net, Objective, block_of
 from hetviz.core.prediction.pmvge_fit import Trained, train
@@ -22,7 +23,7 @@ from hetviz.features.relations.connected import joined_parts
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Part, Progress
 
 MOST_INPUTS = 256
@@ -35,37 +36,6 @@ WITHIN = {
 
 class PMvGE(BaseEmbedder):
     """Probabilistic multi-view graph embedding.
-
-    Parameters
-    ----------
-    n_components : int
-        Axes, outputs of the networks.
-    similarity : {"distance", "inner"}
-        Whether near items are linked, or those in the same direction.
-    within : {"sn_graph", "second_order", "ignored"}
-        What stands for links within each dataset, besides those that there are: neighbours as in
-        t-SNE, the product W W' of links with others, or nothing.
-    within_weight : float
-        Weight of that beside the links between two datasets.
-    hidden : int
-        Units between features and places; 0 makes places linear in features.
-    perplexity : float
-        Of the neighbours.
-    features : str or mapping of str to str
-        What goes into the networks, see `hetviz.features.spaces.basis.KINDS`; its 256 leading
-        principal components. Items of datasets without features have free places.
-    bias : bool
-        Learn for each two datasets how likely links are; without it, as printed in the paper, a
-        distance never makes a link likelier than not.
-    negatives : int
-        Pairs without a link that count for each link.
-    decay : float
-        Pull of all weights towards 0.
-    n_iter : int
-        Most iterations.
-    tie_views : bool
-        Link the rows of one object in different views.
-    random_state : int
 
     Attributes
     ----------
@@ -121,29 +91,46 @@ class PMvGE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, half a minute for 2,500.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-        "similarity": Choice(
-            "distance", "Linked items lie", "What a link means on the map.", options=SIMILARITIES
+    n_components: NComponents = 2
+    similarity: Annotated[
+        str,
+        Choice(
+            "Linked items lie",
+            "What a link means on the map.",
+            options=SIMILARITIES,
         ),
-        "within": Choice(
-            "sn_graph",
+    ] = "distance"
+    within: Annotated[
+        str,
+        Choice(
             "Within a dataset",
             "What is added to the links within each dataset.",
             options=WITHIN,
+            details="Besides the links that there are.",
         ),
-        "within_weight": Real(
-            1.0,
+    ] = "sn_graph"
+    within_weight: Annotated[
+        float,
+        Real(
             "Weight within a dataset",
             "How much that counts beside links between datasets.",
             low=0.0,
             high=100.0,
         ),
-        "hidden": Integer(
-            64, "Hidden units", "How bent the maps may be; 0 is straight.", low=0, high=2_000
+    ] = 1.0
+    hidden: Annotated[
+        int,
+        Integer(
+            "Hidden units",
+            "How bent the maps may be; 0 is straight.",
+            low=0,
+            high=2_000,
+            details="Units between features and places.",
         ),
-        "perplexity": Real(
-            30.0,
+    ] = 64
+    perplexity: Annotated[
+        float,
+        Real(
             "Neighbours",
             "About how many neighbours of each item count.",
             low=2.0,
@@ -151,75 +138,63 @@ class PMvGE(BaseEmbedder):
             log=True,
             advanced=True,
         ),
-        "features": PerDataset(
-            "auto",
+    ] = 30.0
+    features: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Features",
             "What the networks see of a dataset.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
             advanced=True,
+            details=(
+                "Their 256 leading principal components. Items of datasets without features have "
+                "free places."
+            ),
         ),
-        "bias": Flag(
-            True,
+    ] = "auto"
+    bias: Annotated[
+        bool,
+        Flag(
             "Learn how common links are",
             "Off is as in the paper, where items then crowd together.",
             advanced=True,
+            details=(
+                "For each two datasets; without it a distance never makes a link likelier than not."
+            ),
         ),
-        "negatives": Integer(
-            5,
+    ] = True
+    negatives: Annotated[
+        int,
+        Integer(
             "Pairs without a link",
             "How many count for each link; more push items farther apart.",
             low=1,
             high=100,
             advanced=True,
         ),
-        "decay": Real(
-            1e-4,
+    ] = 5
+    decay: Annotated[
+        float,
+        Real(
             "Decay",
             "How strongly weights are held down; more makes smoother maps.",
             low=0.0,
             high=1.0,
             advanced=True,
         ),
-        "n_iter": Integer(
-            150, "Iterations", "Most steps taken.", low=1, high=10_000, advanced=True
+    ] = 1e-4
+    n_iter: Annotated[
+        int,
+        Integer(
+            "Iterations",
+            "Most steps taken.",
+            low=1,
+            high=10_000,
+            advanced=True,
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
-        ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    biases_: dict[tuple[str, str], float]
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        similarity: str = "distance",
-        within: str = "sn_graph",
-        within_weight: float = 1.0,
-        hidden: int = 64,
-        perplexity: float = 30.0,
-        features: str | Mapping[str, str] = "auto",
-        bias: bool = True,
-        negatives: int = 5,
-        decay: float = 1e-4,
-        n_iter: int = 150,
-        tie_views: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.similarity = similarity
-        self.within = within
-        self.within_weight = within_weight
-        self.hidden = hidden
-        self.perplexity = perplexity
-        self.features = features
-        self.bias = bias
-        self.negatives = negatives
-        self.decay = decay
-        self.n_iter = n_iter
-        self.tie_views = tie_views
-        self.random_state = random_state
+    ] = 150
+    tie_views: TieViews = True
+    random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         names = list(data.datasets)

@@ -63,7 +63,10 @@ class Predicted:
 
 
 class BasePredictor(BaseEmbedder):
-    """Template of methods that predict a label; an author writes ``_fit`` and ``_predict``.
+    """Template of methods that predict a label.
+
+    An author writes ``_fit``, which hands what it predicts to `_keep_predictions`, and
+    ``_predict``.
 
     Attributes
     ----------
@@ -72,9 +75,6 @@ class BasePredictor(BaseEmbedder):
     classes_ : tuple of str
         Empty where the label is a number.
     """
-
-    predictions_: dict[str, Predicted]
-    classes_: tuple[str, ...]
 
     def predict(self, data: HeteroData | Dataset) -> pd.DataFrame:
         """Predict the label of rows, fitted or new.
@@ -123,6 +123,12 @@ class BasePredictor(BaseEmbedder):
             return pd.DataFrame(columns=[*columns, *(f"p_{name}" for name in self.classes_)])
         frames = [frame for frame in frames if len(frame)] or frames[:1]
         return pd.concat(frames, ignore_index=True)
+
+    def _keep_predictions(
+        self, classes: tuple[str, ...], predictions: Mapping[str, Predicted]
+    ) -> None:
+        self.classes_: tuple[str, ...] = classes
+        self.predictions_: dict[str, Predicted] = dict(predictions)
 
     def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, Predicted]:
         raise NotImplementedError

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.laplacian import SignedGraph
 from hetviz.core.graph.neighbors import Neighbors
@@ -24,7 +25,7 @@ from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, dataset_neighbors
 from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real, value_for
+from hetviz.params import Choice, Integer, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
 
 MANY_ROWS = 10_000
@@ -33,27 +34,6 @@ MANY_ROWS = 10_000
 
 class UMAP(BaseEmbedder):
     """Uniform manifold approximation and projection of several datasets and their links.
-
-    Parameters
-    ----------
-    n_components : {1, 2, 3}
-    n_neighbors : int
-        Neighbours of each item within its dataset, itself counted.
-    min_dist : float
-        How near items may lie on the map.
-    link_strength : float
-        Membership of a link of weight 1; a nearest neighbour's is 1.
-    weights : float or mapping of str to float
-        Factor of each dataset's own neighbourhoods; links count by the geometric mean of two.
-    features : str or mapping of str to str
-        What makes neighbours within each dataset, see `hetviz.features.spaces.affinities.KINDS`.
-    cannot_link_strength : float
-        How much each epoch moves pairs said to be apart towards being half a radius apart.
-    tie_views : bool
-        Add a link of weight 1 between the rows of one object in different views.
-    n_epochs : int or None
-        None is 500, or 200 above 10,000 items.
-    random_state : int
 
     Notes
     -----
@@ -104,81 +84,74 @@ class UMAP(BaseEmbedder):
         ),
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
-    params: ClassVar[Mapping[str, Param]] = {
-        "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=3),
-        "n_neighbors": Integer(
-            15,
+    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=3)] = 2
+    n_neighbors: Annotated[
+        int,
+        Integer(
             "Neighbours",
             "How many neighbours of each item count; fewer show finer groups.",
             low=2,
             high=500,
+            details="Within its dataset, itself counted.",
         ),
-        "min_dist": Real(
-            0.1, "Least distance", "How near items may lie on the map.", low=0.0, high=2.0
-        ),
-        "link_strength": Real(
-            1.0,
+    ] = 15
+    min_dist: Annotated[
+        float, Real("Least distance", "How near items may lie on the map.", low=0.0, high=2.0)
+    ] = 0.1
+    link_strength: Annotated[
+        float,
+        Real(
             "Strength of links",
             "How much a link counts beside a nearest neighbour.",
             low=0.0,
             high=100.0,
             log=True,
+            details="The membership of a link of weight 1; a nearest neighbour's is 1.",
         ),
-        "weights": PerDataset(
-            1.0,
+    ] = 1.0
+    weights: Annotated[
+        float | Mapping[str, float],
+        PerDataset(
             "Weight of datasets",
             "How much the likeness of a dataset's items counts, and its links with it.",
-            inner=Real(1.0, low=0.0, high=100.0),
+            inner=Real(low=0.0, high=100.0),
             advanced=True,
+            details="Links count by the geometric mean of two.",
         ),
-        "features": PerDataset(
-            "auto",
+    ] = 1.0
+    features: Annotated[
+        str | Mapping[str, str],
+        PerDataset(
             "Features",
             "What makes items of a dataset alike.",
-            inner=Choice("auto", options=KINDS),
+            inner=Choice(options=KINDS),
             advanced=True,
         ),
-        "cannot_link_strength": Real(
-            1.0, "Strength of apart", "How hard links that say apart push.", low=0.0, high=1.0
+    ] = "auto"
+    cannot_link_strength: Annotated[
+        float,
+        Real(
+            "Strength of apart",
+            "How hard links that say apart push.",
+            low=0.0,
+            high=1.0,
+            details="How much each epoch moves such pairs towards being half a radius apart.",
         ),
-        "tie_views": Flag(
-            True, "Join views", "Draw the rows that show one object in different datasets together."
-        ),
-        "n_epochs": Integer(
-            None,
+    ] = 1.0
+    tie_views: TieViews = True
+    n_epochs: Annotated[
+        int | None,
+        Integer(
             "Epochs",
             "Rounds of drawing pairs.",
             low=10,
             high=10_000,
             also=(None,),
             advanced=True,
+            details="None is 500, or 200 above 10,000 items.",
         ),
-        "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        n_neighbors: int = 15,
-        min_dist: float = 0.1,
-        link_strength: float = 1.0,
-        weights: float | Mapping[str, float] = 1.0,
-        features: str | Mapping[str, str] = "auto",
-        cannot_link_strength: float = 1.0,
-        tie_views: bool = True,
-        n_epochs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.link_strength = link_strength
-        self.weights = weights
-        self.features = features
-        self.cannot_link_strength = cannot_link_strength
-        self.tie_views = tie_views
-        self.n_epochs = n_epochs
-        self.random_state = random_state
+    ] = None
+    random_state: RandomState = 0
 
     @classmethod
     def warm_up(cls) -> None:

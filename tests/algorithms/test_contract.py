@@ -76,11 +76,15 @@ def test_card_is_complete(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_parameters_are_declared_once_with_the_same_default(key: str) -> None:
+def test_parameters_are_declared_once(key: str) -> None:
     method = get_method(key)
     signature = inspect.signature(method.__init__).parameters
     defaults = {name: p.default for name, p in signature.items() if name != "self"}
     assert defaults == {name: param.default for name, param in method.params.items()}
+    assert defaults == method().get_params()
+    assert all(
+        f"\n{name} : {param.wanted()}" in method.__doc__ for name, param in method.params.items()
+    )
     assert defaults["n_components"] == 2
     assert all(param.label and param.help for param in method.params.values())
     for param in method.params.values():

@@ -284,7 +284,7 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
     left = {}
     for strength in (0.0, 1.0):
         guided = WORLD.edit().add(Links("items", "items", [a], [b], kind="said"))
-        again = quick(said_strength=strength).fit(guided, start=first).embedding_
+        again = quick(guidance_boost=strength).fit(guided, start=first).embedding_
         Y = again.coordinates["items"]
         left[strength] = float(np.linalg.norm(Y[a] - Y[b])) / far
         assert np.median(np.delete(moved(first, again), [a, b])) < 0.05

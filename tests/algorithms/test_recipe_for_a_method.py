@@ -15,8 +15,12 @@ import hetviz, numpy as np
 from hetviz import Dataset, HeteroData
 assert "at-random" in [card.key for card in hetviz.methods()]
 data = HeteroData([Dataset("a", ["x", "y"]), Dataset("b", ["z"])])
-embedding = hetviz.get_method("at-random")(random_state=4).fit(data).embedding_
-assert embedding.n_rows == 3
+method = hetviz.get_method("at-random")
+wide, narrow = method(spread=2.0, random_state=4), method(random_state=4)
+Y, Z = (one.fit(data).embedding_.stacked() for one in (wide, narrow))
+np.testing.assert_allclose(Y, 2.0 * Z)
+assert method.params["spread"].wanted() == "a number from 0 to 100"
+assert "spread : a number from 0 to 100, default 1.0" in method.__doc__
 assert "at-random" in [verdict.card.key for verdict in hetviz.suggest(data)]
 print("added")
 """

@@ -16,42 +16,8 @@ from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.features.meaning import coefficients
-from hetviz.features.spaces.basis import KINDS, Basis, chosen_kind, fit_basis
-from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
+from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 from hetviz.progress import Progress
-
-SHARED: Mapping[str, Param] = {
-    "n_components": Integer(2, "Axes", "How many axes to compute.", low=1, high=500),
-    "weights": PerDataset(
-        1.0,
-        "Weight of datasets",
-        "How much the links of a dataset count beside those of the others; 0 leaves it out. With "
-        "two datasets, linked only with each other, it changes nothing.",
-        inner=Real(1.0, low=0.0, high=100.0),
-        advanced=True,
-    ),
-    "tie_views": Flag(
-        True, "Join views", "Draw the rows that show one object in different datasets together."
-    ),
-    "features": PerDataset(
-        "auto",
-        "Features",
-        "What to use of each dataset.",
-        inner=Choice("auto", options=KINDS),
-        advanced=True,
-    ),
-    "axis_scale": Real(
-        "auto",
-        "Spread of axes",
-        "0 gives all axes the same spread, 1 makes those that keep links better wider.",
-        low=0.0,
-        high=4.0,
-        also=("auto",),
-        advanced=True,
-    ),
-    "random_state": Integer(0, "Seed", "Same seed, same map.", low=0, advanced=True),
-}
-"""Declarations of the parameters that mean the same in every method of the family."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,8 +53,9 @@ def _draw(key: str, name: str, param: Param, datasets: Sequence[str]) -> Any:
     if isinstance(param, Choice):
         return _choice(key, label, param)
     if isinstance(param, DatasetName):
-        names = Choice(param.default, param.label, param.help, options={n: n for n in datasets})
-        return _choice(key, label, replace(names, also=param.also))
+        options = {name: name for name in datasets}
+        names = Choice(param.label, param.help, options=options, also=param.also)
+        return _choice(key, label, names.with_default(param.default))
     if isinstance(param, Flag):
         return st.toggle(label, value=bool(param.default), help=_help(param), key=key)
     if param.also:

@@ -1,0 +1,96 @@
+"""Declarations of the parameters that mean the same in several methods, as types of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from hetviz.features.spaces.basis import KINDS
+from hetviz.params import Choice, Flag, Integer, PerDataset, Real
+
+NComponents = Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=500)]
+
+RandomState = Annotated[int, Integer("Seed", "Same seed, same map.", low=0, advanced=True)]
+
+TieViews = Annotated[
+    bool,
+    Flag("Join views", "Draw the rows that show one object in different datasets together."),
+]
+
+# Of the projections onto axes that all datasets share.
+
+DatasetWeights = Annotated[
+    float | Mapping[str, float],
+    PerDataset(
+        "Weight of datasets",
+        "How much the links of a dataset count beside those of the others; 0 leaves it out. With "
+        "two datasets, linked only with each other, it changes nothing.",
+        details="Links of datasets u and v count sqrt(weight_u weight_v) times.",
+        inner=Real(low=0.0, high=100.0),
+        advanced=True,
+    ),
+]
+
+Features = Annotated[
+    str | Mapping[str, str],
+    PerDataset(
+        "Features", "What to use of each dataset.", inner=Choice(options=KINDS), advanced=True
+    ),
+]
+
+AxisScale = Annotated[
+    float | str,
+    Real(
+        "Spread of axes",
+        "0 gives all axes the same spread, 1 makes those that keep links better wider.",
+        details="Axis c is multiplied by agreement_c to this power; "
+        '"auto" is 0 for up to three axes and 1 above.',
+        low=0.0,
+        high=4.0,
+        also=("auto",),
+        advanced=True,
+    ),
+]
+
+# Of the methods for comparisons.
+
+Order = Annotated[
+    str,
+    Choice(
+        "Comparisons that clash",
+        "What to leave out of comparisons that cannot all be true.",
+        details="See `hetviz.core.ordinal.partial_order.partial_order`.",
+        options={
+            "process": "opposite ones, and as few as possible of circles",
+            "contradictions": "opposite ones only",
+            "none": "nothing",
+        },
+        advanced=True,
+    ),
+]
+
+Contradictions = Annotated[
+    str,
+    Choice(
+        "Opposite comparisons",
+        "What becomes of two that say the opposite.",
+        options={
+            "prune": "both are left out",
+            "majority": "the one said more often stays",
+            "keep": "both stay, unless they count as a circle",
+        },
+        advanced=True,
+    ),
+]
+
+Tol = Annotated[
+    float,
+    Real(
+        "Precision",
+        "Relative gap to the proven optimum at which to stop.",
+        low=1e-8,
+        high=0.5,
+        log=True,
+        advanced=True,
+    ),
+]
