@@ -64,9 +64,9 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
-    "data.joins.listing": ("dataset_from_list", "links_by_list"),
+    "data.joins.lists": ("dataset_from_list", "links_by_list"),
     "data.joins.matching": ("links_by_key",),
-    "data.joins.nearness": ("links_by_nearness",),
+    "data.joins.places": ("links_by_nearness",),
     "data.joins.proposals": ("propose_joins", "recognise_views"),
     "exports.export": ("export",),
     "exports.model": ("load_model", "save_model"),
@@ -106,9 +106,9 @@ _WHERE = {
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import get_method, methods, suggest
     from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-    from hetviz.data.joins.listing import dataset_from_list, links_by_list
+    from hetviz.data.joins.lists import dataset_from_list, links_by_list
     from hetviz.data.joins.matching import links_by_key
-    from hetviz.data.joins.nearness import links_by_nearness
+    from hetviz.data.joins.places import links_by_nearness
     from hetviz.data.joins.proposals import propose_joins, recognise_views
     from hetviz.data.model.statements import statements
     from hetviz.exports.export import export

@@ -58,7 +58,7 @@ _MOVED = {
     "hetviz.data.filters": "hetviz.data.queries.filters",
     "hetviz.data.heterodata": "hetviz.data.model.heterodata",
     "hetviz.data.joins": "hetviz.data.joins.join",
-    "hetviz.data.key_columns": "hetviz.data.joins.key_columns",
+    "hetviz.data.key_columns": "hetviz.data.joins.proposals",
     "hetviz.data.keys": "hetviz.data.joins.keys",
     "hetviz.data.labels": "hetviz.data.model.labels",
     "hetviz.data.links": "hetviz.data.model.links",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hetviz import __version__
+from hetviz._text import listed
 from hetviz.algorithms.base import MethodCard
 from hetviz.data import HeteroData
 from hetviz.plots.curve import kept_at, usual_place
@@ -101,8 +102,3 @@ def citations(card: MethodCard) -> str:
 def _entry(key: str, fields: Mapping[str, str]) -> str:
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
     return "\n".join([f"@misc{{{key},", *lines, "}"])
-
-
-def listed(parts: list[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from hetviz._text import listed
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.exports.cite import citations, listed, methods_paragraph
+from hetviz.exports.cite import citations, methods_paragraph
 from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
 from hetviz.exports.page import asset, esc, page
 from hetviz.exports.result import RunResult, read_result

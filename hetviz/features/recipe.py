@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._text import count, listed
 from hetviz._types import Array, Floats, is_sparse
 from hetviz.data import Dataset
 from hetviz.data.model.checks import Matrix
@@ -25,8 +26,7 @@ from hetviz.features.columns.options import (
     option_problems,
     settled,
 )
-from hetviz.features.table_notes import check_known
-from hetviz.features.table_rows import transform_gently
+from hetviz.features.table import check_known, transform_gently
 
 # Why a column is no feature that has to do with what it is, not with what it holds.
 ROLES = ("label", "title", "picture file", "left out")
@@ -235,13 +235,12 @@ def source_words(recipe: Mapping[str, Any] | None) -> str:
     if "vectors" in kinds:
         parts.append("own vectors")
     if n := len(columns_used(recipe)):
-        parts.append(f"{n:,} column{'s' if n > 1 else ''}")
+        parts.append(count(n, "column"))
     if "picture" in kinds:
         parts.append("the pictures")
     if not parts:
         return "none"
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"made from {listed}, by what they hold"
+    return f"made from {listed(parts)}, by what they hold"
 
 
 def _refuse_unfit(where: str, dataset: Dataset, columns: Options, text_model: str | None) -> None:

@@ -1,8 +1,8 @@
-"""Columns of a table to one matrix, by what they hold and what was said of them."""
+"""Features of a table: which columns are used, as what, and the same for new rows by a recipe."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,225 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats
+from hetviz.core.spectral.prepare import LARGEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
-from hetviz.features.columns import cells as given
-from hetviz.features.columns import images
-from hetviz.features.columns.options import PICTURES, Options, merged, option_problems, settled
-from hetviz.features.columns.types import Column, infer
-from hetviz.features.table_choice import Choice
-from hetviz.features.table_notes import check_known, column_notes, refuse_doubles
+from hetviz.features.columns import categories, images
+from hetviz.features.columns.categories import separator_of
+from hetviz.features.columns.geographic import pairs_of
+from hetviz.features.columns.options import (
+    PICTURES,
+    Options,
+    merged,
+    option_problems,
+    settled,
+    turned,
+)
+from hetviz.features.columns.types import (
+    MAX_CATEGORIES,
+    MISSING,
+    Column,
+    infer,
+    number,
+    numbers,
+    why_unusable,
+)
+
+_NEVER = ("constant", "empty")
+_WHY = {
+    "constant": "every row has the same value",
+    "empty": "it is empty",
+    "unique": "every row has another short text",
+}
 
 RECIPE_FORMAT = 2
+_STRICT = ("unknown-column", "not-numbers")
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was said of the columns of a table.
+
+    Attributes
+    ----------
+    where : str
+        For messages.
+    named : sequence of str or None
+        Columns to use; None for all.
+    asked : mapping of str to mapping
+        Column to what is to be different, see `hetviz.features.table.fit`.
+    reasons : mapping of str to str
+        Columns not used unless `asked` says so, and why.
+    texts : collection of str
+        Columns declared as free text; one that holds none is taken for what it holds.
+    """
+
+    where: str
+    named: Sequence[str] | None
+    asked: Options
+    reasons: Mapping[str, str]
+    texts: Collection[str]
+
+    def pairs(self, columns: Mapping[str, Column]) -> dict[str, str]:
+        """Return latitude to longitude, for each two columns that give places on earth.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If a column that is said to be of such a pair is of none.
+        """
+        free = [
+            column
+            for name, column in columns.items()
+            if self.asked.get(name, {}).get("kind", "latlong") == "latlong" and self._wants(name)
+        ]
+        pairs = dict(pairs_of(free))
+        for name, fields in self.asked.items():
+            if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
+                what = "no other column gives the place on earth together with this one"
+                remedy = "Name the two latitude and longitude, in degrees."
+                raise DataError(
+                    Problem("bad-option", f"{self.where}, column {name}", what, "latlong", remedy)
+                )
+        return pairs
+
+    def kind(self, column: Column) -> str:
+        """Return what a column is taken as.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it cannot be taken as what was asked for.
+        """
+        kind = column.kind
+        if kind in ("category", "text", "unique") and separator_of(column.values.tolist()):
+            kind = "list"
+        wanted = self.asked.get(column.name, {}).get("kind")
+        if wanted is None or kind in _NEVER or wanted == "latlong":
+            return kind
+        if column.name in self.texts and kind not in ("category", "list", "text", "unique"):
+            return kind
+        return turned(self.where, column.name, kind, str(wanted))
+
+    def fields(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return what was said of columns that become features together."""
+        found: dict[str, Any] = {}
+        for name in names:
+            found |= self.asked.get(name, {})
+        return found
+
+    def why_not(self, name: str, kind: str, fields: Mapping[str, Any]) -> str | None:
+        """Return why a column is not used, for people; None where it is."""
+        if kind in _NEVER:
+            return _WHY[kind]
+        if fields.get("use") is False:
+            return "switched off"
+        if fields.get("use"):
+            return None
+        kept_out = self._kept_out(name)
+        return _WHY.get(kind) if kept_out is None else kept_out
+
+    def is_told(self, name: str, fields: Mapping[str, Any]) -> bool:
+        """Whether notes on a column are of interest."""
+        return bool(fields.get("use")) or self._kept_out(name) is None
+
+    def _kept_out(self, name: str) -> str | None:
+        if name in self.reasons:
+            return self.reasons[name]
+        return "not chosen" if self.named is not None and name not in self.named else None
+
+    def _wants(self, name: str) -> bool:
+        use = self.asked.get(name, {}).get("use")
+        return self._kept_out(name) is None if use is None else bool(use)
+
+
+def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse names of columns that there are not.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
+    unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
+    if unknown:
+        raise DataError(no_column(where, name, table, "error") for name in unknown)
+
+
+def refuse_doubles(where: str, table: pd.DataFrame) -> None:
+    """Refuse a table in which two columns have one name.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+    """
+    double = table.columns[table.columns.duplicated()].unique()
+    if len(double):
+        what = "two columns have this name"
+        raise DataError(
+            Problem("duplicate-column", where, what, str(name), "Rename one.") for name in double
+        )
+
+
+def no_column(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
+    """Return what is told of a column that there is not: an error, or a note where it may lack."""
+    there = f"There are: {', '.join(map(str, table.columns[:20]))}."
+    what = "there is no such column"
+    what += "; all its cells count as missing" if severity == "note" else ""
+    return Problem("unknown-column", where, what, name, there, severity)
+
+
+def column_notes(
+    where: str, column: Column, fields: Mapping[str, Any], asked: bool, decimal: str
+) -> list[Problem]:
+    """Return what was left out or filled in of a column, and why.
+
+    Parameters
+    ----------
+    where : str
+        For messages.
+    column : Column
+    fields : mapping
+        What was said of it.
+    asked : bool
+        Whether the columns to use were named.
+    decimal : {".", ","}
+    """
+    place = f"{where}, column {column.name}"
+    found: list[tuple[str, str, str]] = []
+    if column.kind == "constant":
+        found.append(("constant-column", "every row has the same value, so it is no feature", ""))
+    elif column.kind == "empty":
+        found.append(("empty-column", "the column is empty, so it is no feature", ""))
+    elif column.kind == "unique" and asked:
+        found.append(("unique-column", "every row has another short text, so it is no feature", ""))
+    elif column.n_missing:
+        impute = str(fields.get("impute", ""))
+        filled = {"number": "the mean", "date": "the mean"}.get(column.kind, "no value")
+        filled = {"": filled, "none": "no value"}.get(
+            impute, f"the {impute}".replace("the own", "a")
+        )
+        marks = f" (written {', '.join(column.markers)})" if column.markers else ""
+        what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
+        found.append(("missing", f"{what}; they count as {filled}", ""))
+    if column.kind in ("category", "unique", "text"):
+        present = [str(value) for value in column.values if value is not None]
+        is_number = np.isfinite(numbers(present, decimal))
+        n_others = int((~is_number).sum())
+        if 0 < n_others <= len(present) / 2:
+            other = present[int(np.argmin(is_number))]
+            what = f"it counts as text: {n_others:,} of {len(present):,} cells hold no number"
+            found.append(("mixed-column", what, other[:60]))
+    if column.kind == "category":
+        n_levels = len({value for value in column.values if value is not None})
+        if n_levels > MAX_CATEGORIES:
+            what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
+            found.append(("many-categories", what, ""))
+    if fields.get("log") and column.kind == "number":
+        lowest = np.nanmin(column.values)
+        if lowest < 0:
+            what = "it has negative numbers, so the logarithm is not taken"
+            found.append(("log-negative", what, f"{lowest:g}"))
+    return [Problem(code, place, what, value, severity="note") for code, what, value in found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +241,7 @@ class TableFeatures:
         None where no column is of use.
     feature_names : tuple of str, length p
     recipe : dict
-        JSON-ready; `hetviz.features.table_rows.transform` applies it to other rows. ``columns``
+        JSON-ready; `hetviz.features.table.transform` applies it to other rows. ``columns``
         has a step for each column that is used, ``left_out`` the others and why, ``options`` what
         was said of them.
     columns : tuple of Column
@@ -201,8 +410,7 @@ class _Fitting:
         # Numbers or dates taken as categories, as they were written.
         lacking = np.isnan(values)
         return [
-            None if lacks else given.text_of(cell)
-            for cell, lacks in zip(cells, lacking, strict=True)
+            None if lacks else text_of(cell) for cell, lacks in zip(cells, lacking, strict=True)
         ]
 
     def _step(self, entry: dict[str, Any], fields: Mapping[str, Any], values: Any) -> None:
@@ -265,3 +473,179 @@ class _Fitting:
         X = np.hstack(self.blocks) if self.blocks else None
         looked_at = tuple(self.columns.values())
         return TableFeatures(X, tuple(self.names), recipe, looked_at, tuple(self.notes))
+
+
+def amounts(
+    step: Mapping[str, Any], name: str, cells: pd.Series, problems: list[Problem]
+) -> Floats:
+    """Return the numbers, or days since 1970, that cells hold: (n,), NaN where missing.
+
+    What is neither counts as missing, and is told. Numbers that cannot be computed with are missing
+    too, as they are in `hetviz.features.columns.types.infer`.
+    """
+    if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
+        values = np.asarray(cells.to_numpy(np.float64, na_value=np.nan))
+        return np.where(np.abs(values) <= LARGEST, values, np.nan)
+    days = step["kind"] == "date"
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return np.asarray(infer(name, cells).values, dtype=np.float64)
+    out = np.full(len(cells), np.nan)
+    bad: list[Any] = []
+    decimal = step.get("decimal", ".")
+    for row, cell in enumerate(cells.tolist()):
+        if _lacks(cell) or (not days and _unusable(cell, decimal)):
+            continue
+        value = _day(cell) if days else _number(cell, decimal)
+        if value is None:
+            bad.append(cell)
+        else:
+            out[row] = value
+    if bad:
+        words = "dates" if days else "numbers"
+        what = f"the column held {words} when the features were made; {len(bad):,} cells hold none"
+        place = f"table, column {name}"
+        remedy = "They count as missing. Give the same kind of values."
+        problems.append(
+            Problem("not-numbers", place, what, str(bad[0])[:60], remedy, "note", count=len(bad))
+        )
+    return out
+
+
+def words(name: str, cells: pd.Series, levels: frozenset[str]) -> list[str | None]:
+    """Return the text of cells, None where missing; what is a level is never missing."""
+    is_amount = pd.api.types.is_numeric_dtype(cells.dtype)
+    as_text = text_of if is_amount and not pd.api.types.is_bool_dtype(cells.dtype) else str
+    return [_text(cell, as_text, levels) for cell in cells.tolist()]
+
+
+def text_of(cell: Any) -> str:
+    """Return a cell as text; a whole number has no decimals."""
+    if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
+        value = float(cell)
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(cell)
+
+
+def _text(cell: Any, as_text: Callable[[Any], str], levels: frozenset[str]) -> str | None:
+    if cell is None or (not isinstance(cell, str) and pd.isna(cell)):
+        return None
+    for text in (as_text(cell), text_of(cell)):
+        if text in levels:
+            return text
+    text = as_text(cell)
+    stripped = text.strip()
+    return None if stripped.lower() in MISSING and stripped not in levels else text
+
+
+def _lacks(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip().lower() in MISSING
+    return cell is None or bool(pd.isna(cell))
+
+
+def _unusable(cell: Any, decimal: str) -> bool:
+    if isinstance(cell, int | float | np.number):
+        return not abs(float(cell)) <= LARGEST
+    return why_unusable(str(cell), decimal) is not None
+
+
+def _number(cell: Any, decimal: str) -> float | None:
+    if isinstance(cell, bool | np.bool_):
+        return None
+    if isinstance(cell, int | float | np.number):
+        return float(cell)
+    return number(str(cell), decimal)
+
+
+def _day(cell: Any) -> float | None:
+    column = infer("", pd.Series([cell]))
+    is_date = column.kind in ("number", "constant") and column.values.dtype != object
+    return float(column.values[0]) if is_date and np.isfinite(column.values[0]) else None
+
+
+def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> Floats:
+    """Make the same features from the rows of another table.
+
+    Parameters
+    ----------
+    recipe : dict
+        From `hetviz.features.table.fit`.
+    table : DataFrame of n rows
+        With the columns that the recipe names; values never seen count as missing.
+
+    Returns
+    -------
+    array of shape (n, p)
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a column is missing, or holds something that is no number where one is needed.
+    """
+    problems: list[Problem] = []
+    X = transform_gently(recipe, table, None, problems)
+    refused = [problem for problem in problems if problem.code in _STRICT]
+    if refused:
+        raise DataError(refused)
+    return X
+
+
+def transform_gently(
+    recipe: Mapping[str, Any],
+    table: pd.DataFrame,
+    media: Sequence[Any] | None,
+    problems: list[Problem],
+) -> Floats:
+    """Make the same features; what does not fit counts as missing, and is told in `problems`.
+
+    Returns
+    -------
+    array of shape (n, p)
+    """
+    out = [np.zeros((len(table), 0))]
+    for step in blocks.upgraded(recipe)["columns"]:
+        values = _given(step, table, media, problems)
+        with np.errstate(over="ignore", invalid="ignore"):
+            out.append(blocks.apply(step, values))
+    return np.hstack(out)
+
+
+def _given(
+    step: Mapping[str, Any],
+    table: pd.DataFrame,
+    media: Sequence[Any] | None,
+    problems: list[Problem],
+) -> Any:
+    kind = step["kind"]
+    if kind == "picture":
+        return images.described([None] * len(table) if media is None else media)
+    cells = []
+    for name in step["columns"]:
+        if name not in table.columns:
+            problems.append(no_column("table", name, table, "note"))
+        gone = pd.Series([None] * len(table), dtype=object)
+        cells.append(table[name] if name in table.columns else gone)
+    if kind in ("number", "date", "latlong"):
+        found = [
+            amounts(step, name, column, problems)
+            for name, column in zip(step["columns"], cells, strict=True)
+        ]
+        return found[0] if kind != "latlong" else np.column_stack(found)
+    name = step["columns"][0]
+    levels = frozenset(step["levels"]) if kind in ("category", "list") else frozenset()
+    texts = words(name, cells[0], levels)
+    if kind in ("category", "list"):
+        problems += _unknown(step, texts)
+    return texts
+
+
+def _unknown(step: Mapping[str, Any], texts: list[str | None]) -> list[Problem]:
+    found = categories.unknown(step, texts)
+    if not found:
+        return []
+    what = f"{len(found):,} values were not there when the features were made; they count as none"
+    row, value = found[0]
+    place = f"table, column {step['column']}"
+    return [
+        Problem("unknown-category", place, what, value[:60], "", "note", row=row, count=len(found))
+    ]

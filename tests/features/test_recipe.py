@@ -14,7 +14,7 @@ from hetviz.errors import DataError, HetvizError, ParameterError
 from hetviz.features import table as features
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
-from hetviz.features.table_rows import transform
+from hetviz.features.table import transform
 
 
 def made(values, **said):

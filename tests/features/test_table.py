@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hetviz.errors import DataError, HetvizError
 from hetviz.features import table as features
 from hetviz.features.columns import types as kinds
-from hetviz.features.table_rows import transform
+from hetviz.features.table import transform
 
 TEXTS = ["red fox runs", "blue fox sits", "red dog runs fast", "blue dog sits still"]
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import gate, limits
-from hetviz.io.bundle.thumbnails import checked_picture
 from hetviz.io.files import Archive, Folder
+from hetviz.io.formats.images import checked_picture
 from hetviz.io.formats.npy import matrix
 from tests.io.making import packed
 

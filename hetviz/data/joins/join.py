@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hetviz.data.joins.listing import match_by_list
+from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
-from hetviz.data.joins.nearness import match_by_nearness
+from hetviz.data.joins.places import match_by_nearness
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, Problem

@@ -1,25 +1,62 @@
-"""Keys: what stands in a cell or an id, as text that can be compared."""
+"""Keys: what stands in a cell or an id, as text that can be compared; read once a dataset."""
 
 from __future__ import annotations
 
+import threading
 import unicodedata
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Ints, Texts
-from hetviz.data.joins.column_cache import kept
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
+
+# Texts, of all datasets together: about 200 MB.
+MOST = 3_000_000
+
+T = TypeVar("T")
+
+# By identity of the dataset, which never changes; what is kept must not hold it alive.
+_KEPT: WeakKeyDictionary[Dataset, dict[Hashable, tuple[Any, int]]] = WeakKeyDictionary()
+_LOCK = threading.Lock()
 
 # Marks that nobody sees: soft hyphen, zero width spaces and joiners, byte order mark.
 _UNSEEN = dict.fromkeys((0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 # A sign that no text of a table has, between texts that are looked at in one go.
 _BETWEEN = "\x00"
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
+
+
+def kept(dataset: Dataset, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
+    """Return what `make` gives, kept as long as `dataset` lives; all goes when there is no room.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    key : hashable
+    make : callable
+        Its result must not refer to `dataset`. It may run twice when two threads ask at once.
+    size : callable
+        How many texts the result holds.
+    """
+    with _LOCK:
+        store = _KEPT.setdefault(dataset, {})
+        if key in store:
+            found: T = store[key][0]
+            return found
+    made = make()
+    with _LOCK:
+        if sum(n for each in _KEPT.values() for _, n in each.values()) > MOST:
+            for each in _KEPT.values():
+                each.clear()
+        store[key] = made, size(made)
+    return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,62 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.features.columns.image_similarity import describe
 from hetviz.features.columns.leading import fit_leading, project
 
+_SIDE, _CELL, _ANGLES, _COLOURS = 48, 8, 9, 4
+
 N_COMPONENTS = 32
+
+
+def describe(content: bytes) -> Floats | None:
+    r"""Describe a picture by its edges and its colours; None where it cannot be read.
+
+    Parameters
+    ----------
+    content : bytes
+        A picture that has passed the gate.
+
+    Returns
+    -------
+    array of shape (372,)
+        Histograms of the directions of edges in 6 x 6 cells, each with its length 1 (324 values),
+        then the mean colours of 4 x 4 parts (48 values); either half has length 1, so that shapes
+        and colours count the same.
+
+    Notes
+    -----
+    Histograms of oriented gradients (Dalal and Triggs 2005), unsigned and without overlap, on
+    48 x 48 pixels over white. About 1 ms.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content)) as opened:
+            picture = opened.convert("RGBA").resize((_SIDE, _SIDE), Image.Resampling.BILINEAR)
+    except (OSError, SyntaxError, ValueError, EOFError):
+        return None
+    rgba = np.asarray(picture, dtype=np.float64) / 255.0
+    rgb = rgba[:, :, :3] * rgba[:, :, 3:] + 1.0 - rgba[:, :, 3:]
+    colours = rgb.reshape(_COLOURS, _SIDE // _COLOURS, _COLOURS, -1, 3).mean(axis=(1, 3)).ravel()
+    return np.concatenate([_unit(_edges(rgb.mean(axis=2))), _unit(1.0 - colours)])
+
+
+def _edges(grey: Floats) -> Floats:
+    down, across = np.gradient(grey)
+    size = np.hypot(down, across)
+    angle = (np.arctan2(down, across) % np.pi) * (_ANGLES / np.pi)
+    direction = np.minimum(angle.astype(np.int64), _ANGLES - 1)
+    n = _SIDE // _CELL
+    cell = np.arange(_SIDE) // _CELL
+    place = (cell[:, None] * n + cell[None, :]) * _ANGLES + direction
+    found = np.bincount(place.ravel(), size.ravel(), n * n * _ANGLES).reshape(n * n, _ANGLES)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / (length + 0.1)).ravel()
+
+
+def _unit(values: Floats) -> Floats:
+    length = float(np.linalg.norm(values))
+    return np.asarray(values / length) if length > 0 else values
 
 
 def described(media: Sequence[Any]) -> Floats:
@@ -21,7 +74,7 @@ def described(media: Sequence[Any]) -> Floats:
     Returns
     -------
     array of shape (n, p)
-        See `hetviz.features.columns.image_similarity.describe`; NaN where there is no picture that
+        See `hetviz.features.columns.images.describe`; NaN where there is no picture that
         can be read. p is 0 where there is none at all.
 
     Notes

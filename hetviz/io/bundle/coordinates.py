@@ -1,6 +1,8 @@
-"""Coordinates as CSV: dataset, id, and one column for each axis."""
+"""Coordinates and chosen rows as CSV, and coordinates back."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
-from hetviz.io.formats.delimited import ReadTable, read_table
+from hetviz.io.formats.delimited import read_table
 from hetviz.io.infer import cells
+from hetviz.io.piece import ReadTable
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -107,3 +110,19 @@ def read_coordinates(
         {n: dataset.entity for n, dataset in data.datasets.items()},
         note=f"read from {name}",
     )
+
+
+def rows_csv(data: HeteroData, rows: Iterable[int]) -> str:
+    """Write the ids of global rows as CSV, for people.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    wanted = sorted(rows)
+    lines: list[list[str]] = []
+    for name, span in data.offsets.items():
+        dataset = data[name]
+        lines += [
+            [escaped(name), escaped(str(dataset.ids[k])), escaped(str(dataset.titles[k]))]
+            for k in (row - span.start for row in wanted if span.start <= row < span.stop)
+        ]
+    return cells.csv_text(["dataset", "id", "title"], lines)

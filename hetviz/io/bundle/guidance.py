@@ -17,9 +17,9 @@ from hetviz.io import gate
 from hetviz.io.bundle.coordinates import escaped
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.formats.delimited import TableRead
 from hetviz.io.infer import cells
 from hetviz.io.intake.drop import Parse, read_drop, read_one_table
+from hetviz.io.piece import TableRead
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")

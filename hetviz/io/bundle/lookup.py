@@ -13,7 +13,7 @@ from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
 from hetviz.errors import MAX_LISTED, Problem, listed
 from hetviz.features.columns.types import numbers
-from hetviz.io.formats.delimited import TableRead
+from hetviz.io.piece import TableRead
 
 _MAX_HINTS = 50
 _HINT_POOL = 20_000

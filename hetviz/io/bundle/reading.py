@@ -28,10 +28,10 @@ from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.bundle.samples import sample_path, samples
 from hetviz.io.bundle.statements import read_comparisons, read_links
 from hetviz.io.files import MANIFEST, PROJECT, Archive, Files, Folder
-from hetviz.io.formats.delimited import SAVED, Choices, ReadTable, TableRead
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.drop import Parse, read_drop, read_folder, table_reader
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
+from hetviz.io.piece import SAVED, Choices, ReadTable, TableRead
 
 
 def load(source: str | Path) -> HeteroData:

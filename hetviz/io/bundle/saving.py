@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.io import gate, limits
 from hetviz.io.bundle.manifest import FORMAT
-from hetviz.io.bundle.thumbnails import checked_picture
 from hetviz.io.files import MANIFEST
 from hetviz.io.formats import toml
+from hetviz.io.formats.images import checked_picture
 from hetviz.io.infer import cells
 
 _COMPARED = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}

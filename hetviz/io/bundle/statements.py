@@ -14,8 +14,8 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
-from hetviz.io.formats.delimited import TableRead
 from hetviz.io.infer import cells
+from hetviz.io.piece import TableRead
 
 _LINK_COLUMNS = (
     "source_dataset", "source_id", "target_dataset", "target_id", "weight", "score", "kind", "role",

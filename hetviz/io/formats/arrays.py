@@ -18,12 +18,10 @@ from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
-from hetviz.io.formats.delimited import Choices
 from hetviz.io.formats.readers import stem
-from hetviz.io.matrices.square import as_said, sentence
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.matrices import ROW, as_said, sentence
+from hetviz.io.piece import Choices, Piece
 
-ROW = "row"
 _IDS = ("ids", "id", "names", "name", "index", "obs_names")
 _FEATURE_NAMES = ("feature_names", "features", "columns", "var_names")
 _SPARSE = {"csr", "csc", "coo"}

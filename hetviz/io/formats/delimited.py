@@ -6,9 +6,7 @@ Cells are never interpreted here, so ids survive as they are written: ``007``, `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -16,108 +14,9 @@ import pandas as pd
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
 from hetviz.io.infer import dialect, number_formats
+from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
-
-@dataclass(frozen=True)
-class Choices:
-    """What the user says about a file; None leaves it to detection.
-
-    Attributes
-    ----------
-    encoding, separator, decimal : str, optional
-        Such as ``"latin-1"``, ``";"``, ``","``.
-    header : bool, optional
-        Whether the first row names the columns.
-    role : {"dataset", "links", "comparisons"}, optional
-    name : str, optional
-        What the dataset is called.
-    id, title : str, optional
-        Columns.
-    exclude, labels : tuple of str
-        Columns that are never features; columns that are labels.
-    source, target : str, optional
-        Datasets that links without dataset columns join.
-    sheet : str, optional
-        Of a workbook; all that hold a table when absent.
-    skip : int, optional
-        Rows above the names of the columns.
-    matrix : {"features", "kernel", "distance"}, optional
-        What a square matrix holds.
-    rows_of : str, optional
-        The file whose rows those of a matrix without ids are, in the same order.
-    part : str, optional
-        Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
-    exact : bool
-        hetviz wrote the table: its first row names the columns, and cells stay as they are.
-    only_table : bool
-        The file is a table: it is taken neither for prose nor for a matrix.
-    """
-
-    encoding: str | None = None
-    separator: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    role: str | None = None
-    name: str | None = None
-    id: str | None = None
-    title: str | None = None
-    exclude: tuple[str, ...] = ()
-    labels: tuple[str, ...] | None = None
-    source: str | None = None
-    target: str | None = None
-    sheet: str | None = None
-    skip: int | None = None
-    matrix: str | None = None
-    rows_of: str | None = None
-    part: str | None = None
-    exact: bool = False
-    only_table: bool = False
-
-
-SAVED = Choices("utf-8", ",", ".", True, exact=True)
-DECIMALS = {".": "point", ",": "comma"}
-NAMES, NO_NAMES = "names of columns", "none found"
 _NOTHING = pd.DataFrame()
-
-
-@dataclass(frozen=True)
-class TableRead:
-    """A table of text, and how it was read.
-
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    frame : DataFrame
-        All cells as text, "" where a cell is empty.
-    row : tuple of int
-        ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
-    encoding, separator, decimal : str
-    header : bool
-    problems : tuple of Problem
-        Errors about rows that were left out, and notes.
-    facts : mapping of str to str
-        What was detected, in words for the user.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    row: tuple[int, ...]
-    encoding: str
-    separator: str
-    decimal: str
-    header: bool
-    problems: tuple[Problem, ...] = field(default=())
-    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    @property
-    def errors(self) -> list[Problem]:
-        """The problems that are more than notes."""
-        return [problem for problem in self.problems if problem.severity == "error"]
-
-    def place(self, row: int, column: str = "") -> str:
-        """Name a row of the frame in the user's terms."""
-        return f"{self.name}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
 
 
 def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
@@ -168,10 +67,6 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     }
     read = TableRead(name, _NOTHING, (), encoding, separator, decimal, True, tuple(notes), facts)
     return shaped(read, rows, choices)
-
-
-# (name, bytes, what is said of them) -> the table; see `read_table`.
-ReadTable = Callable[[str, bytes, Choices | None], TableRead]
 
 
 def shaped(

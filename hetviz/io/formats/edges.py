@@ -11,7 +11,7 @@ import pandas as pd
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import numbers
 from hetviz.io.formats.delimited import guess_id_column
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Piece
 
 _ENDS = (
     ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),

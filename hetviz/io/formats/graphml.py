@@ -12,10 +12,9 @@ import pandas as pd
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import number
 from hetviz.io import gate, limits
-from hetviz.io.formats.delimited import Choices
 from hetviz.io.formats.edges import links_piece
 from hetviz.io.formats.readers import stem
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Choices, Piece
 
 MAX_EDGES = 10_000_000
 _MAX_DEPTH = 64

@@ -8,9 +8,8 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from hetviz.io import gate
-from hetviz.io.files import Files
-from hetviz.io.formats.delimited import Choices, read_table
-from hetviz.io.sandbox.piece import Piece, Reader, piece_of
+from hetviz.io.formats.delimited import read_table
+from hetviz.io.piece import Choices, Piece, Reader, piece_of
 
 
 def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
@@ -31,14 +30,6 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
             remedy="Give a table, or a zip of tables and pictures.",
         )
     return reader(name, content, choices or Choices())
-
-
-def read_collection(
-    name: str, files: Files, choices: Mapping[str, Choices] | None = None
-) -> list[Piece]:
-    """Read files that belong together: pictures with a table that names them, texts, tables."""
-    read = import_module("hetviz.io.intake.collection").read_collection
-    return cast("list[Piece]", read(name, files, choices or {}))
 
 
 def stem(name: str) -> str:

@@ -10,10 +10,9 @@ import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io import gate
-from hetviz.io.formats.delimited import Choices
 from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
 from hetviz.io.infer import dialect
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Choices, Piece
 
 PROSE = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000

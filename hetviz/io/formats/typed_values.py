@@ -13,8 +13,9 @@ import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
-from hetviz.io.formats.delimited import Choices, column_names, guess_id_column
+from hetviz.io.formats.delimited import column_names, guess_id_column
 from hetviz.io.infer import dialect, number_formats
+from hetviz.io.piece import Choices
 
 _SAMPLE = 2_000
 # What a spreadsheet shows where a formula failed.

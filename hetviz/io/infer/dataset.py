@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from hetviz._text import count
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.types import infer
@@ -14,11 +15,11 @@ from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.formats.delimited import Choices, TableRead, guess_id_column
+from hetviz.io.formats.delimited import guess_id_column
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.intake.drop import Drop, Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.sandbox.piece import Piece, has_matrix, table_of
+from hetviz.io.piece import Choices, Piece, TableRead, has_matrix, table_of
 
 _SHARE_OF_IDS = 0.5
 
@@ -204,8 +205,8 @@ class _Reading:
         if dataset.table is not None:
             self.labels += [Labels(name, column, dataset.table[column]) for column in coloured]
         words = (
-            f"Dataset {name!r}: {_counted(len(dataset), 'row')}, ids from column "
-            f"{info.id_column!r}, {_counted(info.n_features, 'feature')}"
+            f"Dataset {name!r}: {count(len(dataset), 'row')}, ids from column "
+            f"{info.id_column!r}, {count(info.n_features, 'feature')}"
         )
         words += f", named by {info.title_column}" if info.title_column else ""
         words += f", coloured by {', '.join(coloured)}." if coloured else "."
@@ -264,14 +265,10 @@ class _Reading:
             self._refused(read.name, error)
             return data
         blocks = dict.fromkeys(f"{group.source} - {group.target}" for group in links)
-        count = sum(map(len, links))
-        words = f"{count:,} links" + (f": {', '.join(blocks)}." if blocks else ".")
+        n = sum(map(len, links))
+        words = count(n, "link") + (f": {', '.join(blocks)}." if blocks else ".")
         self._tell(part, "links", words)
         return data.edit().add(*links) if links else data
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _mostly(cells: set[str], ids: set[str]) -> bool:

@@ -1,16 +1,39 @@
-"""Numbers as people write them: with thousands signs, percent and currency signs."""
+"""Numbers as people write them, and cells of columns of numbers that hold none to compute with."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from hetviz.core.spectral.prepare import LARGEST
 from hetviz.errors import Problem
-from hetviz.features.columns.types import MISSING, number, why_unusable
+from hetviz.features.columns.types import MISSING, Column, number, why_unusable
+from hetviz.io.piece import TableRead
 
 _BLANKS = " \u00a0\u2009\u202f"
 _SAMPLE = 200
+
+_SHOWN = 60
+_WORDS = {
+    "too large": (
+        "the number is too large to compute with, and counts as missing",
+        f"Give numbers up to {LARGEST:g}, such as in another unit, or leave the cell empty.",
+    ),
+    "infinite": (
+        "infinity is no number to compute with, and counts as missing",
+        "Give the number that is meant, or leave the cell empty.",
+    ),
+    "no number": (
+        "the cell says that there is no number, and counts as missing",
+        "Give a number, or leave the cell empty.",
+    ),
+    "failed formula": (
+        "the formula of this cell failed, and it counts as missing",
+        "Mend the formula in the spreadsheet, or leave the cell empty.",
+    ),
+}
 
 
 def _pattern(thousands: str, decimal: str) -> re.Pattern[str]:
@@ -103,3 +126,37 @@ def _column(cells: list[str], decimal: str) -> tuple[list[str], str] | None:
     (before, after) = next(iter(signs))
     words = [f"{before or after} sign"] if before or after else []
     return out, " and ".join([*words, *["thousands signs"] * grouped])
+
+
+def unusable_cells(
+    read: TableRead, columns: Mapping[str, Column], rows: Sequence[int]
+) -> Iterator[Problem]:
+    """Tell of the cells that `hetviz.features.columns.types.infer` found unusable.
+
+    Parameters
+    ----------
+    read : TableRead
+    columns : mapping of str to Column
+        What the columns hold in some rows of the table.
+    rows : sequence of int
+        Which rows of the table those are.
+
+    Yields
+    ------
+    Problem
+        A note for each such cell.
+    """
+    for name, column in columns.items():
+        for at in column.unusable:
+            row = rows[at]
+            yield from unusable_cell(read, row, name, read.frame[name].iloc[row])
+
+
+def unusable_cell(read: TableRead, row: int, column: str, text: str) -> Iterator[Problem]:
+    """Tell of a cell of a column of numbers, where it is unusable."""
+    why = why_unusable(text, read.decimal)
+    if why is not None:
+        what, remedy = _WORDS[why]
+        place = read.place(row, column)
+        yield Problem("unusable-number", place, what, text.strip()[:_SHOWN], remedy, "note",
+                      row=read.row[row])  # fmt: skip

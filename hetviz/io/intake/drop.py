@@ -4,18 +4,209 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
-from hetviz.errors import DataError, HetvizError, Problem
-from hetviz.io import gate
+from hetviz._text import count
+from hetviz.errors import DataError, HetvizError, MissingExtraError, Problem
+from hetviz.io import gate, limits
 from hetviz.io.files import MANIFEST, Archive, Files
-from hetviz.io.formats.delimited import Choices, ReadTable, TableRead, read_table
-from hetviz.io.formats.readers import read_pieces
-from hetviz.io.formats.texts import PROSE
+from hetviz.io.formats import images, texts
+from hetviz.io.formats.delimited import read_table
+from hetviz.io.formats.readers import read_pieces, stem
 from hetviz.io.infer import dialect
-from hetviz.io.intake.collection import TOGETHER, read_collection
-from hetviz.io.matrices.join_by_id import matrices_joined
-from hetviz.io.matrices.square import square_table
-from hetviz.io.sandbox.piece import Piece, has_matrix, table_of
+from hetviz.io.matrices import matrices_joined, square_table
+from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, table_of
+
+_TABLES = (".csv", ".tsv", ".tab")
+_TEXTS = (".txt", ".text", *texts.PROSE)
+_OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".npy", ".npz", ".graphml", ".xml",
+           ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
+_PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+_JUNK = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
+_ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice"}
+_SHOWN = 5
+
+TOGETHER = "files"
+"""What files that were dropped at once are called, as they have no name in common."""
+
+
+def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> list[Piece]:
+    """Read files that belong together: the members of a zip, of a folder, or dropped at once.
+
+    Parameters
+    ----------
+    name : str
+        Of the zip or folder: what pictures or texts are called as a dataset.
+    files : Files
+    choices : mapping of file name to Choices
+        What the user says of a file, or of all files by the name of the zip.
+
+    Returns
+    -------
+    list of Piece
+        The first also has the problems of files that could not be read, and what was passed over.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be read.
+    """
+    reading = _Reading(name, files, choices)
+    paths = {member: PurePosixPath(member) for member in files.names()}
+    at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
+    for member, path in paths.items():
+        # Below tables lie results and drafts of them, besides pictures and texts.
+        if at_the_top and _is_table(path) and len(path.parts) > 1 and name != TOGETHER:
+            reading.passed.append(member)
+        else:
+            reading.add(member)
+    return reading.result()
+
+
+def _is_table(path: PurePosixPath) -> bool:
+    return path.suffix.lower() in (*_TABLES, *_OTHERS)
+
+
+class _Reading:
+    def __init__(self, name: str, files: Files, choices: Mapping[str, Choices]) -> None:
+        self.name, self.files, self.choices = name, files, choices
+        self.problems: list[Problem] = []
+        self.pieces: list[Piece] = []
+        self.pictures: list[tuple[str, bytes]] = []
+        self.texts: list[texts.Text] = []
+        self.unsure: list[tuple[texts.Text, bytes]] = []
+        self.about: list[str] = []
+        self.passed: list[str] = []
+        self.n_junk = files.n_passed_over if isinstance(files, Archive) else 0
+        self.left = limits.MAX_UNPACKED_BYTES
+
+    def add(self, member: str) -> None:
+        path = PurePosixPath(member)
+        suffix = path.suffix.lower()
+        if _is_junk(path):
+            self.n_junk += 1
+        elif self.name != TOGETHER and suffix not in (*_TABLES, *_TEXTS, *_OTHERS, *_PICTURES):
+            self.passed.append(member)
+        elif path.stem.lower() in _ABOUT and suffix in _TEXTS:
+            self.about.append(member)
+        else:
+            try:
+                self._read(member, suffix)
+            except DataError as error:
+                self.problems += error.problems
+            except MissingExtraError as error:
+                self.problems.append(Problem("missing-extra", member, str(error).rstrip(".")))
+
+    def result(self) -> list[Piece]:
+        self._prose()
+        pieces = matrices_joined(_apart(self.pieces), self.choices)
+        if self.pictures:
+            called = "pictures" if self.name == TOGETHER else stem(self.name)
+            rows = images.picture_rows(called, self.name, self.pictures)
+            pieces = images.joined(pieces, rows)
+            if len(pieces) == 1 and self.name != TOGETHER:
+                # What a list of pictures is of is said by the name of the whole, not by "list".
+                pieces = [replace(pieces[0], name=stem(self.name))]
+        self._tell_passed()
+        if not pieces:
+            raise DataError(self.problems or [self._nothing()])
+        first = pieces[0]
+        return [replace(first, problems=(*first.problems, *self.problems)), *pieces[1:]]
+
+    def _choice(self, member: str) -> Choices:
+        return self.choices.get(member) or self.choices.get(self.name) or Choices()
+
+    def _read(self, member: str, suffix: str) -> None:
+        content = self.files.read(member)
+        self.left -= len(content)
+        if self.left < 0:
+            limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"
+            raise gate.refusal("too-large", f"{self.name}, {member}", f"files too large: {limit}")
+        kind = gate.kind_of(member, content)
+        if kind in gate.PICTURES:
+            self.pictures.append((member, images.small(member, content)))
+        elif kind == "text" and suffix in _TEXTS:
+            self._text(member, content)
+        elif kind == "zip":
+            what = "a zip inside of another is not opened"
+            raise gate.refusal("nested-zip", member, what, remedy="Unpack it first.")
+        else:
+            self._table(member, content)
+
+    def _text(self, member: str, content: bytes) -> None:
+        choice = self._choice(member)
+        text = texts.text_of(member, member, content, choice, self.problems)
+        if choice.role is None and texts.is_prose(member, text.words):
+            self.texts.append(text)
+        elif choice.role is None and texts.may_be_prose(text.words):
+            self.unsure.append((text, content))
+        else:
+            self._table(member, content)
+
+    def _table(self, member: str, content: bytes) -> None:
+        choice = self._choice(member)
+        found = read_pieces(member, content, choice)
+        self.pieces += [square_table(piece, choice.matrix) for piece in found]
+
+    def _prose(self) -> None:
+        """Make one dataset of the texts; a single text beside other things is about these."""
+        # A line or two with commas in it are sentences where the other files are.
+        for text, content in self.unsure:
+            if self.texts:
+                self.texts.append(text)
+            else:
+                self._table(text.file, content)
+        if len(self.texts) == 1 and (self.pieces or self.pictures):
+            self.about.append(self.texts[0].file)
+        elif self.texts:
+            called = f"{stem(self.name)} texts" if self.pictures else stem(self.name)
+            called = "texts" if self.name == TOGETHER else called
+            self.pieces.append(texts.text_rows(called, self.name, self.texts, ()))
+        if not (self.texts or self.pieces or self.pictures) and self.about:
+            what = "there is only text about the files, and none of the files"
+            self.problems.append(Problem("no-tables", self.name, what, ", ".join(self.about[:5])))
+
+    def _tell_passed(self) -> None:
+        said = (
+            ("about-files", self.about, "with text about the others, not read as data"),
+            ("passed-over", self.passed, "of kinds that hold no data, passed over"),
+        )
+        for code, members, what in said:
+            if members:
+                shown = ", ".join(members[:_SHOWN]) + (" ..." if len(members) > _SHOWN else "")
+                many = count(len(members), "file")
+                self.problems.append(
+                    Problem(code, self.name, f"{many} {what}", shown, severity="note")
+                )
+        if self.n_junk:
+            what = f"{count(self.n_junk, 'file')} that a computer adds for itself, passed over"
+            self.problems.append(Problem("hidden-files", self.name, what, severity="note"))
+
+    def _nothing(self) -> Problem:
+        return Problem(
+            "no-tables",
+            self.name,
+            "there is no table, picture or text in it",
+            remedy="Give a zip or folder of CSV files, pictures or texts.",
+        )
+
+
+def _is_junk(path: PurePosixPath) -> bool:
+    hidden = any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
+    return hidden or path.name.lower() in _JUNK
+
+
+def _apart(pieces: Sequence[Piece]) -> list[Piece]:
+    """Call pieces of one name from different folders by their folder as well."""
+    named: dict[str, set[str]] = {}
+    for piece in pieces:
+        named.setdefault(piece.name, set()).add(PurePosixPath(piece.where).parent.as_posix())
+    out = []
+    for piece in pieces:
+        folder = PurePosixPath(piece.where).parent.as_posix()
+        again = len(named[piece.name]) > 1 and folder != "."
+        out.append(replace(piece, name=f"{folder}/{piece.name}") if again else piece)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +368,7 @@ def _is_text(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a file named as text holds sentences."""
     if choice.only_table:
         return False
-    if name.lower().endswith(PROSE):
+    if name.lower().endswith(texts.PROSE):
         return True
     if not name.lower().endswith(".txt"):
         return False

@@ -16,10 +16,9 @@ from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns.types import number
 from hetviz.io import gate
 from hetviz.io.bundle.statements import comparison_form, is_links
-from hetviz.io.formats.delimited import Choices, TableRead
-from hetviz.io.infer.unusable import unusable_cell
+from hetviz.io.infer.number_formats import unusable_cell
 from hetviz.io.intake.drop import Parse, read_drop
-from hetviz.io.sandbox.piece import Piece, table_of
+from hetviz.io.piece import Choices, Piece, TableRead, table_of
 
 
 @dataclass(frozen=True, eq=False)

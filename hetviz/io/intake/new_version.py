@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Ints, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
@@ -17,10 +18,10 @@ from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry
-from hetviz.io.formats.delimited import TableRead
 from hetviz.io.infer.dataset import NoFiles
 from hetviz.io.intake.drop import Parse, read_drop, read_one_table
 from hetviz.io.intake.loaded import DatasetInfo
+from hetviz.io.piece import TableRead
 
 _MOST_TOLD = 1_000
 
@@ -72,7 +73,7 @@ class Newer:
             f"{rows:,} changed",
         ]
         lost = len(self.statements_gone)
-        told = f" {lost:,} statement{'s' if lost != 1 else ''} about them would go." if lost else ""
+        told = f" {count(lost, 'statement')} about them would go." if lost else ""
         return f"Items of {self.dataset}: {', '.join(parts)}.{told}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,10 +22,9 @@ from typing import IO, Any
 
 from hetviz.errors import DataError
 from hetviz.io import gate, limits
-from hetviz.io.formats.delimited import Choices
 from hetviz.io.intake import drop
 from hetviz.io.intake.drop import Drop
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Choices, Piece
 
 # Text tables up to this size are read in this process: nothing but the standard library opens them.
 SMALL = 5 * limits.MB

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from hetviz._types import is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io.intake.drop import Drop
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Piece
 
 _LENGTH = struct.Struct("<Q")
 _PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",

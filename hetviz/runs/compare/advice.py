@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from hetviz._text import listed
+
 if TYPE_CHECKING:
     from hetviz.runs.compare.comparison import Comparison
 
@@ -178,8 +180,3 @@ def _simpler(found: Comparison, key: str, tied: Sequence[str]) -> str:
     if theirs >= 2 * mine:
         why += f" and quicker ({in_seconds(mine)} against {in_seconds(theirs)})"
     return why
-
-
-def listed(words: Sequence[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -18,13 +18,13 @@ from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
-from hetviz.features.columns.image_similarity import describe
+from hetviz.features.columns.images import describe
 from hetviz.features.columns.text import words_known
 from hetviz.features.recipe import columns_used, recipe_of
 from hetviz.features.relations.word_search import described_by, match_words
-from hetviz.features.table_rows import transform
+from hetviz.features.table import transform
 from hetviz.io import gate
-from hetviz.io.bundle.thumbnails import checked_picture
+from hetviz.io.formats.images import checked_picture
 
 _DESCRIBED: WeakKeyDictionary[Dataset, Floats] = WeakKeyDictionary()
 _MOST_ALIKE = 10

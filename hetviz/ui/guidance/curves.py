@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from hetviz._text import percent
 from hetviz._types import Bools
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.pricing import price
@@ -97,7 +98,7 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: Read
     what = _NOT_MET.get(read.kind, "Links not met")
     usual = read.at == usual_place(charts.sort_of(read.kind))
     theme.section(
-        f"{what}{'' if usual else f' at {charts.percent(read.at)}'}",
+        f"{what}{'' if usual else f' at {percent(read.at)}'}",
         f"{len(lost):,} of {len(rows):,}",
     )
     if rows.empty:

@@ -10,7 +10,7 @@ import streamlit as st
 from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.links_of_rows import touching
-from hetviz.io.rows import rows_csv
+from hetviz.io.bundle.coordinates import rows_csv
 from hetviz.metrics.contrast.selection import LEAST_ITEMS, Difference, contrast
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of

@@ -16,7 +16,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
 from hetviz.features.relations.word_search import described_by
 from hetviz.io import gate
-from hetviz.io.bundle.thumbnails import checked_picture
+from hetviz.io.formats.images import checked_picture
 from hetviz.plots.colour import spoken
 from hetviz.plots.predicted_links import proposed_figure
 from hetviz.runs.embed.run import fit_run

@@ -13,10 +13,13 @@ from dataclasses import asdict
 
 import streamlit as st
 
+from hetviz._text import count, listed
 from hetviz.plots.palette import tokens
 from hetviz.ui.shell.paths import CSS
 from hetviz.ui.shell.session import theme
 
+# Pages say `theme.count` and `theme.listed`.
+__all__ = ["count", "listed"]
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
 
 
@@ -95,15 +98,3 @@ def stand_in(key: str, svg: str) -> None:
         f"{{background:url(data:image/svg+xml;base64,{code}) center/contain no-repeat}}"
         f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}"
     )
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Return "1 row" or "1,273 rows"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def listed(parts: list[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz._text import percent
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import Colouring, curve_alt, curve_figure
 from hetviz.plots.curve import kept_at, usual_place
@@ -153,11 +154,6 @@ def curve_words(curves: Mapping[str, Any], kind: str = "links", at: float | None
         f"The map agrees with {said} of the comparisons{held}; by chance 50 %. Farther left "
         "count only those whose near pair is so much shorter."
     )
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, as exact as a person sets it."""
-    return f"{100 * share:.3g} %"
 
 
 def _data(state: State) -> HeteroData:

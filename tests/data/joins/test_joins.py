@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.data.joins.geographic import place_columns
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.keys import folded
-from hetviz.data.joins.list_columns import separator_of
-from hetviz.data.joins.listing import match_by_list
+from hetviz.data.joins.lists import match_by_list, separator_of
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.joins.nearness import EARTH_KM, match_by_nearness
+from hetviz.data.joins.places import EARTH_KM, match_by_nearness, place_columns
 from hetviz.data.queries.reach import reach
 from hetviz.errors import DataError, DataWarning, ParameterError
 
@@ -242,7 +240,7 @@ def test_a_wrong_number_of_neighbours_or_kilometres_is_refused(bad: dict[str, An
 
 
 def test_too_many_near_pairs_and_no_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.data.joins.nearness.MOST_PAIRS", 4)
+    monkeypatch.setattr("hetviz.data.joins.places.MOST_PAIRS", 4)
     with pytest.raises(DataError, match="6 pairs"):
         hetviz.links_by_nearness(towns(), "a", "b", km=20_100)
     with pytest.raises(DataError, match="6 pairs"):

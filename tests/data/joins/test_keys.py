@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hetviz.data import Dataset
-from hetviz.data.joins import column_cache
+from hetviz.data.joins import keys as keys_module
 from hetviz.data.joins.keys import (
     all_folded,
     all_stripped,
@@ -22,7 +22,7 @@ from hetviz.data.joins.keys import (
     keys_of,
     members,
 )
-from hetviz.data.joins.list_columns import entries_of, separator_of
+from hetviz.data.joins.lists import entries_of, separator_of
 
 TEXTS = st.lists(st.text(alphabet="aB \t\x00\x1cé\u200bſ;,", max_size=5), max_size=8)
 
@@ -98,10 +98,10 @@ def test_a_column_is_read_once_and_forgotten_with_its_dataset_or_for_want_of_roo
     first = column_keys(data, "c")
     assert column_keys(data, "c") is first
     assert column_keys(table(["a", "b"]), "c", loose=True) is not first
-    monkeypatch.setattr(column_cache, "MOST", 1)
+    monkeypatch.setattr(keys_module, "MOST", 1)
     column_keys(data, "")
     assert column_keys(data, "c") is not first
-    before = len(column_cache._KEPT)
+    before = len(keys_module._KEPT)
     del data
     gc.collect()
-    assert len(column_cache._KEPT) == before - 1
+    assert len(keys_module._KEPT) == before - 1

@@ -8,8 +8,7 @@ import pytest
 
 import hetviz
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.joins.key_columns import chance, key_columns
-from hetviz.data.joins.proposals import MOST_PROPOSALS
+from hetviz.data.joins.proposals import MOST_PROPOSALS, chance, key_columns
 
 CITIES = ["Oslo", "Riga", "Wien", "Bern", "Rom", "Paris", "Madrid", "Lissabon"]
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 import hetviz
 from hetviz.features.columns import images, sentences
-from hetviz.features.columns.image_similarity import describe
+from hetviz.features.columns.images import describe
 from hetviz.features.recipe import recipe_of
 
 ANGLES = 9

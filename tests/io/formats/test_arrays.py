@@ -10,10 +10,9 @@ from hypothesis.extra import numpy as hnp
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
-from hetviz.io.formats.arrays import ROW, read_npy, read_npz
-from hetviz.io.formats.delimited import Choices
-from hetviz.io.matrices.square import recognised, square_table
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.formats.arrays import read_npy, read_npz
+from hetviz.io.matrices import ROW, recognised, square_table
+from hetviz.io.piece import Choices, Piece
 
 PLAIN = Choices()
 

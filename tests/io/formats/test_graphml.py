@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io.formats import graphml
-from hetviz.io.formats.delimited import Choices
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.formats.graphml import read_graphml
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.piece import Choices, Piece
 
 HEAD = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 

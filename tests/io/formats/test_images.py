@@ -10,7 +10,9 @@ from PIL import Image
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.formats import images
-from hetviz.io.sandbox.piece import Piece
+from hetviz.io.formats.images import checked_picture
+from hetviz.io.piece import Piece
+from tests.io.making import picture
 
 
 def encoded(image, kind="PNG", **how):
@@ -170,3 +172,13 @@ def test_damaged_pictures_are_read_or_refused(kind, at, noise):
         except HetvizError:
             continue
         assert max(small.size) <= images.SIDE
+
+
+def test_pictures_are_measured_before_they_are_opened(monkeypatch):
+    content = picture((30, 20))
+    assert checked_picture("p.png", content) == content
+    monkeypatch.setattr(limits, "MAX_PICTURE_PIXELS", 500)
+    with pytest.raises(DataError, match="30 x 20 pixels"):
+        checked_picture("p.png", content)
+    with pytest.raises(DataError, match="damaged"):
+        checked_picture("p.png", content[:12])

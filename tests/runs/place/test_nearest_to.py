@@ -14,7 +14,7 @@ import hetviz
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, HetvizError, ParameterError
 from hetviz.features import table as table_features
-from hetviz.features.table_rows import transform
+from hetviz.features.table import transform
 from hetviz.runs.embed.run import fit_run
 
 COLOURS = ("red", "green", "blue")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas as pd
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.io.rows import rows_csv
+from hetviz.io.bundle.coordinates import rows_csv
 
 
 def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:

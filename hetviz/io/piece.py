@@ -1,4 +1,4 @@
-"""One table or matrix as it stood in a file, before anything is made of it."""
+"""What a file holds before anything is made of it: tables of text, and pieces with matrices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,111 @@ from typing import Any
 import pandas as pd
 
 from hetviz.errors import Problem
-from hetviz.io.files import Files
-from hetviz.io.formats.delimited import NAMES, NO_NAMES, Choices, TableRead
 from hetviz.io.infer.dialect import SEPARATORS
 
 _SIGNS = {words: sign for sign, words in SEPARATORS.items()}
+
+DECIMALS = {".": "point", ",": "comma"}
+NAMES, NO_NAMES = "names of columns", "none found"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user says about a file; None leaves it to detection.
+
+    Attributes
+    ----------
+    encoding, separator, decimal : str, optional
+        Such as ``"latin-1"``, ``";"``, ``","``.
+    header : bool, optional
+        Whether the first row names the columns.
+    role : {"dataset", "links", "comparisons"}, optional
+    name : str, optional
+        What the dataset is called.
+    id, title : str, optional
+        Columns.
+    exclude, labels : tuple of str
+        Columns that are never features; columns that are labels.
+    source, target : str, optional
+        Datasets that links without dataset columns join.
+    sheet : str, optional
+        Of a workbook; all that hold a table when absent.
+    skip : int, optional
+        Rows above the names of the columns.
+    matrix : {"features", "kernel", "distance"}, optional
+        What a square matrix holds.
+    rows_of : str, optional
+        The file whose rows those of a matrix without ids are, in the same order.
+    part : str, optional
+        Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
+    exact : bool
+        hetviz wrote the table: its first row names the columns, and cells stay as they are.
+    only_table : bool
+        The file is a table: it is taken neither for prose nor for a matrix.
+    """
+
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    role: str | None = None
+    name: str | None = None
+    id: str | None = None
+    title: str | None = None
+    exclude: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+    source: str | None = None
+    target: str | None = None
+    sheet: str | None = None
+    skip: int | None = None
+    matrix: str | None = None
+    rows_of: str | None = None
+    part: str | None = None
+    exact: bool = False
+    only_table: bool = False
+
+
+SAVED = Choices("utf-8", ",", ".", True, exact=True)
+
+
+@dataclass(frozen=True)
+class TableRead:
+    """A table of text, and how it was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    frame : DataFrame
+        All cells as text, "" where a cell is empty.
+    row : tuple of int
+        ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
+    encoding, separator, decimal : str
+    header : bool
+    problems : tuple of Problem
+        Errors about rows that were left out, and notes.
+    facts : mapping of str to str
+        What was detected, in words for the user.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    row: tuple[int, ...]
+    encoding: str
+    separator: str
+    decimal: str
+    header: bool
+    problems: tuple[Problem, ...] = field(default=())
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that are more than notes."""
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    def place(self, row: int, column: str = "") -> str:
+        """Name a row of the frame in the user's terms."""
+        return f"{self.name}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +139,7 @@ class Piece:
     feature_names : tuple of str
     kernel, distance : array of shape (n, n) or None
     media : tuple of n (bytes or None) or None
-        Small pictures that have passed `hetviz.io.bundle.thumbnails.checked_picture`.
+        Small pictures that have passed `hetviz.io.formats.images.checked_picture`.
     id_column, title_column, media_column : str or None
         Where the format says so; `media_column` names the pictures.
     text_columns : tuple of str
@@ -90,10 +190,6 @@ class Piece:
 # (name of the file, its bytes, what the user says of it) -> what is in it; raises DataError.
 Reader = Callable[[str, bytes, Choices], list[Piece]]
 
-# The same for files that belong together: the members of a zip, or what was dropped at once with
-# pictures or prose in it. What the user says is said by name of file (of the zip, for a zip).
-CollectionReader = Callable[[str, Files, Mapping[str, Choices]], list[Piece]]
-
 
 def piece_of(name: str, read: TableRead, role: str | None = None) -> Piece:
     """Return a table of text as a piece."""
@@ -131,3 +227,7 @@ def has_matrix(piece: Piece) -> bool:
     """Whether a format gave numbers or pictures beside, or instead of, the table."""
     parts = (piece.X, piece.kernel, piece.distance, piece.media)
     return any(part is not None for part in parts)
+
+
+# (name, bytes, what is said of them) -> the table; see `read_table`.
+ReadTable = Callable[[str, bytes, Choices | None], TableRead]

@@ -1,0 +1,29 @@
+"""Small pieces of sentences: "a, b and c", "1 row" or "12 rows", "84 %"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"; nothing for no parts."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def some(parts: Sequence[str], most: int = 5) -> str:
+    """Return the first of many, "a, b, c and 12 more"; all of them where they are few."""
+    if len(parts) <= most:
+        return listed(parts)
+    return f"{', '.join(parts[:most])} and {len(parts) - most:,} more"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Return "1 row" or "1,273 rows"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Return a share as "84.2 %", to so many significant digits."""
+    return f"{100 * share:.{digits}g} %"

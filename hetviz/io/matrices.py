@@ -1,0 +1,475 @@
+"""Matrices beside a table: what they hold, whose rows they are, and how they join it by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from hetviz._types import Array, Bools, Floats, Ints, Matrix, is_sparse
+from hetviz.errors import DataError, Problem, listed
+from hetviz.features.columns.types import numbers
+from hetviz.io import gate, limits
+from hetviz.io.files import Files
+from hetviz.io.formats import npy
+from hetviz.io.formats.delimited import guess_id_column, read_table
+from hetviz.io.piece import Choices, Piece, ReadTable, TableRead
+
+ROW = "row"
+"""What the column of row numbers is called, where a matrix gives no ids."""
+
+MATRICES = ("features", "kernel", "distance")
+_UNEVEN = 1e-6
+_FEWEST = 3
+_SQUARE_CHECKED = 2_000
+_WORDS = {
+    "kernel": "how alike each two of {n} items are (a kernel)",
+    "distance": "how far each two of {n} items are (distances)",
+}
+
+_SHARE_SHARED = 0.5
+_SEPARATORS = ("_", "-", ".", " ")
+_LEFT_OUT = "The row is left out."
+
+
+def sentence(kind: str, shape: tuple[int, ...]) -> str:
+    """Say what a matrix was taken for."""
+    if kind == "features":
+        return f"features: {shape[0]:,} rows, {shape[1]:,} columns"
+    return _WORDS[kind].format(n=f"{shape[0]:,}")
+
+
+def recognised(X: Matrix, rounding: float = 0.0) -> str:
+    """Say what a matrix of shape (rows, columns) holds: "features", "kernel" or "distance".
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+    rounding : float
+        Half a unit of the last decimal that was written.
+
+    Notes
+    -----
+    Distances are symmetric, not negative, zero on the diagonal, and zero between two items only
+    where these are equally far from all others (so a matrix of 0 and 1 that says who is joined to
+    whom is none). A kernel is symmetric and positive semidefinite to rounding, which its Cholesky
+    factor shows in n^3 / 3 steps. Beyond the size that fits as a dense square, all are features.
+    """
+    n, p = X.shape
+    if is_sparse(X) or n != p or not _FEWEST <= n <= limits.MAX_SQUARE or not np.isfinite(X).all():
+        return "features"
+    top = float(np.abs(X).max())
+    if top == 0 or np.abs(X - X.T).max() > _UNEVEN * top + 2 * rounding:
+        return "features"
+    X = np.asarray(X, dtype=np.float64)
+    diagonal = np.diag(X)
+    slack = 1e-9 * top + rounding
+    if np.abs(diagonal).max() <= slack:
+        return "distance" if X.min() >= 0 and _equals_are_equal(X, slack) else "features"
+    return "kernel" if _is_kernel(X, rounding) else "features"
+
+
+def _equals_are_equal(X: Floats, slack: float) -> bool:
+    zero = slack >= X
+    np.fill_diagonal(zero, False)
+    i, j = (ends[:_SQUARE_CHECKED] for ends in np.nonzero(zero))
+    far = np.abs(X[i] - X[j]).max(axis=1, initial=0.0) if len(i) else np.zeros(1)
+    return bool((far <= 1e-3 * X.max() + 2 * slack).all())
+
+
+def _is_kernel(X: Floats, rounding: float) -> bool:
+    diagonal = np.diag(X)
+    slack = max(1e-6 * float(np.abs(X).max()), 2 * rounding * np.sqrt(len(X)))
+    if diagonal.min() < -slack:
+        return False
+    bound = np.sqrt(np.maximum(diagonal, 0))
+    if (np.abs(X) > np.outer(bound, bound) + slack).any():
+        return False
+    try:
+        np.linalg.cholesky(X + slack * np.eye(len(X)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def as_said(where: str, X: Any, said: str | None, rounding: float = 0.0) -> str:
+    """Return what the user says a matrix is, after checking it, or what it is recognised as.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a matrix said to be a kernel or distances cannot be one.
+    """
+    if said is None:
+        return recognised(X, rounding)
+    if said not in MATRICES:
+        raise gate.refusal("bad-choice", where, "a matrix is features, a kernel or distances", said)
+    if said == "features":
+        return said
+    n, p = X.shape
+    if n != p:
+        what = "a kernel or distances need as many columns as rows"
+        raise gate.refusal("bad-shape", where, what, f"{n:,} x {p:,}", "Take it as features.")
+    if n > limits.MAX_SQUARE:
+        what = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
+        raise gate.refusal("too-large", where, what, remedy="Take a sample of the items.")
+    X = X.toarray() if is_sparse(X) else X
+    bad = np.argwhere(~np.isfinite(X))
+    if len(bad):
+        place = f"{where}, row {bad[0][0] + 1}, column {bad[0][1] + 1}"
+        raise gate.refusal("not-finite", place, "a number is missing or infinite")
+    uneven = np.argwhere(np.abs(X - X.T) > _UNEVEN * np.abs(X).max() + 2 * rounding)
+    if len(uneven):
+        i, j = uneven[0]
+        raise gate.refusal(
+            "not-symmetric",
+            f"{where}, row {i + 1}, column {j + 1}",
+            f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
+            f"{X[i, j]:g} and {X[j, i]:g}",
+            "Save (K + K.T) / 2 if the difference means nothing.",
+        )
+    if said == "distance" and (X < 0).any():
+        i, j = np.argwhere(X < 0)[0]
+        raise gate.refusal(
+            "negative-distance",
+            f"{where}, row {i + 1}, column {j + 1}",
+            "distances are 0 or more",
+            f"{X[i, j]:g}",
+            "Is this how alike they are? Take it as a kernel.",
+        )
+    return said
+
+
+def square_table(piece: Piece, said: str | None = None) -> Piece:
+    """Return a table whose columns are its own ids as a kernel or distances, others as they are.
+
+    The first column must hold the ids, and the other columns the same ids in any order; they are
+    put in the order of the rows. Nothing is matched by place.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the user says that it is a kernel or distances and it cannot be.
+    """
+    frame = piece.frame
+    if frame is None or said == "features" or piece.role not in (None, "dataset"):
+        return piece
+    first, *others = map(str, frame.columns)
+    ids = [text.strip() for text in frame[first].tolist()] if len(frame) else []
+    if not _FEWEST <= len(ids) <= limits.MAX_SQUARE or sorted(ids) != sorted(others):
+        return piece
+    if len(set(ids)) != len(ids):
+        return piece
+    X = np.column_stack([numbers(frame[name].tolist(), piece.decimal) for name in ids])
+    if not np.isfinite(X).all():
+        return piece
+    rounding = _half_a_unit(frame[others], piece.decimal)
+    kind = as_said(piece.where, X, said, rounding)
+    if kind == "features":
+        return piece
+    half = (X + X.T) / 2
+    return replace(
+        piece,
+        role="dataset",
+        frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=str),
+        id_column="id",
+        facts={**piece.facts, "matrix": f"{sentence(kind, X.shape)}, named by the first row"},
+        **{kind: half},  # type: ignore[arg-type]
+    )
+
+
+def _half_a_unit(cells: pd.DataFrame, decimal: str) -> float:
+    """Return half a unit of the last decimal written; the most decimals of the first rows count."""
+    head = cells.head(20).to_numpy(dtype=object).ravel().tolist()
+    if any("e" in text.lower() for text in head):
+        return 0.0
+    most = max(len(text.strip().partition(decimal)[2]) for text in head)
+    return 0.5 * 10.0**-most if most else 0.0
+
+
+def matrices_joined(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> list[Piece]:
+    """Join each matrix to the table of its name whose ids it gives.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    choices : mapping of file name to Choices
+        ``rows_of`` of a matrix names the table whose rows it has, in the same order.
+
+    Returns
+    -------
+    list of Piece
+        A matrix without ids, of as many rows as a table of the same name, is refused with a
+        remedy; the problem is with the table. Other matrices stay datasets of their own.
+    """
+    tables = {at: piece for at, piece in enumerate(pieces) if _is_table(piece)}
+    alone: dict[int, Piece] = {}
+    for at, matrix in enumerate(pieces):
+        if at in tables:
+            continue
+        said = _choice(matrix, choices).rows_of if _is_matrix(matrix) else None
+        place = _partner(matrix, tables, said) if _is_matrix(matrix) else None
+        if place is None:
+            alone[at] = matrix
+            continue
+        table = tables[place]
+        try:
+            joined = _joined(table, matrix, _choice(table, choices).id, said is not None)
+        except DataError as error:
+            tables[place] = replace(table, problems=(*table.problems, *error.problems))
+            continue
+        if joined is None:
+            same = matrix.name == tables[place].name
+            alone[at] = replace(matrix, name=f"{matrix.name} matrix") if same else matrix
+        else:
+            tables[place] = joined
+    return [(tables | alone)[at] for at in sorted(tables | alone)]
+
+
+def _is_table(piece: Piece) -> bool:
+    return piece.frame is not None and not _is_matrix(piece) and piece.role in (None, "dataset")
+
+
+def _is_matrix(piece: Piece) -> bool:
+    return any(part is not None for part in (piece.X, piece.kernel, piece.distance))
+
+
+def _choice(piece: Piece, choices: Mapping[str, Choices]) -> Choices:
+    return choices.get(piece.where) or choices.get(piece.where.split(", ")[0]) or Choices()
+
+
+def _partner(matrix: Piece, tables: Mapping[int, Piece], said: str | None) -> int | None:
+    """Return the table of a matrix: the one the user names, else that of its name."""
+    if said is not None:
+        return next((at for at, t in tables.items() if said in (t.where, t.name)), None)
+    for at, table in tables.items():
+        begins = tuple(table.name + separator for separator in _SEPARATORS)
+        if matrix.name == table.name or matrix.name.startswith(begins):
+            return at
+    return None
+
+
+def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) -> Piece | None:
+    """Return the table with the matrix, None if they have too few ids in common.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the matrix gives no ids and nobody said that the rows are in the same order.
+    """
+    assert table.frame is not None  # noqa: S101
+    n = table.n_rows
+    given = matrix.id_column not in (None, ROW)
+    if in_order:
+        if matrix.n_rows != n or any(matrix.problems):
+            what = f"{matrix.n_rows:,} good rows, but {table.where} has {n:,}"
+            raise gate.refusal("row-count", matrix.where, what, remedy="Give one for each row.")
+        return _with(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
+    if not given:
+        if matrix.n_rows != n:
+            return None
+        raise gate.refusal(
+            "row-order",
+            matrix.where,
+            f"it has as many rows as {table.where}, but no ids, so whose rows they are is not "
+            "known; it is left out",
+            remedy="Save it as NPZ with an array named ids beside it, or say that its rows are "
+            f"those of {table.where}, in the same order.",
+        )
+    column = id_column or table.id_column or guess_id_column(table.frame)
+    if column is None or matrix.frame is None or column not in table.frame.columns:
+        return None
+    row_of = {text: row for row, text in enumerate(matrix.frame[matrix.id_column].tolist())}
+    rows = np.array([row_of.get(text, -1) for text in table.frame[column].tolist()])
+    shared = int((rows >= 0).sum())
+    if shared < _SHARE_SHARED * min(n, matrix.n_rows) or not shared:
+        return None
+    return replace(_with(table, matrix, rows, f"{matrix.where}, by id"), id_column=column)
+
+
+def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
+    """Return a table with rows ``rows[r]`` of a matrix; those at -1 are left out and told of."""
+    assert table.frame is not None  # noqa: S101
+    good = np.flatnonzero(rows >= 0)
+    take = rows[good]
+    lacking = [
+        Problem(
+            "no-features",
+            f"{table.where}, row {table.row[row] + 1}",
+            f"{matrix.where} has no row for this id",
+            remedy="The row is left out.",
+            row=table.row[row],
+        )
+        for row in np.flatnonzero(rows < 0).tolist()
+    ]
+    notes = list(listed(lacking))
+    spare = matrix.n_rows - len(set(take.tolist()))
+    if spare:
+        what = f"{spare:,} ids are not in {table.where}; they are not used"
+        notes.append(Problem("extra-ids", matrix.where, what, severity="note"))
+    return replace(
+        table,
+        role="dataset",
+        frame=table.frame.iloc[good].reset_index(drop=True),
+        row=tuple(table.row[row] for row in good.tolist()),
+        X=None if matrix.X is None else matrix.X[take],
+        feature_names=matrix.feature_names,
+        kernel=_square(matrix.kernel, take),
+        distance=_square(matrix.distance, take),
+        facts={**table.facts, "matrix": f"{matrix.facts.get('matrix', '')} from {how}"},
+        problems=(*table.problems, *matrix.problems, *notes),
+    )
+
+
+def _square(values: Any, take: Ints) -> Any:
+    return None if values is None else values[np.ix_(take, take)]
+
+
+class Given:
+    """Reads what files say of the rows of one table.
+
+    Parameters
+    ----------
+    files : Files
+    read : TableRead
+        The table, of n rows.
+    id_column : str
+    good : array of bool, shape (n,)
+        Rows for which a file has nothing of use are set to False.
+    problems : list of Problem
+        Is added to.
+    tables : callable
+        Reads the tables among the files.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        read: TableRead,
+        id_column: str,
+        good: Bools,
+        problems: list[Problem],
+        tables: ReadTable = read_table,
+    ) -> None:
+        self.files, self.read, self.id_column = files, read, id_column
+        self.good, self.problems, self.tables = good, problems, tables
+
+    def matrix(self, name: str) -> Array:
+        """Return an NPY matrix with one row for each row of the table, in the same order."""
+        matrix = npy.matrix(name, self.files.read(name))
+        n = len(self.read.frame)
+        if len(matrix) != n:
+            raise gate.refusal(
+                "row-count",
+                name,
+                f"{len(matrix):,} rows, but {self.read.name} has {n:,}",
+                remedy="Give one row for each row of the table, in the same order.",
+            )
+        return matrix
+
+    def square(self, name: str, rows: Ints, *, is_saved: bool) -> Array:
+        """Return a kernel or distances among the given rows.
+
+        Data in memory may hold those of new rows to old ones, which is what `is_saved` allows for.
+        """
+        matrix = self.matrix(name)
+        if is_saved:
+            return matrix
+        n, m = matrix.shape
+        if n != m:
+            raise gate.refusal(
+                "bad-shape",
+                name,
+                "a kernel or distances need as many columns as rows",
+                f"{n} x {m}",
+                "Give one column for each row of the table, in the same order.",
+            )
+        scale = np.abs(matrix).max(initial=0.0)
+        with np.errstate(invalid="ignore"):
+            uneven = np.argwhere(np.abs(matrix - matrix.T) > _UNEVEN * scale)
+        if len(uneven):
+            i, j = uneven[0]
+            raise gate.refusal(
+                "not-symmetric",
+                f"{name}, row {i + 1}, column {j + 1}",
+                f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
+                f"{matrix[i, j]:g} and {matrix[j, i]:g}",
+                "Save (K + K.T) / 2 if the difference means nothing.",
+            )
+        return matrix[np.ix_(rows, rows)]
+
+    def features(self, name: str) -> tuple[Array, tuple[str, ...]]:
+        """Return features from an NPY matrix, or a table matched by id, which also has names."""
+        content = self.files.read(name)
+        if gate.kind_of(name, content) == "npy":
+            return self.matrix(name), ()
+        return self._by_id(self.tables(name, content, None))
+
+    def sparse(self, where: str, names: tuple[str, ...], n_features: int | None) -> sp.csr_array:
+        """Return features from the three parts of a CSR matrix."""
+        if len(names) != 3 or n_features is None:
+            what = "three files (data, indices, indptr) and n_features are needed"
+            raise gate.refusal("bad-manifest", where, what)
+        data, indices, indptr = (npy.vector(name, self.files.read(name)) for name in names)
+        try:
+            shape = (len(self.read.frame), n_features)
+            X = sp.csr_array((data, indices, indptr), shape=shape)
+            X.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            raise gate.refusal("bad-shape", where, "the three files do not fit together") from None
+        return X
+
+    def _by_id(self, vectors: TableRead) -> tuple[Floats, tuple[str, ...]]:
+        self.problems += vectors.problems
+        columns = list(vectors.frame.columns)
+        id_column = self.id_column if self.id_column in columns else columns[0]
+        names = tuple(column for column in columns if column != id_column)
+        ids = self.read.frame[self.id_column].tolist()
+        row_of = {text: row for row, text in enumerate(ids)}
+        given = vectors.frame[id_column]
+        row = np.array([row_of.get(text, -1) for text in given.tolist()], dtype=np.int64)
+        used = row >= 0
+        second = np.flatnonzero(used & given.duplicated().to_numpy())
+        used[second] = False
+        self.problems += listed(
+            Problem(
+                "duplicate-id", vectors.place(at, id_column), "a second row", given[at], _LEFT_OUT
+            )
+            for at in second.tolist()
+        )
+        cells = {name: vectors.frame[name].tolist() for name in names}
+        values = np.empty((len(given), len(names)))
+        for at, name in enumerate(names):
+            values[:, at] = numbers(cells[name], vectors.decimal)
+        X = np.full((len(ids), len(names)), np.nan)
+        X[row[used]] = values[used]
+        bad = np.argwhere(np.isnan(values) & used[:, None])
+        self.problems += listed(
+            Problem(
+                "not-numbers",
+                vectors.place(at, names[column]),
+                "this is no number",
+                cells[names[column]][at],
+                _LEFT_OUT,
+            )
+            for at, column in bad.tolist()
+        )
+        lacking = self.good.copy()
+        lacking[row[used]] = False
+        self.good[lacking] = False
+        self.good[row[bad[:, 0]]] = False
+        self.problems += listed(self._lacking(vectors.name, np.flatnonzero(lacking), ids))
+        extra = int((row < 0).sum())
+        if extra:
+            what = f"{extra:,} ids are not in {self.read.name}; they are not used"
+            self.problems.append(Problem("extra-ids", vectors.name, what, severity="note"))
+        return X, names
+
+    def _lacking(self, name: str, rows: Ints, ids: list[str]) -> Iterator[Problem]:
+        for row in rows.tolist():
+            what = "there are no features for this id"
+            yield Problem("no-features", name, what, ids[row], _LEFT_OUT)

@@ -1,1 +1,0 @@
-"""Matrices that come beside a table: joined to its rows by id."""
