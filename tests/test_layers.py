@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_moved _types errors params progress",
+        "_moved _text _types errors params progress",
         "core",
         "data",
         "features",
