@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 Floats: TypeAlias = NDArray[np.float64]
+Reals: TypeAlias = NDArray[np.floating[Any]]  # of any precision, as features are kept
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
@@ -22,7 +23,7 @@ Array: TypeAlias = NDArray[Any]
 
 if TYPE_CHECKING:
     Sparse: TypeAlias = sp.csr_array[Any, tuple[int, int]]
-    Matrix: TypeAlias = Floats | Sparse
+    Matrix: TypeAlias = Reals | Sparse
 else:
     Sparse, Matrix = sp.csr_array, np.ndarray | sp.csr_array
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats, is_sparse
+from hetviz._types import Bools, Floats, is_sparse
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
@@ -86,7 +86,7 @@ def columns_along(
         raise ParameterError(
             f"direction = {list(direction)!r}; {Y.shape[1]} numbers are needed, not all 0."
         )
-    there = np.isfinite(Y).all(axis=1)
+    there: Bools = np.asarray(np.isfinite(Y).all(axis=1))
     X, along = dataset.X[there], Y[there] @ (arrow / np.linalg.norm(arrow))
     names = np.array(feature_names(dataset), dtype=object)
     if len(along) < 2 or not np.ptp(along) > 0:

@@ -11,9 +11,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._text import count, listed
-from hetviz._types import Array, Floats, is_sparse
+from hetviz._types import Array, Floats, Matrix, is_sparse
 from hetviz.data import Dataset
-from hetviz.data.model.checks import Matrix
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features import table
 from hetviz.features.columns import block

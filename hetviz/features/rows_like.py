@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import is_sparse
+from hetviz._types import Matrix, Sparse, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import VECTORS
@@ -50,7 +50,7 @@ def rows_like(
             what = f"its items are described by a {word}, which no table of columns gives"
             remedy = f"Give a Dataset whose {word} has a column for each item that is there."
             raise DataError(Problem("no-columns", where, what, remedy=remedy))
-    X: Any = None
+    X: Matrix | None = None
     if dataset.X is not None and "features" in (dataset.recipe or {}):
         step = next((s for s in recipe_of(dataset)["columns"] if s["kind"] == "vectors"), None)
         own = None
@@ -83,13 +83,13 @@ def with_rows(dataset: Dataset, new: Dataset) -> Dataset:
     hetviz.errors.DataError
         If an id is there already.
     """
-    X: Any = None
-    if dataset.X is not None:
-        X = (
-            sp.vstack([dataset.X, sp.csr_array(new.X)], format="csr")
-            if is_sparse(dataset.X)
-            else np.vstack([dataset.X, np.asarray(new.X)])
-        )
+    X = dataset.X
+    if new.X is not None:
+        if is_sparse(X):
+            added: Sparse = sp.csr_array(new.X)
+            X = sp.csr_array(sp.vstack([X, added], format="csr"))
+        elif X is not None:
+            X = np.vstack([X, np.asarray(new.X)])
     table = None
     if dataset.table is not None and new.table is not None:
         table = pd.concat([dataset.table, new.table], ignore_index=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from hetviz._types import Array, Bools, Floats, Ints
+from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.palette import N_SLOTS
 
@@ -163,7 +162,7 @@ def cluster_colouring(names: Sequence[str], codes: Ints) -> Colouring:
     return Colouring(CLUSTER, tuple(names), codes, np.full(len(codes), np.nan))
 
 
-def number_range(value: NDArray[np.floating[Any]]) -> tuple[float, float]:
+def number_range(value: Reals) -> tuple[float, float]:
     """Return the numbers at both ends of the scale: the 2 and 98 % quantiles, never equal."""
     known = value[np.isfinite(value)].astype(np.float64)
     low, high = map(float, np.quantile(known, [0.02, 0.98])) if len(known) else (0.0, 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz._types import Array, Bools, Ints
+from hetviz._types import Array, Bools, Ints, Reals
 from hetviz.plots.palette import NUMBERS
 
 _STEPS = 256
@@ -49,7 +49,7 @@ def category_tints(
 
 
 def number_tints(
-    value: NDArray[np.floating[Any]],
+    value: Reals,
     low: float,
     high: float,
     ghost: str,
@@ -67,7 +67,7 @@ def number_tints(
 
 
 def density_image(
-    points: NDArray[np.floating[Any]],
+    points: Reals,
     tints: NDArray[np.float32],
     window: Window,
     among: Bools | None = None,
@@ -113,9 +113,7 @@ def density_image(
     return stream.getvalue()
 
 
-def _cells(
-    points: NDArray[np.floating[Any]], window: Window, among: Bools | None
-) -> tuple[Ints, Ints]:
+def _cells(points: Reals, window: Window, among: Bools | None) -> tuple[Ints, Ints]:
     """Return the pixel of each point in the window, and which points those are."""
     column = (points[:, 0] - window.x[0]) * (window.width / (window.x[1] - window.x[0]))
     row = (window.y[1] - points[:, 1]) * (window.height / (window.y[1] - window.y[0]))

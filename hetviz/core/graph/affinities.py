@@ -55,7 +55,7 @@ def perplexity_weights(squared: Floats, perplexity: float) -> Floats:
     return out
 
 
-def conditional_affinities(found: Neighbors, perplexity: float) -> Any:
+def conditional_affinities(found: Neighbors, perplexity: float) -> Sparse:
     """Return p_{j|i} over the neighbours found, csr of shape (n, n) with rows of sum 1."""
     n, k = found.index.shape
     weights = perplexity_weights(found.squared, perplexity)
@@ -91,11 +91,11 @@ def with_guidance(P: Sparse | None, W: Sparse) -> Sparse:
     return (sp.diags_array(1.0 - share) @ P + sp.diags_array(share * over) @ W).tocsr()
 
 
-def symmetric_affinities(P: Any) -> Any:
+def symmetric_affinities(P: Sparse) -> Sparse | None:
     """Return (P + P') scaled to a sum of 1; None where nothing is left."""
     both = sp.csr_array(P + P.T)
     total = both.sum()
-    return both / total if total > 0 else None
+    return sp.csr_array(both / total) if total > 0 else None
 
 
 def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
@@ -112,7 +112,7 @@ def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
     -------
     csr_array of shape (n_d, n_e), or None without a link
     """
-    W = sp.csr_array(W, dtype=np.float64)
+    W = sp.csr_array(W).astype(np.float64, copy=False)
     power = {"unnorm": 0.0, "norm": -0.5, "pmi": -1.0}[normalization]
     sides = []
     for axis in (1, 0):
@@ -122,7 +122,7 @@ def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
         sides.append(sp.diags_array(scale))
     R = (sides[0] @ W @ sides[1]).tocsr()
     total = R.sum()
-    return R / total if total > 0 else None
+    return sp.csr_array(R / total) if total > 0 else None
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Joint:
 
 
 def joint_affinities(
-    conditional: Sequence[Any],
+    conditional: Sequence[Sparse | None],
     positive: Sparse,
     negative: Sparse,
     sizes: Sequence[int],
@@ -221,10 +221,10 @@ def joint_affinities(
     strongest weight (so that a kind of links that is turned down counts less). O(links + n k).
     """
     parts = slices(sizes)
-    apart = sp.csr_array(negative != 0)
+    apart = sp.csr_array(negative > 0)
     raw: dict[tuple[int, int], float] = {}
-    within: dict[int, Any] = {}
-    across: dict[tuple[int, int], Any] = {}
+    within: dict[int, Sparse] = {}
+    across: dict[tuple[int, int], Sparse] = {}
     for d, rows in enumerate(parts):
         own = _within(conditional[d], positive[rows][:, rows], apart[rows][:, rows])
         if own is not None and balance.datasets[d] > 0:
@@ -243,28 +243,28 @@ def joint_affinities(
     if total == 0:
         return None
     beta = {pair: value / total for pair, value in raw.items()}
-    blocks: list[list[Any]] = [[None] * len(parts) for _ in parts]
+    blocks: list[list[sp.sparray | None]] = [[None] * len(parts) for _ in parts]
     for d, size in enumerate(sizes):
         blocks[d][d] = within[d] * beta[d, d] if d in within else sp.csr_array((size, size))
     for (d, e), R in across.items():
-        blocks[d][e] = R * (beta[d, e] / 2)
-        blocks[e][d] = blocks[d][e].T
+        half = R * (beta[d, e] / 2)
+        blocks[d][e], blocks[e][d] = half, half.T
     P = sp.csr_array(sp.block_array(blocks, format="csr"))
     P.sort_indices()
     return Joint(P, beta, within, across)
 
 
-def _within(P: Any, W: Any, apart: Any) -> Any:
+def _within(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
     if P is None and not W.nnz:
         return None
-    guided = with_guidance(P, W) if W.nnz else P
+    guided = P if P is not None and not W.nnz else with_guidance(P, W)
     if apart.nnz:
         guided = sp.csr_array(guided - guided.multiply(apart))
         guided.eliminate_zeros()
     return symmetric_affinities(guided)
 
 
-def _reach(W: Any, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
+def _reach(W: Sparse, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
     """Return n_d n_e to the exponent, times the share of rows that the block touches."""
     pairs = float(sizes[d]) * float(sizes[e])
     if balance.printed:

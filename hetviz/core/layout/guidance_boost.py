@@ -8,8 +8,6 @@ would stay with their neighbours for that reason alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -40,15 +38,14 @@ def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
         statements about an item. O(nnz).
     """
     mass = np.asarray(P.sum(axis=1)).ravel()
-    W = sp.coo_array(W)
-    count = np.bincount(W.coords[0], minlength=W.shape[0])
-    share = mass / np.maximum(count, 1)
-    i, j = W.coords
-    values = strength * W.data * np.minimum(share[i], share[j])
+    entries = sp.coo_array(W)
+    i, j = entries.coords
+    share = mass / np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
+    values = strength * entries.data * np.minimum(share[i], share[j])
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
-def louder(S: Sparse, Y: Floats) -> Any | None:
+def louder(S: Sparse, Y: Floats) -> Sparse | None:
     """Return what to add to a graph while far pairs of S are brought together; None without any.
 
     Parameters

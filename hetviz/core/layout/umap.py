@@ -46,7 +46,7 @@ def fuzzy_graph(found: Neighbors) -> Sparse:
     return fuzzy_union(A, A.T.tocsr())
 
 
-def fuzzy_union(A: Any, B: Any) -> Any:
+def fuzzy_union(A: Sparse, B: Sparse) -> Sparse:
     """Return a + b - ab of two graphs of memberships."""
     return sp.csr_array(A + B - A.multiply(B))
 

@@ -155,12 +155,15 @@ def _inner(
         smooth, q = hinge.smooth(_short(C, hinge, x), q0, g)
         return float(x.sum()) + smooth, 1.0 - _slopes(C, hinge, hinge.weight * q)
 
+    def step(xk: Floats) -> None:
+        beat()
+
     found = minimize(
         value,
         v[used],
         jac=True,
         method="L-BFGS-B",
-        callback=lambda x: beat(),
+        callback=step,
         bounds=[(0.0, None)] * len(used),
         options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )

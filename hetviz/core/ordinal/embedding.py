@@ -273,6 +273,9 @@ def _inner(
         gradient = [2.0 * (A - _back(Phi, P)) for Phi, A, P in zip(views, given, pull, strict=True)]
         return float(x @ x) + smooth, np.concatenate([part.ravel() for part in gradient])
 
+    def step(xk: Floats) -> None:
+        beat()
+
     x0 = np.concatenate([A.ravel() for A in parts])
     if not len(x0):
         return parts, q0, 0
@@ -281,7 +284,7 @@ def _inner(
         x0,
         jac=True,
         method="L-BFGS-B",
-        callback=lambda x: beat(),
+        callback=step,
         options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )
     parts = unpacked(found.x)

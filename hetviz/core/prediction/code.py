@@ -161,7 +161,7 @@ def block_of(d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 
     """
     if model not in MODELS:
         raise ParameterError(f"code: model = {model!r}; it must be one of {', '.join(MODELS)}.")
-    P = sp.csr_array(counts, dtype=np.float64)
+    P = sp.csr_array(counts).astype(np.float64, copy=False)
     if d == e:
         P = sp.csr_array((P + P.T) / 2)
         P.setdiag(0.0)

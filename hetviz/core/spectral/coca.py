@@ -149,7 +149,7 @@ def coca(
     return _checked(Coca(values, directions, scores, history, bound), n_components)
 
 
-def relation(A: Sparse, scaling: str = "sym") -> Any:
+def relation(A: Sparse, scaling: str = "sym") -> Sparse:
     """Make a symmetric relation of non-negative edges.
 
     Parameters
@@ -159,7 +159,7 @@ def relation(A: Sparse, scaling: str = "sym") -> Any:
         ``"sym"`` divides entry ij by the root of the degrees of i and j, which bounds the
         eigenvalues by 1; ``"none"`` is the thesis.
     """
-    A = sp.csr_array(A, dtype=np.float64)
+    A = sp.csr_array(A).astype(np.float64, copy=False)
     A = sp.csr_array((A + A.T) / 2)
     if scaling == "none":
         return A

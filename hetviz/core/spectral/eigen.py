@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -274,7 +274,7 @@ def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
         np.sqrt(gram) if gram.ndim == 1 else cholesky(gram) for gram in problem.constraint_blocks()
     ]
 
-    def whiten(P: Floats, trans: str) -> Floats:
+    def whiten(P: Floats, trans: Literal["N", "T"]) -> Floats:
         out = np.empty_like(P)
         for R, columns in zip(factors, problem.columns, strict=True):
             if R.ndim == 1:

@@ -296,8 +296,8 @@ def _nearest(
     if k is not None:
         i, j = np.repeat(rows, k), placed[tree.query(Q, k=range(1, k + 1))[1].ravel()]
     else:
-        found = tree.query_ball_point(Q, chord)
-        i = np.repeat(rows, list(map(len, found)))
+        found: list[list[int]] = np.asarray(tree.query_ball_point(Q, chord)).tolist()
+        i = np.repeat(rows, [len(near) for near in found])
         j = placed[np.fromiter(chain.from_iterable(found), np.int64, len(i))]
     d = km_between(S[i], T[j])
     order = np.lexsort((j, i))

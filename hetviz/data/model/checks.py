@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from hetviz._types import Array, Floats, Ints, Texts, is_sparse
+from hetviz._types import Array, Floats, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.errors import DataError, Problem
 
 MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
-
-FloatArray = NDArray[np.floating[Any]]
-Matrix: TypeAlias = FloatArray | sp.csr_array
 
 
 class Gate:
@@ -141,7 +138,7 @@ def matrix_of(
             gate.refuse("not-numbers", where, "the values are not numbers")
             return None
         sparse.sum_duplicates()
-        cells: FloatArray = sparse.data
+        cells: Reals = sparse.data
         shape = sparse.shape
         result: Matrix = sparse
     else:
@@ -185,9 +182,9 @@ def matrix_of(
     bad = ~np.isfinite(cells)
     if bad.any():
         if isinstance(result, np.ndarray):
-            places = np.argwhere(bad)
+            places: Ints = np.argwhere(bad)
         else:
-            places = np.column_stack(result.tocoo().coords)[bad]
+            places = np.column_stack(result.tocoo().coords)[bad].astype(np.int64)
         for row, column in places.tolist():
             title = columns[column] if columns is not None else str(column + 1)
             gate.refuse(

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from hetviz._types import Array, Ints, Texts, is_sparse
+from hetviz._types import Array, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.data.model import checks
-from hetviz.data.model.checks import FloatArray, Gate, Matrix
+from hetviz.data.model.checks import Gate
 from hetviz.errors import DataError, Problem
 
 _TITLE_COLUMNS = ("title", "name", "label")
@@ -61,8 +61,8 @@ class Dataset:
     ids: Texts
     X: Matrix | None
     feature_names: tuple[str, ...] | None
-    kernel: FloatArray | None
-    distance: FloatArray | None
+    kernel: Reals | None
+    distance: Reals | None
     table: pd.DataFrame | None
     media: tuple[Any, ...] | None
     entity: str
@@ -227,14 +227,14 @@ def _features(
     return X
 
 
-def _square(gate: Gate, where: str, values: Any, n: int) -> FloatArray | None:
+def _square(gate: Gate, where: str, values: Any, n: int) -> Reals | None:
     if values is None:
         return None
     matrix = checks.matrix_of(gate, where, values.toarray() if is_sparse(values) else values, n)
     return None if matrix is None else np.asarray(matrix)
 
 
-def _distances(gate: Gate, where: str, values: Any, n: int) -> FloatArray | None:
+def _distances(gate: Gate, where: str, values: Any, n: int) -> Reals | None:
     distance = _square(gate, where, values, n)
     if distance is not None:
         for row, column in np.argwhere(distance < 0):

@@ -108,9 +108,9 @@ def view_of(dataset: Dataset, kind: str, weight: float, at: Ints, random_state: 
         If the dataset lacks what `kind` needs.
     """
     basis = _basis(dataset, kind, random_state)
-    names: Any = dataset.ids
+    names: Sequence[str] = dataset.ids.tolist()
     if basis.kind == "linear":
-        names = dataset.feature_names or [f"{c + 1}" for c in range(basis.features.shape[1])]
+        names = dataset.feature_names or [f"{c + 1}" for c in range(basis.matrix.shape[1])]
     return scaled_view(
         dataset.name,
         basis.kind,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Texts
+from hetviz._types import Floats, Matrix, Texts
 from hetviz.core.prediction.gbc import CLASSES, NUMBER
 from hetviz.core.prediction.gbc_held_out import GbcSource
 from hetviz.data import Dataset, HeteroData
@@ -80,9 +80,12 @@ class LabelProblem:
         Y[np.isnan(y)] = np.nan
         return np.asarray(Y)
 
-    def new_features(self, name: str, rows: Dataset) -> Any:
+    def new_features(self, name: str, rows: Dataset) -> Matrix:
         """Return the features of new rows of a source, as its trees know them."""
-        return tree_features(rows, self.entity.bases[name].of_new(rows), self.column.name)
+        X = self.entity.bases[name].of_new(rows)
+        if X is None:
+            raise ParameterError(f"{name}: new items need the features that the fitted ones have.")
+        return tree_features(rows, X, self.column.name)
 
 
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
@@ -196,7 +199,7 @@ def label_problem(
     for name, basis in entity.bases.items():
         if name not in wanted:
             continue
-        X = tree_features(data[name], basis.features, column.name)
+        X = tree_features(data[name], basis.matrix, column.name)
         if X.shape[1]:
             names.append(name)
             parts.append(GbcSource(X, entity.object_of[name]))

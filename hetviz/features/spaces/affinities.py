@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def dataset_neighbors(
             return approximate_neighbors(matrix, k, random_state)
         return nearest_neighbors(_squared(word, matrix), n, k, progress)
 
-    found: Neighbors = _store.get((_digest(matrix), word, k, random_state), search)
+    found = _store.get((_digest(matrix), word, k, random_state), search)
     low, high = float(found.squared.min()), float(found.squared.max())
     return None if high - low <= 1e-9 * high else found
 
@@ -115,7 +115,7 @@ def own_affinities(
     if n < LEAST_ROWS or word is None:
         return None
 
-    def compute() -> Any:
+    def compute() -> Sparse | None:
         k, allowed = neighbors_needed(n, perplexity)
         found = dataset_neighbors(dataset, k, kind, random_state, progress)
         return None if found is None else conditional_affinities(found, allowed)
@@ -179,19 +179,22 @@ def _digest(matrix: Any) -> bytes:
     return digest.digest()
 
 
+Found = TypeVar("Found", bound=Neighbors | Sparse | None)
+
+
 class _Store:
     """Results by key, the least used forgotten first."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Neighbors | Sparse | None] = OrderedDict()
 
-    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+    def get(self, key: Hashable, make: Callable[[], Found]) -> Found:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+                return cast("Found", self._kept[key])
         value = make()
         with self._lock:
             self._kept[key] = value
@@ -200,7 +203,7 @@ class _Store:
         return value
 
 
-def _size(value: Any) -> int:
+def _size(value: Neighbors | Sparse | None) -> int:
     if isinstance(value, Neighbors):
         return int(value.index.nbytes + value.squared.nbytes)
     return 0 if value is None else int(value.data.nbytes + value.indices.nbytes)

@@ -23,7 +23,7 @@ from hetviz.data import Dataset
 from hetviz.errors import ParameterError
 from hetviz.params import value_for
 
-OfNew = Callable[[Dataset], Any]
+OfNew = Callable[[Dataset], Matrix]
 
 N_LANDMARKS = 1_000
 
@@ -51,11 +51,18 @@ class Basis:
     """
 
     kind: str
-    features: Matrix
+    features: Matrix | int
     nominal: int | None
     _new: OfNew | None
 
-    def of_new(self, rows: Dataset) -> Any:
+    @property
+    def matrix(self) -> Matrix:
+        """The features of a dataset that is not featureless."""
+        if isinstance(self.features, int):
+            raise ParameterError("a dataset without features cannot be used here.")
+        return self.features
+
+    def of_new(self, rows: Dataset) -> Matrix | None:
         """Return the features of new rows, shape (n_new, r); None for featureless ones."""
         return None if self._new is None else self._new(rows)
 
@@ -76,7 +83,7 @@ def chosen_kind(
     kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
         return kind
-    has: dict[str, Any] = {
+    has: dict[str, Matrix | None] = {
         "linear": dataset.X,
         "rbf": dataset.X if dataset.X is not None else dataset.distance,
         "precomputed": dataset.kernel if dataset.kernel is not None else dataset.distance,

@@ -115,7 +115,7 @@ class LeadingFeatures:
     @classmethod
     def fit(cls, basis: Basis, most: int) -> LeadingFeatures:
         """Find the axes; O(n p^2), and O(p^3) where there are more features than `most`."""
-        X = basis.features
+        X = basis.matrix
         n, p = X.shape
         centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         C = as_dense(X.T @ X) / n

@@ -140,7 +140,7 @@ def place_new(
         pull = sp.csr_array(
             (rows.weight[ends], (rows.row[ends], rows.to_row[ends])), shape=(n, len(places))
         )
-        degree = np.asarray(pull.sum(axis=1)).ravel()
+        degree: Floats = np.asarray(pull.sum(axis=1)).ravel()
         reached = degree > 0
         share = linked[name] or own or 1.0
         pulled = (pull @ np.nan_to_num(places))[reached]

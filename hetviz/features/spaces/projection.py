@@ -151,7 +151,9 @@ def fit_bases(
     W : sparse array of shape (n_rows, n_rows), optional
         Guidance whose degrees centre a kernel under the paper's penalty.
     """
-    degrees = None if W is None else np.asarray(abs(sp.csr_array(W)).sum(axis=1)).ravel()
+    degrees = (
+        None if W is None else np.asarray(abs(sp.csr_array(W)).sum(axis=1), np.float64).ravel()
+    )
     bases = {}
     for step, (name, dataset) in enumerate(data.datasets.items()):
         progress(0.6 * step / len(data.datasets), f"Preparing {name}")
@@ -257,7 +259,7 @@ def guidance_of(
     return weighted(W, data, weights)
 
 
-def weighted(W: Any, data: HeteroData, weights: float | Mapping[str, float]) -> Any:
+def weighted(W: Sparse, data: HeteroData, weights: float | Mapping[str, float]) -> Sparse:
     """Return guidance in which a link of datasets u and v counts sqrt(weight_u weight_v) times."""
     root = np.ones(data.n_rows)
     if isinstance(weights, Mapping):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Bools, Floats, Ints, is_sparse
+from hetviz._types import Bools, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.data import HeteroData, Labels
 from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 
@@ -34,11 +33,11 @@ class EntitySources:
     n_objects: int
     object_of: Mapping[str, Ints]
     bases: Mapping[str, Basis]
-    graphs: Mapping[str, Any]
+    graphs: Mapping[str, Sparse]
 
-    def aligned(self, name: str) -> tuple[Any, Bools]:
+    def aligned(self, name: str) -> tuple[Matrix, Bools]:
         """Return the features of a dataset by object, zeros where absent, and who is present."""
-        X = self.bases[name].features
+        X = self.bases[name].matrix
         rows = self.object_of[name]
         present = np.zeros(self.n_objects, dtype=bool)
         present[rows] = True
@@ -76,7 +75,7 @@ def entity_sources(
         kind = chosen_kind(data[name], features)
         if kind != "featureless" and not data[name].is_featureless:
             bases[name] = fit_basis(data[name], kind, random_state)
-    graphs: dict[str, Any] = {}
+    graphs: dict[str, Sparse] = {}
     n = len(objects)
     for group in data.links:
         if group.source not in names or group.target not in names:

@@ -8,9 +8,8 @@ import struct
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hetviz._types import Array
+from hetviz._types import Array, Reals
 from hetviz.io import gate, limits
 
 _MAX_HEADER = 10_000
@@ -20,7 +19,7 @@ _HEADER_ERRORS = (
 )  # fmt: skip
 
 
-def matrix(name: str, content: bytes) -> NDArray[np.floating[Any]]:
+def matrix(name: str, content: bytes) -> Reals:
     """Read an NPY matrix of real numbers; its header is checked against the size of the file.
 
     Returns

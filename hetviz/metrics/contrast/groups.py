@@ -40,9 +40,7 @@ def more_often(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     M, code = sp.csr_array(M[known]), code[known]
     n = len(known)
     rows = np.flatnonzero(code >= 0)
-    member = sp.csr_array(
-        (np.ones(len(rows)), (code[rows], rows)), shape=(n_groups, n), dtype=np.float64
-    )
+    member = sp.csr_array((np.ones(len(rows)), (code[rows], rows)), shape=(n_groups, n))
     sizes = np.bincount(code[rows], minlength=n_groups).astype(np.float64)
     counts = sp.coo_array(member @ M)
     group, thing, inside = counts.row, counts.col, counts.data

@@ -125,7 +125,7 @@ class Measured:
 
     def n_linked(self, source: str, target: str) -> int:
         """Return how many rows of `source` could be queries of `near`."""
-        there = np.isfinite(self.places[target]).all(axis=1).astype(np.float64)
+        there = np.asarray(np.isfinite(self.places[target]).all(axis=1), dtype=np.float64)
         here = np.isfinite(self.places[source]).all(axis=1)
         return int((here & (np.asarray(self.cross[source, target] @ there) > 0)).sum())
 

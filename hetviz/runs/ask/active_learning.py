@@ -112,9 +112,9 @@ class Doubts:
                 found = sp.csr_array((np.ones(len(at)), (np.arange(len(at)), mine)), (len(at), n))
             else:
                 found = likeness(squared, mine, n, _ALIKE)
-            found = found.tocoo()
-            i, j = found.coords
-            parts.append((found.data, at[i], j + span.start))
+            entries = found.tocoo()
+            i, j = entries.coords
+            parts.append((entries.data, at[i], j + span.start))
             order.append(at)
         if not parts:
             return sp.csr_array((0, self.data.n_rows))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hetviz._types import Ints
+from hetviz._types import Ints, Reals
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.edit import global_rows
 from hetviz.data.model.links import kind_key
@@ -17,7 +16,7 @@ from hetviz.data.queries.part import part_of
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress
 
-Layout = NDArray[np.floating[Any]]
+Layout = Reals
 
 
 @dataclass(frozen=True, eq=False)

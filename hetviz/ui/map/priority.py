@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import HeteroData
 
 SAMPLE = 50_000
@@ -26,7 +23,7 @@ def linked_weight(data: HeteroData) -> Floats:
     return total
 
 
-def by_importance(rows: Ints, points: NDArray[np.floating[Any]], weight: Floats) -> Ints:
+def by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
     """Return `rows`, the first of every part of the map first, then the second of every part.
 
     Parameters
@@ -45,7 +42,7 @@ def by_importance(rows: Ints, points: NDArray[np.floating[Any]], weight: Floats)
     return rows[np.lexsort((-heaviest, _place_in(part, -heaviest)))]
 
 
-def sample(points: NDArray[np.floating[Any]], among: Bools, most: int = SAMPLE) -> Ints:
+def sample(points: Reals, among: Bools, most: int = SAMPLE) -> Ints:
     """Return at most `most` rows of `among`, at least one of every small cell that holds any.
 
     Notes
@@ -61,7 +58,7 @@ def sample(points: NDArray[np.floating[Any]], among: Bools, most: int = SAMPLE) 
     return np.sort(rows[chosen])
 
 
-def _cells(points: NDArray[np.floating[Any]], n: int) -> Ints:
+def _cells(points: Reals, n: int) -> Ints:
     """Return the cell of each point on an n x n grid over all but the outermost of them."""
     low, high = np.quantile(points, [0.006, 0.994], axis=0)
     share = (points - low) / np.where(high > low, high - low, 1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.errors import DataError, Problem
 
 MOST_CORNERS = 5_000
@@ -48,7 +48,7 @@ def rows_of_bits(packed: Any, n: int) -> Ints:
     return np.flatnonzero(bits)
 
 
-def rows_in_polygon(polygon: Any, points: NDArray[np.floating[Any]], among: Bools) -> Ints:
+def rows_in_polygon(polygon: Any, points: Reals, among: Bools) -> Ints:
     """Return the rows of `among` that lie inside a polygon, in order.
 
     Parameters
@@ -80,7 +80,7 @@ def rows_in_polygon(polygon: Any, points: NDArray[np.floating[Any]], among: Bool
     return near[inside(points[near], corners)]
 
 
-def inside(points: NDArray[np.floating[Any]], corners: Floats) -> Bools:
+def inside(points: Reals, corners: Floats) -> Bools:
     """Return which points lie inside a polygon, by the even-odd rule.
 
     Parameters
