@@ -65,12 +65,12 @@ def recognised(X: Matrix, rounding: float = 0.0) -> str:
     top = float(np.abs(X).max())
     if top == 0 or np.abs(X - X.T).max() > _UNEVEN * top + 2 * rounding:
         return "features"
-    X = np.asarray(X, dtype=np.float64)
-    diagonal = np.diag(X)
+    cells: Floats = np.asarray(X, dtype=np.float64)
+    diagonal = np.diag(cells)
     slack = 1e-9 * top + rounding
     if np.abs(diagonal).max() <= slack:
-        return "distance" if X.min() >= 0 and _equals_are_equal(X, slack) else "features"
-    return "kernel" if _is_kernel(X, rounding) else "features"
+        return "distance" if cells.min() >= 0 and _equals_are_equal(cells, slack) else "features"
+    return "kernel" if _is_kernel(cells, rounding) else "features"
 
 
 def _equals_are_equal(X: Floats, slack: float) -> bool:
