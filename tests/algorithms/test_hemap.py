@@ -73,11 +73,29 @@ def test_labels_pair_where_no_link_does() -> None:
     assert (value["t"][pairs.target] == value["s"][pairs.source]).all()
     assert set(pairs.target) == set(range(80))
     bare = HeteroData(data.datasets)
-    with pytest.warns(DataWarning, match="at random"):
+    # Of pairs by chance it may also say that they are too risky to learn from.
+    with pytest.warns(DataWarning) as told:
         assert HeMap().fit(bare).diagnostics_["pairing"] == "random"
+    assert any("at random" in str(warning.message) for warning in told)
     for pairing, words in (("links", "share no id"), ("labels", "no class in common")):
         with pytest.raises(NotApplicableError, match=words):
             HeMap(pairing=pairing).fit(bare)
+
+
+def test_whether_it_is_too_risky_does_not_turn_on_rounding() -> None:
+    bare = HeteroData(two(linked=0).datasets)
+    rng = np.random.default_rng(1)
+    found = []
+    for size in (0.0, 1e-15, 1e-12, 1e-10):
+        parts = [
+            Dataset(name, part.ids, np.asarray(part.X) * (1 + size * rng.normal(size=part.X.shape)))
+            for name, part in bare.datasets.items()
+        ]
+        with pytest.warns(DataWarning):
+            found.append(HeMap().fit(HeteroData(parts)).selection_)
+    for other in found[1:]:
+        assert other.decision == found[0].decision
+        np.testing.assert_array_equal(other.rows, found[0].rows)
 
 
 def test_of_the_smaller_side_every_row_is_kept_and_some_are_drawn_again() -> None:

@@ -15,6 +15,8 @@ _PERMUTATIONS = 200
 _LEAST_LEAF = 20
 _LEAVES = 20
 _MOST_ROUNDS = 100
+_ROUNDING = 1e-8
+"""Numbers that differ by a smaller part count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +71,8 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     All rows are split in two by k-means, again and again, until a part has at most 20 rows (or a
     twentieth of all) or rows of one side only. Source rows are kept of the parts in which the share
     of the target is half to twice that of the source, and whose target rows have the same centre
-    as all, to two standard errors (5.17). O(N k log N) time.
+    as all, to two standard errors (5.17). What is equal but for rounding counts as equal, so that
+    the last bits of the places decide nothing. O(N k log N) time.
     """
     rng = np.random.default_rng(random_state)
     B = np.vstack([B_T, B_S])
@@ -78,9 +81,9 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     count = int(leaf.max()) + 1
     t = np.bincount(leaf[is_target], minlength=count)
     s = np.bincount(leaf[~is_target], minlength=count)
-    with np.errstate(divide="ignore"):
-        ratio = (t / len(B_T)) / (s / len(B_S))
-    good = (ratio >= 0.5) & (ratio <= 2.0)
+    # half to twice the share, in whole numbers
+    target, source = t * len(B_S), s * len(B_T)
+    good = (2 * target >= source) & (target <= 2 * source)
     for number in np.flatnonzero(good):
         inside = leaf == number
         good[number] = _same_centre(B[inside], is_target[inside])
@@ -143,13 +146,15 @@ def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
 
 def _leaves(B: Floats, is_target: Bools) -> Ints:
     least = max(_LEAST_LEAF, len(B) / _LEAVES)
+    equal = _ROUNDING * float(np.ptp(B, axis=0).max())
     leaf = np.zeros(len(B), dtype=np.int64)
     waiting = [np.arange(len(B))]
     done = 0
     while waiting:
         rows = waiting.pop()
         mixed = is_target[rows].any() and not is_target[rows].all()
-        halves = _halves(B[rows]) if mixed and len(rows) > least else None
+        spread = float(np.ptp(B[rows], axis=0).max())
+        halves = _halves(B[rows]) if mixed and len(rows) > least and spread > equal else None
         if halves is None:
             leaf[rows] = done
             done += 1
@@ -159,26 +164,41 @@ def _leaves(B: Floats, is_target: Bools) -> Ints:
 
 
 def _halves(B: Floats) -> Bools | None:
-    """Split rows in two by k-means from their main direction; None where all are equal."""
+    """Split rows in two by k-means from their main direction; None where one part is empty."""
     centred = B - B.mean(axis=0)
-    if not np.ptp(B, axis=0).any():
-        return None
-    first = centred @ np.linalg.eigh(centred.T @ centred)[1][:, -1] > 0
+    first = _above(centred @ _main_direction(centred))
     for _ in range(_MOST_ROUNDS):
         if first.all() or not first.any():
             return None
         a, b = centred[first].mean(axis=0), centred[~first].mean(axis=0)
-        nearer = centred @ (a - b) > (a @ a - b @ b) / 2
+        nearer = _above(centred @ (a - b) - (a @ a - b @ b) / 2)
         if (nearer == first).all():
             break
         first = nearer
     return first if first.any() and not first.all() else None
 
 
+def _main_direction(centred: Floats) -> Floats:
+    """Return the direction of most variance; of several, the one nearest to the first axis.
+
+    On a joint map all directions have the same variance, but for rounding.
+    """
+    values, V = np.linalg.eigh(centred.T @ centred)
+    leading = V[:, values >= (1 - _ROUNDING) * values[-1]]
+    near = (leading**2).sum(axis=1)
+    axis = int(np.argmax(near >= (1 - _ROUNDING) * near.max()))
+    return np.asarray(leading @ leading[axis])
+
+
+def _above(values: Floats) -> Bools:
+    """Return which values are 0 or more, to rounding."""
+    return np.asarray(values >= -_ROUNDING * np.abs(values).max())
+
+
 def _same_centre(B: Floats, is_target: Bools) -> bool:
     t = int(is_target.sum())
     gap = float(((B[is_target].mean(axis=0) - B.mean(axis=0)) ** 2).sum())
-    return gap <= 4.0 * float(B.var(axis=0).sum()) / t + 1e-24
+    return gap <= (1 + _ROUNDING) * 4.0 * float(B.var(axis=0).sum()) / t + 1e-24
 
 
 def _counts(leaf: Ints, is_target: Bools, count: int) -> tuple[Ints, Ints]:

@@ -197,6 +197,19 @@ def test_selection_does_not_depend_on_units_and_keeps_its_seed():
     assert before.divergence >= 0.0
 
 
+@pytest.mark.parametrize("rounding", [1e-16, 1e-14, 1e-11])
+def test_selection_does_not_depend_on_rounding_where_no_direction_leads(rounding):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(240, 3))
+    both = np.linalg.qr(X - X.mean(axis=0))[0]
+    plain = select_sources(both[:120], both[120:])
+    moved = both * (1 + rounding * rng.normal(size=both.shape))
+    found = select_sources(moved[:120], moved[120:])
+    assert found.decision == plain.decision
+    assert found.rows.tolist() == plain.rows.tolist()
+    assert found.target_leaf.tolist() == plain.target_leaf.tolist()
+
+
 def test_rows_that_are_all_equal():
     found = select_sources(np.zeros((30, 1)), np.zeros((60, 1)))
     assert found.decision == "accept"
