@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from hetviz import params as parameters
 from hetviz._types import Floats
 from hetviz.algorithms.needs import Need, unmet
+from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.errors import (
@@ -141,6 +142,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     card: ClassVar[MethodCard]
 
+    @one_thread()
     def fit(
         self, data: HeteroData, progress: Progress | None = None, start: Embedding | None = None
     ) -> Self:
@@ -199,6 +201,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self.diagnostics_ = dict(fit.diagnostics)
         self._fitted: dict[str, Dataset] = dict(data.datasets)
 
+    @one_thread()
     def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
         """Place new rows of fitted datasets; rows already placed do not move.
 

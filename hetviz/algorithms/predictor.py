@@ -9,6 +9,7 @@ import pandas as pd
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows, new_rows
 from hetviz.errors import HetvizError
@@ -76,6 +77,7 @@ class BasePredictor(BaseEmbedder):
         Empty where the label is a number.
     """
 
+    @one_thread()
     def predict(self, data: HeteroData | Dataset) -> pd.DataFrame:
         """Predict the label of rows, fitted or new.
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from hetviz._text import count, listed
 from hetviz._types import Array, Floats, Matrix, is_sparse
+from hetviz.core.threads import one_thread
 from hetviz.data import Dataset
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features import table
@@ -31,6 +32,7 @@ from hetviz.features.table import check_known, transform_gently
 ROLES = ("label", "title", "picture file", "left out")
 
 
+@one_thread()
 def make_features(
     dataset: Dataset,
     columns: Options | None = None,
@@ -140,6 +142,7 @@ def made_features(
     return finished, made.notes
 
 
+@one_thread()
 def transform_features(
     dataset: Dataset,
     rows: pd.DataFrame,

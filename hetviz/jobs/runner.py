@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError
 from hetviz.jobs.frames import Frame
 from hetviz.progress import Progress
@@ -34,6 +35,7 @@ class Task:
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
+    @one_thread()
     def run(self, progress: Progress) -> Any:
         """Make the call and return what it returns."""
         module, _, name = self.function.partition(":")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Need
 from hetviz.algorithms.registry import get_method, methods, suggest
@@ -113,6 +114,45 @@ def test_fit_sets_what_it_promises_and_nothing_else(key: str) -> None:
     assert heard[0] == 0.0
     assert heard[-1] == 1.0
     assert clone(method).get_params() == before
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_linear_algebra_has_one_thread_while_it_fits_and_places(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[set[int]] = []
+
+    def count(*_: Any, **__: Any) -> None:
+        if len(counts) < 3:
+            counts.append({library["num_threads"] for library in threadpool_info()})
+
+    method = get_method(key)()
+    with threadpool_limits(2):
+        method.fit(DATA, progress=count)
+        assert len(counts) == 3
+        if Capability.OUT_OF_SAMPLE in method.card.capabilities:
+            counts.clear()
+            place = method._transform
+            monkeypatch.setattr(method, "_transform", lambda rows: (count(), place(rows))[1])
+            method.transform(Dataset("first", ["new"], np.asarray(DATA["first"].X)[:1]))
+    assert all(found == {1} for found in counts)
+
+
+@pytest.mark.parametrize("key", ["umap", "mr-sne", "lpp", "hemap", "guided-projection"])
+def test_the_same_map_on_any_number_of_threads(key: str) -> None:
+    """Of rows and columns enough for linear algebra to share them out."""
+    rng = np.random.default_rng(5)
+    Z, ids = rng.normal(size=(240, 3)), [str(k) for k in range(240)]
+    parts = [
+        Dataset(name, ids, Z @ rng.normal(size=(3, d)) + 0.3 * rng.normal(size=(240, d)))
+        for name, d in (("first", 130), ("other", 110))
+    ]
+    data = HeteroData(parts, [Links("first", "other", np.arange(120), np.arange(120))])
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(get_method(key)().fit(data).embedding_.stacked())
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from hetviz._types import Floats, Ints
+from hetviz.core.threads import one_thread
 
 METHODS = ("k-means", "hdbscan", "agglomerative")
 NONE = -1
@@ -91,7 +92,6 @@ def _one_code(code: Ints, place: Ints) -> Ints:
 def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> Ints:
     from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     model: HDBSCAN | AgglomerativeClustering | KMeans
     if method == "hdbscan":
@@ -105,8 +105,7 @@ def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> In
     else:
         k = min(size, len(np.unique(P, axis=0)))
         model = KMeans(n_clusters=k, n_init=3 if half else 10, random_state=random_state)
-    # Its threads wait for each other in a loop: where the cores are shared, ten times slower.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Points that differ by rounding alone leave a group empty, which is as good.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.maximum(np.asarray(model.fit_predict(P), dtype=np.int64), NONE)

@@ -240,11 +240,14 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
 
     Notes
     -----
-    Of Dong, Moses and Li (2011), by pynndescent. About O(n^1.2 d) time.
+    Of Dong, Moses and Li (2011), by pynndescent, on one thread: on more it finds others. About
+    O(n^1.2 d) time.
     """
     from pynndescent import NNDescent
 
-    search = NNDescent(X, n_neighbors=k + 1, metric="euclidean", random_state=random_state)
+    search = NNDescent(
+        X, n_neighbors=k + 1, metric="euclidean", random_state=random_state, n_jobs=1
+    )
     index, distance = search.neighbor_graph
     n = index.shape[0]
     # a row is most often its own nearest, but not where others are equal to it

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from hetviz._types import Floats, Ints, Texts
+from hetviz.core.threads import one_thread
 from hetviz.data.joins.keys import cells_of, column_keys, kept
 from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
 from hetviz.data.model.dataset import Dataset
@@ -187,6 +188,7 @@ def match_by_nearness(
     return paired(data, source, target, i, j, weight=weight, kind="near", told=tuple(told))
 
 
+@one_thread()
 def links_by_nearness(
     data: HeteroData,
     source: str,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetviz._types import Ints
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.edits.edit import global_rows
 from hetviz.errors import DataError, ParameterError, Problem
@@ -88,6 +89,7 @@ class GroupLinks(Sequence[Links]):
         }
 
 
+@one_thread()
 def links_between(
     data: HeteroData,
     rows_a: ArrayLike,

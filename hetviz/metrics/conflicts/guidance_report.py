@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_order
+from hetviz.core.threads import one_thread
 from hetviz.data import Comparisons, HeteroData
 from hetviz.features.relations.comparisons import comparison_table
 from hetviz.metrics.conflicts.conflicts import Conflict, Said, conflicts_of_order, link_conflicts
@@ -114,6 +115,7 @@ class GuidanceReport:
         yield from self.missing
 
 
+@one_thread()
 def guidance_report(
     data: HeteroData, *, contradictions: str = "prune", max_conflicts: int = 100
 ) -> GuidanceReport:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.data.edits.adding import add_all
 from hetviz.data.model.statements import statements
@@ -58,6 +59,7 @@ class Merged:
         }
 
 
+@one_thread()
 def merge_guidance(
     data: HeteroData,
     ours: str | Path | bytes,

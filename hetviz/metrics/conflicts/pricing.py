@@ -11,6 +11,7 @@ import pandas as pd
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.satisfaction import distance_percentiles
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.metrics.conflicts.conflicts import Said
@@ -25,6 +26,7 @@ _MOST_NAMED = 5
 _SAMPLE = 100_000
 
 
+@one_thread()
 def price(
     data: HeteroData,
     embedding: Embedding,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Floats, Ints
+from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.metrics.fit.measured import Measured, Values
 
@@ -47,7 +48,6 @@ def groups_of_map(measured: Measured) -> Groups | None:
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
     placed = np.flatnonzero(measured.placed)
     if not len(placed):
@@ -59,8 +59,7 @@ def groups_of_map(measured: Measured) -> Groups | None:
         chosen = np.sort(rng.choice(placed, _MOST_FITTED, replace=False))
     Y = measured.stacked[chosen]
     k = min(DEFAULT_GROUPS if known is None else len(known[1]), len(np.unique(Y, axis=0)))
-    # Its threads wait for each other in a loop: where the cores are shared, ten times slower.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Points that differ by rounding alone leave a group empty, which is as good.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)

@@ -9,6 +9,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import satisfaction_curve
 from hetviz.core.ordinal.comparisons import comparison_curve
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore
 from hetviz.metrics.fit.measured import Measured
@@ -20,6 +21,7 @@ _SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 121)])
 _LENGTHS = np.linspace(0.0, 1.0, 101)
 
 
+@one_thread()
 def curves(
     data: HeteroData,
     embedding: Embedding,

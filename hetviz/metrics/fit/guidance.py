@@ -14,6 +14,7 @@ from hetviz.core.measures.satisfaction import (
     satisfaction_area,
     satisfaction_curve,
 )
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import Gate, positions_of
 from hetviz.errors import DataError, Problem
@@ -135,6 +136,7 @@ def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | Non
     return float(np.average(values, weights=weights))
 
 
+@one_thread()
 def guidance_curve(
     embedding: Embedding,
     data_or_links: HeteroData | Links | Iterable[Links],

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.clustering import group_measures, spread_ratio
 from hetviz.metrics.fit.guidance import BlockScore, pooled
@@ -63,6 +64,7 @@ class Scores:
         return dict(self.values)
 
 
+@one_thread()
 def evaluate(
     data: HeteroData,
     embedding: Embedding,

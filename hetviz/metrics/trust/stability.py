@@ -8,12 +8,14 @@ import numpy as np
 
 from hetviz._types import Bools, Floats
 from hetviz.core.layout.procrustes import align
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding
 from hetviz.errors import ParameterError
 
 _ROUNDS = 3
 
 
+@one_thread()
 def stability(embeddings: Sequence[Embedding]) -> Floats:
     """Say of each row how much its place stays the same over several maps.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Floats, Ints
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.trust.across import across
 from hetviz.metrics.trust.broken import broken
@@ -71,6 +72,7 @@ class Trust:
         return self._vicinity.nearest_here(row)
 
 
+@one_thread()
 def trust(
     data: HeteroData,
     embedding: Embedding,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.active_learning import Doubts
@@ -83,6 +84,7 @@ class Question:
         }
 
 
+@one_thread()
 def suggest_questions(
     data: HeteroData,
     embedding: Embedding,

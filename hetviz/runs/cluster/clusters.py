@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from hetviz._types import Ints, Texts
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
@@ -65,6 +66,7 @@ class Clustering:
         }
 
 
+@one_thread()
 def clusters(
     data: HeteroData,
     embedding: Embedding,

@@ -17,6 +17,7 @@ import numpy as np
 from hetviz import params as parameters
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method, suggest
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, HetvizError, ParameterError
 from hetviz.metrics.fit.curves import measured_curves
@@ -35,6 +36,7 @@ _FAULT = "Something went wrong inside this method, which is a fault of hetviz an
 _NO_MEMORY = "There is not enough memory for this method with as many items."
 
 
+@one_thread()
 def compare(
     data: HeteroData,
     methods: Sequence[str] | None = None,

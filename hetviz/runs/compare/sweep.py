@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetviz.algorithms.registry import get_method
+from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.params import Choice, DatasetName, Flag, Integer, Param, PerDataset, Real
@@ -19,6 +20,7 @@ _VALUES = 6
 _SPAN = 8.0
 
 
+@one_thread()
 def sweep(
     data: HeteroData,
     method: str,

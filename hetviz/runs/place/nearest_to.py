@@ -11,6 +11,7 @@ import pandas as pd
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
+from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError, ParameterError
 from hetviz.metrics.fit.rows import coordinates_of
@@ -56,6 +57,7 @@ class Answer:
         }
 
 
+@one_thread()
 def nearest_to(
     data: HeteroData,
     fitted_run: FittedRun | BaseEmbedder | Embedding,

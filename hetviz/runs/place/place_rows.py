@@ -14,6 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import methods
 from hetviz.core.graph.neighbors import cross_squared_distances
 from hetviz.core.measures.out_of_sample import Doubt, doubt, usual_distance
+from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
@@ -63,6 +64,7 @@ class Placed:
         return table
 
 
+@one_thread()
 def place_rows(
     data: HeteroData,
     fitted_run: FittedRun | BaseEmbedder,

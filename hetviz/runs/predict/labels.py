@@ -11,6 +11,7 @@ import pandas as pd
 
 from hetviz import params as parameters
 from hetviz.algorithms.registry import get_method
+from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData, Labels
 from hetviz.errors import ParameterError
 from hetviz.features.relations.labelled import LabelColumn, given_values, label_column
@@ -25,6 +26,7 @@ _SHARE = 0.8
 _REPEATS = 3
 
 
+@one_thread()
 def predict_labels(
     data: HeteroData,
     dataset: str,

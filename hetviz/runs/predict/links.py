@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
+from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
 from hetviz.runs.predict.pair_scores import Fitted, PairScorer, known_pairs
@@ -15,6 +16,7 @@ from hetviz.runs.predict.pair_scores import Fitted, PairScorer, known_pairs
 _BLOCK = 2_000_000
 
 
+@one_thread()
 def predict_links(
     data: HeteroData,
     fitted_or_embedding: Fitted | Sequence[Fitted],

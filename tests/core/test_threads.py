@@ -1,0 +1,66 @@
+"""Linear algebra within `one_thread` uses one thread, and has its threads back afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import sklearn.utils  # noqa: F401 - so that OpenMP is loaded
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from hetviz.core.threads import one_thread
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    # Not after `with`: then only this Python thread could set any further limit.
+    limits = threadpool_limits(2)
+    yield
+    limits.restore_original_limits()
+
+
+def counts() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info()}
+
+
+def test_it_ends_with_the_outermost() -> None:
+    np.zeros((2, 2)) @ np.zeros((2, 2))
+    assert counts() == {2}
+    with one_thread():
+        assert counts() == {1}
+        with one_thread():
+            assert counts() == {1}
+        assert counts() == {1}
+    assert counts() == {2}
+
+
+def test_it_ends_with_an_error_too() -> None:
+    @one_thread()
+    def fails() -> None:
+        assert counts() == {1}
+        raise ValueError("on purpose")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="on purpose"):
+            fails()
+        assert counts() == {2}
+
+
+def test_another_thread_that_leaves_first_takes_nothing_away() -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with one_thread():
+            entered.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    entered.wait(10)
+    with one_thread():
+        leave.set()
+        thread.join(10)
+        assert counts() == {1}
+    assert counts() == {2}
