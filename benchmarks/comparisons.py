@@ -21,9 +21,8 @@ from benchmarks.harness import cpu_seconds, report
 from hetviz import Comparisons, Dataset, HeteroData
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.diagonal import weigh_columns
-from hetviz.core.ordinal.embedding import embed_order
+from hetviz.core.ordinal.embedding import Hinge, embed_order
 from hetviz.core.ordinal.fixed_rank import critical
-from hetviz.core.ordinal.hinge import Hinge
 
 DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}

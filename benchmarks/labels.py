@@ -29,8 +29,7 @@ import hetviz
 from benchmarks.coca import ENTITY, mfeat, terror, with_noise
 from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
-from hetviz.core.prediction.gbc_choice import chosen
-from hetviz.core.prediction.gbc_fit import Gbc, GbcSettings, fit_gbc
+from hetviz.core.prediction.gbc import Gbc, GbcSettings, chosen, fit_gbc
 from hetviz.features.relations.labelled import LabelProblem, label_problem
 from hetviz.progress import silent
 from hetviz.runs.predict.label_scores import baselines, error_of, joined_source, split_labels

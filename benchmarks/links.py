@@ -18,8 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 import hetviz
 from benchmarks.harness import cpu_seconds, report
-from hetviz.core.kernels.mkpe import Descent, minimise
-from hetviz.core.kernels.mkpe_scores import Domain, Scores, known_scores
+from hetviz.core.kernels.mkpe import Descent, Domain, Scores, known_scores, minimise
 from hetviz.core.kernels.regression import Design
 from hetviz.core.prediction.kbmf2k import Factorisation, Links, infer
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent

@@ -29,7 +29,7 @@ from benchmarks.papers.judging import judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
 from hetviz import HeteroData, Labels
-from hetviz.core.prediction.gbc_fit import GbcSettings
+from hetviz.core.prediction.gbc import GbcSettings
 from hetviz.runs.predict.label_scores import baselines
 
 TITLE = "Paper 001: heterogeneous learning, gradient boosting consensus"

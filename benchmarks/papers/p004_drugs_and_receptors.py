@@ -18,8 +18,7 @@ from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels
 from benchmarks.papers.judging import apart, judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
-from hetviz.core.kernels.mkpe import minimise
-from hetviz.core.kernels.mkpe_scores import Domain
+from hetviz.core.kernels.mkpe import Domain, minimise
 from hetviz.core.prediction.code import block_of, maximise
 
 TITLE = "Paper 004: preserving multiple kernels, drugs and nuclear receptors"

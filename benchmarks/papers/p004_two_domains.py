@@ -19,8 +19,7 @@ from benchmarks.papers.drawing import curve, legend_below, panels
 from benchmarks.papers.judging import judged, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.stats import above, mean_and_error, told
-from hetviz.core.kernels.mkpe import minimise
-from hetviz.core.kernels.mkpe_scores import Domain, known_scores
+from hetviz.core.kernels.mkpe import Domain, known_scores, minimise
 
 TITLE = "Paper 004: preserving multiple kernels, numerals of two domains"
 NEEDS = (

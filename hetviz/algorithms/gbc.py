@@ -12,15 +12,23 @@ from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.predictor import BasePredictor, Predicted
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
-from hetviz.core.prediction.gbc import CLASSES
-from hetviz.core.prediction.gbc_choice import LAM0, LAM1, MOST_ROUNDS, chosen
-from hetviz.core.prediction.gbc_fit import Gbc, GbcSettings, fit_gbc
-from hetviz.core.prediction.gbc_output import MarginAxes, probabilities, spread
+from hetviz.core.prediction.gbc import (
+    CLASSES,
+    LAM0,
+    LAM1,
+    MOST_ROUNDS,
+    Gbc,
+    GbcSettings,
+    MarginAxes,
+    chosen,
+    fit_gbc,
+    probabilities,
+    spread,
+)
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.label_choice import chosen_problem
-from hetviz.features.relations.labelled import LabelProblem
+from hetviz.features.relations.labelled import LabelProblem, chosen_problem
 from hetviz.params import Choice, Flag, Integer, LabelName, Real
 from hetviz.progress import Part, Progress
 
@@ -155,7 +163,7 @@ class GradientBoostingConsensus(BasePredictor):
                 "training": "by the labels that it learned from, as in the thesis",
                 "equal": "all alike",
             },
-            details="See `hetviz.core.prediction.gbc_fit.GbcSettings`.",
+            details="See `hetviz.core.prediction.gbc.GbcSettings`.",
         ),
     ] = "holdout"
     consensus: Annotated[
@@ -179,7 +187,7 @@ class GradientBoostingConsensus(BasePredictor):
             low=1.0,
             high=10.0,
             advanced=True,
-            details="See `hetviz.core.prediction.gbc_fit.GbcSettings`.",
+            details="See `hetviz.core.prediction.gbc.GbcSettings`.",
         ),
     ] = 2.0
     connectivity: Annotated[

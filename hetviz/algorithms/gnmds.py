@@ -11,12 +11,12 @@ from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
-from hetviz.core.ordinal.hinge import Hinge
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.compared_problems import all_compared, spread_over
+from hetviz.features.relations.compared import all_compared, spread_over
 from hetviz.params import Real
 from hetviz.progress import Progress
 

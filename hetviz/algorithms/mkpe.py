@@ -11,16 +11,14 @@ from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
-from hetviz.core.kernels.mkpe import Result, minimise, place
-from hetviz.core.kernels.mkpe_scores import Domain, Scores
+from hetviz.core.kernels.mkpe import Domain, Result, Scores, minimise, place
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.connected import joined_parts
-from hetviz.features.relations.link_scores import link_scores
-from hetviz.features.relations.scored_pairs import ScoredPairs, scored_pairs
+from hetviz.features.relations.link_scores import ScoredPairs, link_scores, scored_pairs
 from hetviz.features.spaces.inputs import Inputs, inputs_of
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for

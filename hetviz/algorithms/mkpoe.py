@@ -11,15 +11,20 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
-from hetviz.core.ordinal.fixed_rank import critical, flat_embedding
-from hetviz.core.ordinal.hinge import Hinge
-from hetviz.core.ordinal.strength import choose_beta
+from hetviz.core.ordinal.embedding import Hinge
+from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.compared import VIEW_KINDS, largest
-from hetviz.features.relations.compared_problems import Problem, by_entity, entity_rows, joined
-from hetviz.features.relations.compared_solution import Solution
+from hetviz.features.relations.compared import (
+    VIEW_KINDS,
+    Problem,
+    Solution,
+    by_entity,
+    entity_rows,
+    joined,
+    largest,
+)
 from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
 

@@ -13,7 +13,7 @@ from hetviz.core.ordinal.constant_shift import constant_shift
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.compared_problems import all_compared, spread_over
+from hetviz.features.relations.compared import all_compared, spread_over
 from hetviz.progress import Progress
 
 MOST_OBJECTS = 4_000

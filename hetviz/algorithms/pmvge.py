@@ -13,8 +13,15 @@ from hetviz._types import Bools, Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
-from hetviz.core.prediction.pmvge import SIMILARITIES, Block, Net, Objective, block_of
-from hetviz.core.prediction.pmvge_fit import Trained, train
+from hetviz.core.prediction.pmvge import (
+    SIMILARITIES,
+    Block,
+    Net,
+    Objective,
+    Trained,
+    block_of,
+    train,
+)
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied

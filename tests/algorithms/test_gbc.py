@@ -13,8 +13,7 @@ import pytest
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.algorithms import gbc as module
 from hetviz.algorithms.gbc import GradientBoostingConsensus
-from hetviz.core.prediction.gbc import CLASSES, NUMBER
-from hetviz.core.prediction.gbc_choice import LAM0
+from hetviz.core.prediction.gbc import CLASSES, LAM0, NUMBER
 from hetviz.errors import DataError, DataWarning, HetvizError, NotApplicableError, ParameterError
 from hetviz.features import table as tables
 from hetviz.features.relations.labelled import label_column, label_problem

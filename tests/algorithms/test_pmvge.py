@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import hetviz
 from hetviz.algorithms.pmvge import PMvGE
-from hetviz.core.prediction import pmvge_fit
+from hetviz.core.prediction import pmvge
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning
 from hetviz.metrics.fit.summary import evaluate
@@ -97,8 +97,8 @@ def test_words_without_links_are_left_off() -> None:
 
 
 def test_very_many_pairs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmvge_fit, "EXACT_PAIRS", 10)
-    monkeypatch.setattr(pmvge_fit, "BATCH", 256)
+    monkeypatch.setattr(pmvge, "EXACT_PAIRS", 10)
+    monkeypatch.setattr(pmvge, "BATCH", 256)
     model = PMvGE(within="ignored", n_iter=60).fit(WORLD)
     assert "steps" in model.stopping_reason_
     assert evaluate(WORLD, model.embedding_).to_dict()["link_auc"] > 0.8

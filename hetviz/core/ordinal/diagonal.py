@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from hetviz._types import Floats, Ints
-from hetviz.core.ordinal.hinge import Hinge
+from hetviz.core.ordinal.embedding import Hinge
 
 MAX_PASSES = 60
 _NEW_COLUMNS = 100

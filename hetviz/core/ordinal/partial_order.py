@@ -16,7 +16,7 @@ import rustworkx as rx
 from numpy.typing import NDArray
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.ordinal.acyclic import maximal_acyclic, shortest_cycles
+from hetviz.core.ordinal.acyclic import maximal_acyclic, on_cycle, shortest_cycles
 from hetviz.errors import ParameterError
 
 KEPT, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
@@ -307,3 +307,37 @@ def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise ParameterError(f"{name} = {value!r}; it must be one of {words}.")
+
+
+def circles_through(pairs: Any, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
+    """Find a shortest circle through each of some comparisons.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (m, 4)
+        As for `hetviz.core.ordinal.partial_order.partial_order`.
+    which : ndarray of int
+        Rows of interest.
+
+    Returns
+    -------
+    list of tuple of tuple of int
+        Of each circle the rows that make each of its statements, the row of interest among the
+        first; rows that are on no circle give none, and no circle occurs twice.
+
+    Notes
+    -----
+    O(m log m), and one search a circle.
+    """
+    near, far, ends = vertices(np.asarray(pairs, dtype=np.int64).reshape(-1, 4))
+    possible = np.flatnonzero((near != far) & (ends[far, 0] != ends[far, 1]))
+    both = np.column_stack([near[possible], far[possible]])
+    edges, of_row = np.unique(both, axis=0, return_inverse=True)
+    of_row = of_row.reshape(-1)
+    asked = of_row[np.isin(possible, which)]
+    asked = asked[on_cycle(edges)[asked]]
+    found: dict[frozenset[int], tuple[tuple[int, ...], ...]] = {}
+    for cycle in shortest_cycles(edges, np.unique(asked)):
+        rows = tuple(tuple(possible[of_row == edge].tolist()) for edge in cycle)
+        found.setdefault(frozenset(cycle.tolist()), rows)
+    return list(found.values())

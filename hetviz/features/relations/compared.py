@@ -1,18 +1,23 @@
-"""The views of compared objects: features of equal size, few enough for the objects compared."""
+"""Comparisons as problems to solve: the views compared, and where everything lies in the end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Matrix, Texts, is_sparse
-from hetviz.data import Dataset
+from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.fixed_rank import Flat
+from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
+from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import KINDS, Basis, fit_basis
+from hetviz.features.spaces.projection import Projection, guidance_of, project
+from hetviz.params import value_for
 
 VIEW_KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
@@ -275,3 +280,304 @@ def _inner_products(view: View, X: Any) -> Floats:
     u = np.asarray(X @ view.mean)
     K = K - u[:, None] - u[None, :] + float(view.mean @ view.mean)
     return np.asarray(view.scale**2 * (K + K.T) / 2)
+
+
+JOINED = "all datasets, joined by their links"
+JOINED_AXES = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Comparisons among the objects of some datasets, and the views of these objects.
+
+    Attributes
+    ----------
+    name : str
+        The entity, or `JOINED`.
+    numbers : mapping of str to ndarray of shape (n,)
+        Object that each row shows, by dataset.
+    views : tuple of View
+    rows : ndarray of shape (m,)
+        Rows of ``data.comparisons`` that belong here.
+    pairs : ndarray of shape (m, 4)
+        The same as objects.
+    weight : ndarray of shape (m,)
+    """
+
+    name: str
+    numbers: Mapping[str, Ints]
+    views: tuple[View, ...]
+    rows: Ints
+    pairs: Ints
+    weight: Floats
+
+    def ordered(self, **options: Any) -> PartialOrder:
+        """Return the partial order of its comparisons, see `partial_order`."""
+        return partial_order(self.pairs, self.weight, **options)
+
+    def described(self) -> Ints:
+        """Return the objects that some view has, in order."""
+        return np.unique(np.concatenate([view.at for view in self.views]))
+
+    def known(self) -> Problem:
+        """Return the problem with the comparisons of described objects only."""
+        kept = np.isin(self.pairs, self.described()).all(axis=1)
+        return replace(self, rows=self.rows[kept], pairs=self.pairs[kept], weight=self.weight[kept])
+
+
+def by_entity(
+    data: HeteroData,
+    features: str | Mapping[str, str] = "auto",
+    weights: float | Mapping[str, float] = 1.0,
+    random_state: int = 0,
+) -> list[Problem]:
+    """Return one problem for each entity that has comparisons and a view.
+
+    Parameters
+    ----------
+    data : HeteroData
+        With comparisons.
+    features : str or mapping of str to str
+        Kind of each view, see `hetviz.features.relations.compared.VIEW_KINDS`.
+    weights : float or mapping of str to float
+        Factor of the kernel of each view; 0 leaves it out.
+    random_state : int
+
+    Returns
+    -------
+    list of Problem
+        A comparison belongs to the entity of all four of its ends; those of different entities
+        belong nowhere.
+    """
+    found = []
+    for entity, rows in entity_rows(data).items():
+        numbers = {name: data.object_of[data.offsets[name]] for name in data.views(entity)}
+        views = tuple(
+            view_of(
+                data[name],
+                value_for(features, name, "auto"),
+                weight,
+                at,
+                random_state,
+            )
+            for name, at in numbers.items()
+            if not data[name].is_featureless
+            and (weight := weights.get(name, 1.0) if isinstance(weights, Mapping) else 1.0) > 0
+        )
+        if views and len(rows):
+            found.append(_problem(data, entity, numbers, views, rows, data.object_of))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _OfProjection:
+    """Places of new rows on the axes of a guided projection."""
+
+    projection: Projection
+
+    def __call__(self, rows: NewRows) -> Any:
+        return self.projection.place({rows.dataset.name: rows})[rows.dataset.name]
+
+
+def joined(data: HeteroData, random_state: int = 0) -> Problem:
+    """Return one problem of all datasets, by features that their links make comparable.
+
+    Every row is an object, described by its place on up to 30 axes of a guided projection, wider
+    where linked rows agree more; rows that no link or feature places are not described.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        When the links leave no axis.
+    """
+    bases = {name: fit_basis(dataset) for name, dataset in data.datasets.items()}
+    projection = project(
+        bases,
+        guidance_of(data),
+        title="Joining the datasets by their links",
+        n_components=JOINED_AXES,
+        gamma=0.1,
+        spread=1.0,
+        random_state=random_state,
+    )
+    numbers = {name: np.arange(rows.start, rows.stop) for name, rows in data.offsets.items()}
+    places = np.vstack(list(projection.coordinates.values()))
+    placed = np.flatnonzero(np.isfinite(places).all(axis=1))
+
+    labels = [f"axis {axis + 1}" for axis in range(places.shape[1])]
+    view = scaled_view(JOINED, "linear", places[placed], placed, labels, _OfProjection(projection))
+    everything = np.arange(0 if data.comparisons is None else len(data.comparisons))
+    own = np.arange(data.n_rows)
+    return _problem(data, JOINED, numbers, (view,), everything, own)
+
+
+def all_compared(data: HeteroData) -> tuple[Ints, Ints, Floats]:
+    """Return the objects in any comparison, whatever they are, and the comparisons among these.
+
+    Returns
+    -------
+    objects : ndarray of shape (n,)
+        Numbers of objects (``data.object_of``), in order.
+    pairs : ndarray of shape (m, 4)
+        Places in `objects`.
+    weight : ndarray of shape (m,)
+    """
+    if data.comparisons is None:
+        return np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros(0)
+    pairs = data.object_of[data.comparisons.pairs]
+    objects, local = np.unique(pairs, return_inverse=True)
+    return objects, local.reshape(-1, 4), data.comparisons.weight
+
+
+def spread_over(data: HeteroData, objects: Ints, Y: Floats) -> dict[str, Floats]:
+    """Return places of objects as places of all rows, by dataset; NaN for other objects."""
+    out = np.full((data.n_objects, Y.shape[1]), np.nan)
+    out[objects] = Y
+    return {name: out[data.object_of[rows]] for name, rows in data.offsets.items()}
+
+
+def entity_rows(data: HeteroData) -> dict[str, Ints]:
+    """Return the rows of ``data.comparisons`` whose ends all belong to one entity, by entity."""
+    if data.comparisons is None:
+        return {}
+    names = list(data.entities)
+    owner = np.concatenate(
+        [np.full(len(part), names.index(part.entity)) for part in data.datasets.values()]
+    )
+    ends = owner[data.comparisons.pairs]
+    same = (ends == ends[:, :1]).all(axis=1)
+    return {
+        entity: np.flatnonzero(same & (ends[:, 0] == number)) for number, entity in enumerate(names)
+    }
+
+
+def _problem(
+    data: HeteroData,
+    name: str,
+    numbers: Mapping[str, Ints],
+    views: tuple[View, ...],
+    rows: Ints,
+    object_of: Ints,
+) -> Problem:
+    compared = data.comparisons
+    if compared is None:
+        return Problem(name, numbers, views, rows, np.zeros((0, 4), np.int64), np.zeros(0))
+    pairs = object_of[compared.pairs[rows]]
+    return Problem(name, numbers, views, rows, pairs, compared.weight[rows]).known()
+
+
+@dataclass(eq=False)
+class Solution:
+    """One problem, and what is known of its solution so far.
+
+    Attributes
+    ----------
+    problem : Problem
+    order : PartialOrder or None
+        What became of its comparisons.
+    objects : ndarray of shape (n_objects,)
+        Objects in comparisons that remain.
+    parts : list of Part
+        Each view as the solver sees it.
+    maps : list of ndarray of shape (r_p, k)
+        Of each view's own features; empty before the first pass.
+    flat : Flat or None
+        None before the end, and where no comparison remains.
+    tried : dict of float to float
+        Share of comparisons kept while held out, by strength.
+    """
+
+    problem: Problem
+    order: PartialOrder | None = None
+    objects: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    parts: list[Part] = field(default_factory=list)
+    maps: list[Floats] = field(default_factory=list)
+    flat: Flat | None = None
+    tried: dict[float, float] = field(default_factory=dict)
+
+    def begin(self, order: PartialOrder, diagonal: bool) -> Ints:
+        """Prepare the views of the objects compared; return the comparisons among these."""
+        self.order = order
+        if not len(order.pairs):
+            return order.pairs
+        self.objects, local = np.unique(order.pairs, return_inverse=True)
+        views = self.problem.views
+        self.parts = [part_of(view, self.objects, diagonal=diagonal) for view in views]
+        return np.asarray(local.reshape(-1, 4))
+
+    def keep(self, parts: list[Floats]) -> None:
+        """Keep maps of the solver's features as maps of the views' own."""
+        self.maps = [part.back(A) for part, A in zip(self.parts, self._by_view(parts), strict=True)]
+
+    def _by_view(self, parts: list[Floats]) -> list[Floats]:
+        stacked = np.vstack(parts)
+        return np.split(stacked, np.cumsum([p.features.shape[1] for p in self.parts])[:-1])
+
+    def places(self, k: int) -> dict[str, Floats]:
+        """Return the places of all rows, by dataset; NaN for objects that no view has."""
+        problem = self.problem
+        size = 1 + max(int(at.max(initial=0)) for at in problem.numbers.values())
+        Y = np.full((size, k), np.nan)
+        Y[problem.described()] = 0.0
+        for view, B in zip(problem.views, self.maps, strict=True):
+            Y[view.at] += view.places(view.raw, B)
+        return {name: Y[at] for name, at in problem.numbers.items()}
+
+    def of_new(
+        self, new: Mapping[str, NewRows], k: int, fitted: Mapping[str, Dataset]
+    ) -> dict[str, Floats]:
+        """Return the places of new rows: by all views that the new rows or fitted ones show."""
+        shown: dict[str, Floats] = {}
+        joint = self.problem.name == JOINED
+        for view, B in zip(self.problem.views, self.maps, strict=True):
+            for name, rows in new.items():
+                if not joint and view.name != name:
+                    continue
+                Y = view.places(view.of_new(rows), B)
+                for id, place in zip(rows.dataset.ids, Y, strict=True):
+                    key = f"{name}\0{id}" if joint else id
+                    shown[key] = shown.get(key, 0.0) + place
+            if not joint:
+                ids = list(dict.fromkeys(id for rows in new.values() for id in rows.dataset.ids))
+                row = fitted[view.name].find(ids)
+                there = np.flatnonzero(row >= 0)
+                Y = view.places(view.raw[row[there]], B)
+                for at, place in zip(there.tolist(), Y, strict=True):
+                    shown[ids[at]] = shown.get(ids[at], 0.0) + place
+        nowhere = np.full(k, np.nan)
+        return {
+            name: np.array(
+                [shown.get(f"{name}\0{id}" if joint else id, nowhere) for id in rows.dataset.ids]
+            ).reshape(-1, k)
+            for name, rows in new.items()
+        }
+
+    def figures(self) -> dict[str, Any]:
+        """Return what is known of the optimum, JSON-ready."""
+        if self.flat is None:
+            return {}
+        tried = {"held_out_by_beta": self.tried} if self.tried else {}
+        return {**self.flat.figures(self.kept), **tried}
+
+    def weights(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+        """Return the share of each view in the optimum, and the weight of each of its columns."""
+        if self.flat is None:
+            return {}, {}
+        by_view = self._by_view(self.flat.optimal)
+        sizes = np.array([float((A**2).sum()) for A in by_view])
+        shares = sizes / (sizes.sum() or 1.0)
+        names = [view.name for view in self.problem.views]
+        columns = {
+            view.name: dict(column_weights(view, part, A, self.objects))
+            for view, part, A in zip(self.problem.views, self.parts, by_view, strict=True)
+        }
+        return dict(zip(names, shares.tolist(), strict=True)), columns
+
+    def kept(self, parts: list[Floats]) -> float:
+        """Return the share of the comparisons in the problem that a map of its objects keeps."""
+        if self.order is None:
+            return float("nan")
+        features = [part.features for part in self.parts]
+        Y = sum(Phi @ A for Phi, A in zip(features, self._by_view(parts), strict=True))
+        local = np.searchsorted(self.objects, self.order.pairs)
+        return comparison_accuracy(np.asarray(Y), local, self.order.weight)

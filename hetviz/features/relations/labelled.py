@@ -3,20 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Matrix, Texts
-from hetviz.core.prediction.gbc import CLASSES, NUMBER
-from hetviz.core.prediction.gbc_held_out import GbcSource
+from hetviz._types import Floats, Matrix, Texts, is_sparse
+from hetviz.core.prediction.gbc import CLASSES, NUMBER, GbcSource
 from hetviz.data import Dataset, HeteroData
-from hetviz.errors import DataError, NotApplicableError, ParameterError, Problem
-from hetviz.features.columns.types import Column
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.features.columns import block
+from hetviz.features.columns.types import Column, infer
 from hetviz.features.known import groups_of, known_columns
-from hetviz.features.relations.tree_features import tree_features
 from hetviz.features.spaces.sources import EntitySources, entity_sources
+
+
+def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
+    """Return features as trees should see them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    X : array or csr of shape (n, p)
+        Features of its rows, as given or through a kernel.
+    label : str
+        Column to be learned.
+
+    Returns
+    -------
+    array or csr of shape (n, at most p)
+        Of features as given those that were made of `label` are left out, and dense ones are NaN
+        where the cell of the table was missing.
+    """
+    if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
+        return X
+    if not is_sparse(X):
+        X = _with_gaps(dataset, np.array(X, dtype=np.float64))
+    kept = _not_of(dataset, label)
+    return X if len(kept) == X.shape[1] else X[:, kept]
+
+
+def without_column(dataset: Dataset, name: str) -> Dataset:
+    """Return the dataset without the features that were made of a column of its table."""
+    if dataset.X is None:
+        return dataset
+    kept = _not_of(dataset, name)
+    if len(kept) == dataset.X.shape[1]:
+        return dataset
+    names = tuple((dataset.feature_names or ())[place] for place in kept)
+    return replace(dataset, X=dataset.X[:, kept] if kept else None, feature_names=names or None)
+
+
+def _not_of(dataset: Dataset, name: str) -> list[int]:
+    """Return the features that were not made of a column, by their names."""
+    if dataset.X is None or dataset.feature_names is None:
+        return list(range(0 if dataset.X is None else dataset.X.shape[1]))
+    own = (name, f"log {name}", f"{name} (missing)")
+    starts = (f"{name}=", f"{name}~")
+    return [
+        place
+        for place, text in enumerate(dataset.feature_names)
+        if text not in own and not text.startswith(starts)
+    ]
+
+
+def _with_gaps(dataset: Dataset, X: Floats) -> Floats:
+    """Write NaN where the cell of the table that a feature was made of is missing."""
+    recipe = (dataset.recipe or {}).get("features")
+    steps = block.upgraded(recipe)["columns"] if recipe else []
+    widths = [len(block.names(step)) for step in steps]
+    if dataset.table is None or sum(widths) != X.shape[1]:
+        return X
+    start = 0
+    for step, width in zip(steps, widths, strict=True):
+        for name in step["columns"]:
+            if name in dataset.table.columns:
+                values = infer(name, dataset.table[name], step.get("decimal", ".")).values
+                missing = np.array([v is None or v != v for v in values])
+                X[missing, start : start + width] = np.nan
+        start += width
+    return X
+
 
 MOST_CLASSES = 100
 LEAST_KNOWN = 4
@@ -278,3 +345,66 @@ def _reasons_against(problem: LabelProblem) -> list[str]:
     elif len(np.unique(problem.y[known])) < 2:
         reasons.append(f"{where} is the same for all items where it is known.")
     return reasons
+
+
+def chosen_problem(
+    data: HeteroData,
+    label: str | None,
+    *,
+    key: str,
+    title: str,
+    task: str = "auto",
+    features: str | Mapping[str, str] = "auto",
+    random_state: int = 0,
+) -> LabelProblem:
+    """Gather what there is to learn a label from; of several labels the first that can be learned.
+
+    Parameters
+    ----------
+    data : HeteroData
+    label : str or None
+        ``"dataset:column"``, a label or a column of the table; a dataset for its labels; None for
+        all labels.
+    key, title : str
+        Of the method, for messages.
+    task, features, random_state
+        See `hetviz.features.relations.labelled.label_problem`.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+        If `label` names nothing, or a column that cannot be learned.
+    hetviz.errors.NotApplicableError
+        If no label can be learned; it says why of each.
+    """
+    reasons: list[str] = []
+    found = _labels(data, label, key)
+    for dataset, column in found:
+        try:
+            return label_problem(
+                data, dataset, column, task=task, features=features, random_state=random_state
+            )
+        except NotApplicableError as error:
+            reasons += error.reasons
+        except HetvizError as error:
+            if label is not None and ":" in label:
+                raise
+            reasons.append(str(error))
+    if not found:
+        reasons = [f"Dataset {label} has no label."]
+    raise NotApplicableError(title, dict.fromkeys(reasons))
+
+
+def _labels(data: HeteroData, label: str | None, key: str) -> list[tuple[str, str]]:
+    """Return the labels that are meant, as dataset and column."""
+    if label is None or label in data.datasets:
+        return [(c.dataset, c.name) for c in data.labels if label in (None, c.dataset)]
+    named = [name for name in data.datasets if label.startswith(f"{name}:")]
+    dataset = max(named, key=len, default="")
+    column = label[len(dataset) + 1 :]
+    if not dataset or not column:
+        raise ParameterError(
+            f"{key}: label = {label!r}; give dataset:column, or one of the datasets "
+            f"{', '.join(data.datasets)}."
+        )
+    return [(dataset, column)]

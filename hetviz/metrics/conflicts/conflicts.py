@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Bools
-from hetviz.core.ordinal.cycles import circles_through
 from hetviz.core.ordinal.must_cannot import Chain, contradictions
-from hetviz.core.ordinal.partial_order import PartialOrder
+from hetviz.core.ordinal.partial_order import PartialOrder, circles_through
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import add_all
 from hetviz.data.model.statements import statement_keys, statement_rows

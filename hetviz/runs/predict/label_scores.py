@@ -12,9 +12,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, is_sparse
 from hetviz.core.prediction import gbc
-from hetviz.core.prediction.gbc_fit import GbcSettings, fit_gbc
-from hetviz.core.prediction.gbc_held_out import GbcSource
-from hetviz.core.prediction.gbc_output import probabilities
+from hetviz.core.prediction.gbc import GbcSettings, GbcSource, fit_gbc, probabilities
 from hetviz.features.relations.labelled import LabelProblem
 from hetviz.progress import Part, Progress
 

@@ -18,8 +18,7 @@ from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, se
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.labelled import LabelColumn, given_values
-from hetviz.features.relations.tree_features import without_column
+from hetviz.features.relations.labelled import LabelColumn, given_values, without_column
 from hetviz.features.spaces.basis import fit_basis
 
 LEAST_LABELS = 5

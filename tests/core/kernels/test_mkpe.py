@@ -9,8 +9,7 @@ import pytest
 
 from hetviz.core.gradcheck import gradient_error
 from hetviz.core.kernels import mkpe_loops as kernels
-from hetviz.core.kernels.mkpe import Descent, minimise, place
-from hetviz.core.kernels.mkpe_scores import Domain, known_scores
+from hetviz.core.kernels.mkpe import Descent, Domain, known_scores, minimise, place
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 

@@ -10,8 +10,7 @@ from scipy.linalg import eigh
 from scipy.optimize import linprog
 
 from hetviz.core.ordinal.diagonal import weigh_columns
-from hetviz.core.ordinal.embedding import canonical, critical_beta, embed_in, embed_order
-from hetviz.core.ordinal.hinge import Hinge
+from hetviz.core.ordinal.embedding import Hinge, canonical, critical_beta, embed_in, embed_order
 
 N, M = 14, 60
 

@@ -14,11 +14,18 @@ from hetviz.core.gradcheck import gradient_error
 from hetviz.core.prediction import boosting as trees
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.boosting import TreeSettings, boosted
-from hetviz.core.prediction.gbc import prior_of
-from hetviz.core.prediction.gbc_choice import LAM0, LAM1, chosen
-from hetviz.core.prediction.gbc_fit import GbcSettings, fit_gbc
-from hetviz.core.prediction.gbc_held_out import GbcSource
-from hetviz.core.prediction.gbc_output import MarginAxes, probabilities, spread
+from hetviz.core.prediction.gbc import (
+    LAM0,
+    LAM1,
+    GbcSettings,
+    GbcSource,
+    MarginAxes,
+    chosen,
+    fit_gbc,
+    prior_of,
+    probabilities,
+    spread,
+)
 from hetviz.progress import silent
 
 FAST = GbcSettings(n_rounds=12, lam0=1.0, lam1=0.0)

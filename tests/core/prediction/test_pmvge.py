@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from hetviz.core.gradcheck import gradient_error
 from hetviz.core.prediction import pmvge
-from hetviz.core.prediction.pmvge import Net, Objective, block_of
-from hetviz.core.prediction.pmvge_fit import train
+from hetviz.core.prediction.pmvge import Net, Objective, block_of, train
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 

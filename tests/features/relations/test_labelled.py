@@ -8,7 +8,7 @@ import pytest
 
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, NotApplicableError, ParameterError
-from hetviz.features.relations.label_choice import chosen_problem
+from hetviz.features.relations.labelled import chosen_problem
 
 IDS = [f"i{k}" for k in range(8)]
 X = np.random.default_rng(0).normal(size=(8, 2))

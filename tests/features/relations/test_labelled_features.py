@@ -7,7 +7,7 @@ import pandas as pd
 
 from hetviz.data import Dataset
 from hetviz.features.recipe import make_features
-from hetviz.features.relations.tree_features import tree_features, without_column
+from hetviz.features.relations.labelled import tree_features, without_column
 
 TABLE = pd.DataFrame(
     {
