@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from hetviz.plots.density import Window, category_tints, density_image
 
 from benchmarks.harness import cpu_seconds, peak_memory_mb, report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.plots.density import Window, category_tints, density_image
 from hetviz.plots.palette import tokens
 from hetviz.ui.map import description, links_of_rows, search, selection_codec
 from hetviz.ui.map import parts as map_parts

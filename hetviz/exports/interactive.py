@@ -13,8 +13,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
 from hetviz.plots.colour import Colouring, number_range, spoken
-from hetviz.plots.label_placement import Frame, name_anchors
-from hetviz.plots.labels import LONGEST_NAME, NAME_FONT
+from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import NUMBERS, Theme, mix, shape_of, text_colour, tokens
 from hetviz.plots.planar import drawn, unjoined
 from hetviz.plots.text import is_word, short

@@ -20,9 +20,8 @@ from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
-from hetviz.plots.colour import Colouring
+from hetviz.plots.colour import Colouring, map_alt
 from hetviz.plots.curve import curve_alt, kept_at, usual_place
-from hetviz.plots.map import map_alt
 from hetviz.plots.paper import written
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map

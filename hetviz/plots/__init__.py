@@ -2,8 +2,6 @@
 
 from hetviz.plots.colour import Colouring, ColourOption, colour_options, colouring
 from hetviz.plots.curve import curve_alt, curve_figure
-from hetviz.plots.labels import hide_rules
-from hetviz.plots.map import MapPicture, map_figure
 from hetviz.plots.palette import GLYPHS, Theme, tokens
 from hetviz.plots.still import still_map
 
@@ -11,14 +9,11 @@ __all__ = [
     "GLYPHS",
     "ColourOption",
     "Colouring",
-    "MapPicture",
     "Theme",
     "colour_options",
     "colouring",
     "curve_alt",
     "curve_figure",
-    "hide_rules",
-    "map_figure",
     "still_map",
     "tokens",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -256,3 +256,12 @@ def _from_same_object(data: HeteroData, out: Array, missing: Bools, nothing: flo
     by_object = np.full(data.n_objects, nothing, dtype=out.dtype)
     by_object[data.object_of[~missing]] = out[~missing]
     out[missing] = by_object[data.object_of[missing]]
+
+
+def map_alt(data: HeteroData, colouring: Colouring, hidden: Collection[str] = ()) -> str:
+    """Say in words what the map shows."""
+    kinds = [f"{len(d):,} {name}" for name, d in data.datasets.items() if name not in hidden]
+    words = f"Map of {' and '.join(kinds) or 'nothing'}, coloured by {colouring.option.title}"
+    if colouring.categories:
+        words += ": " + ", ".join(map(spoken, colouring.categories))
+    return words + "."

@@ -10,6 +10,10 @@ import numpy as np
 
 from hetviz._types import Bools, Floats
 
+NAME_FONT = 16
+LONGEST_NAME = 28
+"""Of the name of a group: its size in pixels, and the signs that are written of it."""
+
 _SAMPLE = 800
 _CELL = 0.06
 _CANDIDATES = 25
@@ -166,27 +170,6 @@ def name_places(
     covered = (away < 0.99 * np.array([width, height])).all(axis=2).sum(axis=1)
     nearest: Floats = places[np.argsort(covered, kind="stable")[:_CANDIDATES]]
     return nearest
-
-
-def place_names(
-    board: Board,
-    groups: Iterable[tuple[str, Floats]],
-    dots: Floats,
-    font: float,
-) -> dict[str, tuple[float, float]]:
-    """Place each group's name at the first of its `name_places` that is free, in pixels.
-
-    A name whose group has no free place near its dense part is left out.
-    """
-    reach = _CELL * max(board.width, board.height)
-    found: dict[str, tuple[float, float]] = {}
-    for name, at in groups:
-        size = name_size(name, font)
-        for x, y in name_places(at, dots, size, reach).tolist():
-            if board.put(x, y, *size):
-                found[name] = (x, y)
-                break
-    return found
 
 
 def name_anchors(frame: Frame, at: Floats, dots: Floats, name: str, font: float) -> Floats:

@@ -51,13 +51,32 @@ def array(key: str, kind: str) -> NDArray[Any]:
     return np.frombuffer(found.content, dtype=kind)
 
 
+def places(spec: dict[str, Any]) -> NDArray[np.float32]:
+    """Read places as the browser does."""
+    geometry = spec["geometry"]
+    found = np.full((spec["n"], 2), np.nan)
+    low, high = np.array(geometry["extent"]).reshape(2, 2)
+    for k, key in enumerate(geometry["pieces"]):
+        planes = array(key, "|u1")
+        m = len(planes) // 5
+        high_bits = np.frombuffer(planes[: 4 * m].tobytes(), "<u2").reshape(2, m).T.astype(np.int64)
+        low_bits = np.column_stack([planes[4 * m :] & 15, planes[4 * m :] >> 4])
+        steps = high_bits * 16 + low_bits
+        there = low + steps * (high - low) / (2**20 - 2)
+        found[k :: len(geometry["pieces"])] = np.where(steps < 2**20 - 1, there, np.nan)
+    return found.astype(np.float32)
+
+
 def test_the_browser_gets_places_colours_and_order() -> None:
     state = example()
     assert state.run is not None and state.data is not None
     spec = told(state)
-    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    points = places(spec)
     given_places = state.run.embedding.stacked()
-    np.testing.assert_array_equal(points, given_places.astype(np.float32))
+    width = np.nanmax(given_places, axis=0) - np.nanmin(given_places, axis=0)
+    np.testing.assert_array_less(np.nanmax(np.abs(points - given_places), axis=0), 1e-6 * width)
+    np.testing.assert_array_equal(np.isnan(points), np.isnan(given_places))
+    np.testing.assert_array_equal(points, parts.geometry(state, state.run).points)
     code = array(spec["colour"]["key"], "|i1")
     assert [spec["colour"]["categories"][k] for k in code[:4]] == ["P", "Q", "R", "P"]
     assert len(spec["colour"]["palette"]) == len(spec["colour"]["text"]) == 3
@@ -110,7 +129,7 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_stand_among_their_group_inside_the_frame() -> None:
     state = example(n=600)
     spec = told(state)
-    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    points = places(spec)
     code = array(spec["colour"]["key"], "|i1")
     assert {name["text"] for name in spec["names"]} == {"P", "Q", "R"}
     for name in spec["names"]:
@@ -124,7 +143,7 @@ def test_names_stand_among_their_group_inside_the_frame() -> None:
 def test_on_a_small_map_names_stand_beside_the_dots() -> None:
     state = example(n=30)
     spec = told(state)
-    points = array(spec["geometry"], "<f4").reshape(-1, 2)
+    points = places(spec)
     for name in spec["names"]:
         assert np.abs(points - name["at"][0]).max(axis=1)[: len(points) - 1].min() > 1e-3
 
@@ -154,7 +173,7 @@ def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
     state = replace(example(), chosen=None)
     spec = description.spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
     assert spec["live"] == {"job": "j1", "title": "First map"}
-    assert np.isnan(array(spec["geometry"], "<f4")).all()
+    assert np.isnan(places(spec)).all()
     assert spec["names"] == []
 
 
@@ -192,13 +211,21 @@ def test_far_off_and_tiny_maps_survive_single_precision() -> None:
         assert len(np.unique(placed, axis=0)) == len(placed)
 
 
-def test_above_the_limit_a_sample_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "DENSITY_LIMIT", 50)
+def test_a_large_layout_travels_in_pieces_each_a_sample_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = places(told(example()))
+    monkeypatch.setattr(parts, "PIECE_ROWS", 20)
+    spec = told(example())
+    assert len(spec["geometry"]["pieces"]) == 4
+    np.testing.assert_array_equal(places(spec), whole)
+
+
+def test_of_very_many_items_a_sample_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MANY", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
-    spec = told(state)
-    sample = array(spec["density"]["sample"], "<i4")
-    assert set(sample.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
-    assert set(array(spec["order"], "<i4").tolist()) == set(sample.tolist())
+    order = array(told(state)["order"], "<i4")
+    assert set(order.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
 
 
 def test_a_sample_leaves_out_no_part_of_the_map() -> None:
@@ -253,80 +280,11 @@ def test_bits_beyond_the_last_row_are_refused() -> None:
         selection_codec.rows_of_bits(text, 7)
 
 
-def brute_force(points: NDArray[Any], corners: list[tuple[float, float]]) -> list[int]:
-    found = []
-    for row, (x, y) in enumerate(points.astype(np.float64).tolist()):
-        odd = False
-        for (x1, y1), (x2, y2) in zip(corners, corners[1:] + corners[:1], strict=True):
-            if (y1 <= y) != (y2 <= y) and x < x1 + (y - y1) / (y2 - y1) * (x2 - x1):
-                odd = not odd
-        if odd:
-            found.append(row)
-    return found
-
-
-coordinate = st.integers(-4, 4).map(float) | st.floats(-4, 4, width=32)
-corner = st.tuples(coordinate, coordinate)
-
-
-@given(st.lists(corner, min_size=3, max_size=12), st.integers(0, 10**6))
-def test_a_polygon_holds_the_very_points_of_the_plain_rule(
-    corners: list[tuple[float, float]], seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    points = np.concatenate([rng.integers(-4, 5, (40, 2)), rng.normal(size=(40, 2)) * 2])
-    points = points.astype(np.float32)
-    points[3] = np.nan
-    rows = selection_codec.rows_in_polygon(corners, points, np.ones(80, dtype=bool))
-    assert rows.tolist() == brute_force(points, corners)
-
-
-@pytest.mark.parametrize(
-    "polygon",
-    [
-        None,
-        [],
-        [[0, 0], [1, 1]],
-        [[0, 0], [1, 1], [0]],
-        [[0, 0], [1, 1], ["a", 2]],
-        "abc",
-        5,
-        [[0, 0], [1, 1], [float("nan"), 0]],
-        [[0, 0], [1, 1], [1e300, 0]],
-        [[0, 0]] * 6000,
-        [[0, 0], [1, 1], [10**400, 0]],
-        [[0, k % 2] for k in range(5000)],
-    ],
-)
-def test_what_is_no_polygon_is_refused(polygon: Any) -> None:
-    points = np.column_stack([np.zeros(5), np.linspace(0, 1, 5)]).astype(np.float32)
-    with pytest.raises(DataError):
-        selection_codec.rows_in_polygon(polygon, points, np.ones(5, dtype=bool))
-
-
-def test_a_lasso_takes_shown_and_passing_rows_only_and_adds_and_subtracts() -> None:
-    state = example()
-    everywhere = {"polygon": [[-99, -99], [99, -99], [99, 99], [-99, 99]]}
-
-    def rows(value: dict[str, Any], state: State, previous: Any = ()) -> list[int]:
-        return description.unpack_selection(value, state, state.run, previous).tolist()
-
-    assert rows(everywhere, state) == list(range(63))
-    hidden = replace(state, view=replace(state.view, hidden=("words",)))
-    assert rows(everywhere, hidden) == list(range(60))
-    filtered = replace(hidden, filters=(Filter("trees", "kind", values=("q",)),))
-    assert rows(everywhere, filtered) == list(range(1, 60, 3))
-    assert rows({**everywhere, "add": True}, filtered, [0, 1]) == [0, *range(1, 60, 3)]
-    assert rows({**everywhere, "subtract": True}, filtered, [0, 1]) == [0]
-    packed = {"packed": base64.b64encode(selection_codec.pack_rows([5, 63], 64).tobytes()).decode()}
-    assert rows(packed, state) == [5, 63]
-
-
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"fingerprint": "other", "packed": ""}])
 def test_what_is_no_selection_is_refused(value: object) -> None:
     state = example()
     with pytest.raises(DataError):
-        description.unpack_selection(value, state, state.run)
+        selection_codec.rows_of_message(value, state.data)
 
 
 def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:

@@ -90,12 +90,12 @@ def is_guarded(answer: Answer) -> bool:
 
 
 def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str, Any]) -> None:
-    answer = ask(f"/hv/array/{sid}/{spec['geometry']}")
+    answer = ask(f"/hv/array/{sid}/{spec['geometry']['pieces'][0]}")
     assert answer.status == 200
-    assert np.frombuffer(answer.body, "<f4").shape == (24,)
+    assert len(answer.body) == 12 * 5
     assert is_guarded(answer)
     assert "immutable" in answer.headers["cache-control"]
-    assert ask(f"/hv/array/{new_id()}/{spec['geometry']}").status == 404
+    assert ask(f"/hv/array/{new_id()}/{spec['geometry']['pieces'][0]}").status == 404
     assert ask(f"/hv/array/{sid}/{'0' * 32}").status == 404
 
 
@@ -315,41 +315,6 @@ def test_broken_pictures_are_empty(content: bytes) -> None:
     assert atlas.small(content, 48) is None
 
 
-def density(sid: str, spec: dict[str, Any], **more: object) -> Answer:
-    query = {"x0": -9, "x1": 9, "y0": -9, "y1": 9, "w": 90, "h": 60, "mask": "", **more}
-    query.setdefault("colour", spec["colour"]["key"])
-    words = "&".join(f"{key}={quote(str(value))}" for key, value in query.items())
-    return ask(f"/hv/density/{sid}/{spec['geometry']}?{words}")
-
-
-def test_a_density_picture_shows_the_rows_that_count(sid: str, spec: dict[str, Any]) -> None:
-    def drawn(**more: object) -> int:
-        answer = density(sid, spec, **more)
-        assert answer.headers["content-type"] == "image/png"
-        image = np.asarray(Image.open(io.BytesIO(answer.body)))
-        assert image.shape == (60, 90, 4)
-        return int((image[:, :, 3] > 60).sum())
-
-    both = drawn()
-    assert 0 < drawn(hidden="food, cold") < both
-    assert 0 < drawn(hidden="words,gone") < both
-    assert drawn(hidden="words,food, cold") == 0
-    mask = Packed.of(np.arange(12) == 0, "|u1")
-    SHELVES.put(sid, mask)
-    # one point: its pixel, and fainter the four beside it
-    assert drawn(mask=mask.key) == 5
-    assert drawn(colour="") == both
-    numbers = Packed.of(np.linspace(0, 1, 12), "<f4")
-    SHELVES.put(sid, numbers)
-    assert drawn(colour=numbers.key, theme="dark") == both
-
-
-def test_a_very_large_density_picture_is_made_coarser(sid: str, spec: dict[str, Any]) -> None:
-    image = Image.open(io.BytesIO(density(sid, spec, w=4000, h=2000).body))
-    assert image.width * image.height <= routes.MOST_PIXELS
-    assert image.width / image.height == pytest.approx(2, rel=0.01)
-
-
 class Feed:
     """A runner with one job whose partial maps a test sets."""
 
@@ -436,42 +401,6 @@ def test_sizes_out_of_range_are_refused(sid: str, size: str) -> None:
     assert ask(f"/hv/atlas/{sid}?rows=0&size={size}").status in (400, 404)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"x0": "nan"},
-        {"x0": "inf"},
-        {"x0": 9},
-        {"y1": -9},
-        {"x0": "1e400"},
-        {"x0": ""},
-        {"w": 0},
-        {"w": 10**6},
-        {"h": "x"},
-        {"h": -1},
-        {"colour": "f" * 32},
-        {"mask": "../.."},
-        {"x1": "9j"},
-    ],
-)
-def test_density_of_nonsense_is_refused(
-    sid: str, spec: dict[str, Any], wrong: dict[str, object]
-) -> None:
-    answer = density(sid, spec, **wrong)
-    assert answer.status in (400, 404)
-    assert is_guarded(answer)
-
-
-def test_density_takes_arrays_of_the_right_kind_only(sid: str, spec: dict[str, Any]) -> None:
-    window = "x0=0&x1=1&y0=0&y1=1&w=5&h=5"
-    assert ask(f"/hv/density/{sid}/{spec['order']}?{window}").status == 404
-    assert ask(f"/hv/density/{sid}/{spec['colour']['key']}?{window}").status == 404
-    short = Packed.of(np.zeros(3), "|i1")
-    SHELVES.put(sid, short)
-    assert density(sid, spec, colour=short.key).status == 404
-    assert density(sid, spec, mask=spec["geometry"]).status == 404
-
-
 @pytest.mark.parametrize("body", [b"x", b"\xff\xff\xff\xff", b"\x00" * 5, b"\x0c\x00\x00\x00"])
 def test_bodies_that_name_no_rows_are_refused(sid: str, body: bytes) -> None:
     assert ask(f"/hv/links/{sid}", method="POST", body=body).status == 400
@@ -482,17 +411,16 @@ def test_bodies_longer_than_there_are_rows_are_not_read(sid: str) -> None:
     assert ask(f"/hv/links/{sid}").status == 405
 
 
-def test_no_other_session_gets_anything(spec: dict[str, Any]) -> None:
+def test_no_other_session_gets_anything() -> None:
     empty = new_id()
     SESSIONS.get(empty)
     for session in (new_id(), empty, "..", "%00", "x" * 5000):
         for path in ("items/{}?rows=0", "item/{}/0", "search/{}?q=a", "atlas/{}?rows=0"):
             assert ask(f"/hv/{path.format(session)}").status == 404
         assert ask(f"/hv/links/{session}", method="POST").status == 404
-        assert density(session, spec).status == 404
 
 
 def test_every_spec_names_arrays_that_are_there(sid: str, spec: dict[str, Any]) -> None:
-    keys = [spec["geometry"], spec["colour"]["key"], spec["order"]]
+    keys = [*spec["geometry"]["pieces"], spec["colour"]["key"], spec["order"]]
     assert {ask(f"/hv/array/{sid}/{key}").status for key in keys} == {200}
     assert json.loads(json.dumps(spec["urls"]))["array"] == f"hv/array/{sid}/"

@@ -74,20 +74,6 @@ def test_any_session_id_will_do_for_the_map(visit: Visit) -> None:
     assert map_of(visit("map", sid))["session"] == sid
 
 
-def test_a_browser_without_webgl_gets_a_chart_that_says_so(visit: Visit) -> None:
-    app = visit("map")
-    app.session_state["webgl"] = False
-    app.run()
-    mounted = [element.proto.component_name for element in app.get("bidi_component")]
-    assert "hetviz_map" not in mounted
-    chart = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert [trace["type"] for trace in chart["data"]] == ["scatter", "scatter"]
-    sources = [image["source"] for image in chart["layout"]["images"]]
-    assert len(sources) > 5
-    assert all(source.startswith("/picture/") for source in sources)
-    assert "This browser offers no WebGL" in html_of(app)
-
-
 def test_a_sample_opens_from_its_card_and_undo_brings_the_first_back(visit: Visit) -> None:
     app = press(visit(), "open-world")
     assert "countries" in html_of(app)

@@ -65,6 +65,24 @@ class World:
 
 
 @functools.cache
+def packed(content: bytes, pieces: int) -> dict[str, Any]:
+    Y = np.frombuffer(content, np.float32).reshape(-1, 2).astype(float)
+    low, high = Y.min(axis=0), Y.max(axis=0)
+    steps = np.rint((Y - low) / (high - low) * (2**20 - 2)).astype(np.int64)
+    keys = []
+    for k in range(pieces):
+        mine = steps[k::pieces]
+        planes = [(mine.T >> 4).astype("<u2").tobytes()]
+        planes.append(((mine[:, 0] & 15) | ((mine[:, 1] & 15) << 4)).astype(np.uint8).tobytes())
+        keys.append(keep(np.frombuffer(b"".join(planes), np.uint8)))
+    return {"id": keys[0], "pieces": keys, "extent": [*low.tolist(), *high.tolist()]}
+
+
+def geometry(Y: NDArray[np.float32]) -> dict[str, Any]:
+    return packed(Y.tobytes(), 1 if len(Y) < 100_000 else 4)
+
+
+@functools.cache
 def world(n: int) -> World:
     return World(n)
 
@@ -81,7 +99,7 @@ def spec(
     selection: dict[str, Any] | None = None,
     camera: dict[str, Any] | None = None,
     live: str | None = None,
-    limit: int = 100_000,
+    renderer: str = "auto",
 ) -> dict[str, Any]:
     w = world(n)
     Y = w.layout(turn)
@@ -116,7 +134,7 @@ def spec(
     kept = (np.arange(n) % 2 == 0).astype(np.uint8)
     colours = {k: v for k, v in vars(token).items() if isinstance(v, str)}
     return {
-        "session": SESSION, "n": n, "mode": mode, "geometry": keep(Y), "title": "Made-up map",
+        "session": SESSION, "n": n, "mode": mode, "geometry": geometry(Y), "title": "Made-up map",
         "alt": f"Map of {n:,} made-up items.", "theme": theme,
         "frame": {"x": [float(low[0]), float(high[0])], "y": [float(low[1]), float(high[1])],
                   "stretch": 1.15},
@@ -124,19 +142,9 @@ def spec(
         "hidden": hidden or [], "names": names if colour == "group" else [], "order": keep(order),
         "selection": selection or {"key": None, "count": 0, "version": 0}, "camera": camera,
         "live": {"job": live, "title": "Moving"} if live else None,
-        "density": {"limit": limit, "sample": keep(order[:5000])} if n > limit else None,
+        "renderer": renderer,
         "tokens": {**colours, "plus": "#2f4cc4", "minus": "#b5560d"}, "fingerprint": f"made-up-{n}",
     }  # fmt: skip
-
-
-def inside(Y: NDArray[np.float32], polygon: list[list[float]]) -> NDArray[np.bool_]:
-    odd = np.zeros(len(Y), dtype=bool)
-    x, y = Y.T.astype(float)
-    for (x0, y0), (x1, y1) in zip(polygon, [*polygon[1:], polygon[0]], strict=True):
-        if y0 != y1:
-            crosses = ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
-            odd ^= crosses
-    return odd
 
 
 def cell(w: World, row: int, size: int) -> Image.Image:
@@ -182,16 +190,3 @@ def frame(job: str, after: int) -> tuple[int, str, bytes | None]:
     turn = seq * 0.02
     rotation = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]], np.float32)
     return seq, state, (w.layout() @ rotation).astype(np.float32).tobytes()
-
-
-def density(x: list[float], y: list[float], size: tuple[int, int], w: World) -> bytes:
-    Y = w.layout()
-    H, _, _ = np.histogram2d(
-        Y[:, 1], Y[:, 0], bins=(size[1] // 4, size[0] // 4), range=(tuple(y), tuple(x))
-    )
-    alpha = np.clip(np.sqrt(H[::-1] / max(H.max(), 1)) * 220, 0, 255).astype(np.uint8)
-    tint = [np.full_like(alpha, level) for level in (60, 90, 160)]
-    image = np.dstack([*tint, alpha])
-    out = io.BytesIO()
-    Image.fromarray(image).save(out, "PNG")
-    return out.getvalue()

@@ -110,16 +110,6 @@ def atlas(request: Request) -> Response:
     return Response(demo.strip(w, rows_of(request), size), media_type="image/png")
 
 
-def density(request: Request) -> Response:
-    q = request.query_params
-    w = world_of(request.path_params["session"])
-    content = demo.density(
-        [float(q["x0"]), float(q["x1"])], [float(q["y0"]), float(q["y1"])],
-        (int(q["w"]), int(q["h"])), w,
-    )  # fmt: skip
-    return Response(content, media_type="image/png")
-
-
 app = st.App(
     HERE / "demo_map_page.py",
     routes=[
@@ -133,6 +123,5 @@ app = st.App(
         Route("/hv/search/{session}", search),
         Route("/hv/links/{session}", links, methods=["POST"]),
         Route("/hv/atlas/{session}", atlas),
-        Route("/hv/density/{session}/{key}", density),
     ],
 )

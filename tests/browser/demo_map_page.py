@@ -15,7 +15,6 @@ from hetviz.ui.map.component import draw
 st.set_page_config(layout="wide")
 q = st.query_params
 n = int(q.get("n", "1894"))
-limit = int(q.get("limit", "100000"))
 S: Any = st.session_state
 S.setdefault("state", {"colour": "group", "turn": 0.0, "here": True, "live": None, "mask": False})
 state: dict[str, Any] = S.state
@@ -30,15 +29,10 @@ def chosen() -> tuple[np.ndarray, int]:
 def on_selection() -> None:
     value = S["map"]["selection"]
     S.arrived = time.time()
-    if "polygon" in value:
-        places = demo.world(n).layout(state["turn"])
-        S.flags, S.version = demo.inside(places, value["polygon"]), value["version"] + 1
-        S.polygon = len(value["polygon"])
-    else:
-        raw = np.frombuffer(base64.b64decode(value["packed"]), np.uint8)
-        S.flags = np.unpackbits(raw, bitorder="little")[:n].astype(bool)
-        S.version = value["version"]
-        assert int(S.flags.sum()) == value["count"]
+    raw = np.frombuffer(base64.b64decode(value["packed"]), np.uint8)
+    S.flags = np.unpackbits(raw, bitorder="little")[:n].astype(bool)
+    S.version = value["version"]
+    assert int(S.flags.sum()) == value["count"]
 
 
 def on_camera() -> None:
@@ -47,10 +41,6 @@ def on_camera() -> None:
 
 def on_hidden() -> None:
     S.hidden = S["map"]["hidden"]
-
-
-def on_webgl() -> None:
-    S.webgl = S["map"]["webgl"]
 
 
 def change(**what: Any) -> None:
@@ -84,7 +74,7 @@ if state["here"]:
     spec = demo.spec(
         n, theme=theme, colour=state["colour"], turn=state["turn"], mask=state["mask"],
         mode=q.get("mode", "work"), hidden=S.get("hidden"), camera=S.get("camera"),
-        live=state["live"], limit=limit,
+        live=state["live"], renderer=q.get("renderer", "auto"),
         selection={
             "key": demo.keep(np.packbits(flags, bitorder="little")) if flags.any() else None,
             "count": int(flags.sum()), "version": version,
@@ -93,11 +83,11 @@ if state["here"]:
     spec["session"] = f"{demo.SESSION}-{n}"
     draw(
         spec, "map", height=q.get("height", "calc(100vh - 190px)"), on_selection=on_selection,
-        on_camera=on_camera, on_hidden=on_hidden, on_webgl=on_webgl,
+        on_camera=on_camera, on_hidden=on_hidden,
     )  # fmt: skip
 flags, version = chosen()
 st.text(
-    f"picked {int(flags.sum())} version {version} webgl {S.get('webgl')} "
-    f"hidden {S.get('hidden')} polygon {S.get('polygon')} camera {S.get('camera') is not None} "
+    f"picked {int(flags.sum())} version {version} "
+    f"hidden {S.get('hidden')} camera {S.get('camera') is not None} "
     f"colour {state['colour']} arrived {S.get('arrived')}"
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,15 +15,14 @@ from hetviz.plots import (
     colouring,
     curve_alt,
     curve_figure,
-    hide_rules,
-    map_figure,
     still_map,
     tokens,
 )
-from hetviz.plots.colour import NO_VALUE, OTHER, spoken
+from hetviz.plots.colour import NO_VALUE, OTHER, map_alt, spoken
 from hetviz.plots.curve import kept_at
-from hetviz.plots.label_placement import Board, Frame, place_names
+from hetviz.plots.label_placement import Frame, name_places, name_size
 from hetviz.plots.palette import mix, text_colour
+from hetviz.plots.planar import drawn, unjoined
 
 
 def luminance(colour: str) -> float:
@@ -122,82 +120,6 @@ def test_slugs_are_spoken_and_other_text_is_left_alone() -> None:
     assert spoken("C4-H10") == "C4-H10"
 
 
-def test_the_figure_holds_addresses_rows_and_escaped_text_only() -> None:
-    data, embedding = example()
-    drawn = map_figure(
-        data, embedding, colouring(data), picture_of=lambda name, row: f"/picture/{name}/{row}"
-    )
-    animals, words = drawn.figure.data
-    assert animals.x.dtype == np.float32
-    assert animals.customdata.tolist() == list(range(60))
-    assert words.customdata.tolist() == [60, 61, 63]
-    assert animals.marker.symbol != words.marker.symbol
-    assert all(image.source.startswith("/picture/animals/") for image in drawn.figure.layout.images)
-    assert len(drawn.figure.layout.images) > 0
-    assert animals.hovertext[0] == "<b>&lt;b&gt;&#36;0&#36; &amp; co</b><br>animals · Group a"
-    assert drawn.unplaced == 1
-    assert not drawn.figure.layout.xaxis.visible
-    assert drawn.figure.layout.yaxis.scaleanchor == "x"
-
-
-def test_the_number_of_items_outside_is_told() -> None:
-    data, embedding = example(n=400)
-    points = dict(embedding.coordinates)
-    points["animals"] = points["animals"].copy()
-    points["animals"][:2] = [[1e6, 0], [0, -1e6]]
-    drawn = map_figure(data, Embedding(points), colouring(data))
-    x, y = drawn.figure.data[0].x, drawn.figure.data[0].y
-    low_x, high_x = drawn.figure.layout.xaxis.range
-    low_y, high_y = drawn.figure.layout.yaxis.range
-    inside = (x >= low_x) & (x <= high_x) & (y >= low_y) & (y <= high_y)
-    assert high_x < 1e5
-    assert drawn.outside >= (~inside).sum() >= 2
-
-
-def test_hidden_datasets_are_not_drawn_or_counted() -> None:
-    data, embedding = example()
-    drawn = map_figure(data, embedding, colouring(data), hidden=("words",))
-    assert len(drawn.figure.data) == 1
-    assert drawn.unplaced == 0
-    assert "words" not in drawn.alt
-
-
-def test_selected_rows_are_drawn_as_selected() -> None:
-    data, embedding = example()
-    drawn = map_figure(data, embedding, colouring(data), selected=(3, 63))
-    assert drawn.figure.data[0].selectedpoints == (3,)
-    assert drawn.figure.data[1].selectedpoints == (2,)
-
-
-def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
-    data, embedding = example()
-    points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
-    drawn = map_figure(data, Embedding(points), colouring(data))
-    assert len(drawn.notes) == 1
-    assert "words is drawn" in drawn.notes[0]
-    assert np.ptp(drawn.figure.data[1].x) > 0.1
-
-
-def test_a_map_without_any_place_is_empty_and_not_an_error() -> None:
-    data, _ = example()
-    nowhere = Embedding({"animals": np.full((60, 2), np.nan), "words": np.full((4, 2), np.nan)})
-    drawn = map_figure(data, nowhere, colouring(data))
-    assert drawn.unplaced == 64
-
-
-def test_names_never_overlap_and_keep_to_the_picture() -> None:
-    rng = np.random.default_rng(1)
-    board = Board(560, 440)
-    groups = [(f"Group number {k}", rng.normal(size=(50, 2)) * 60) for k in range(12)]
-    placed = place_names(board, groups, np.vstack([at for _, at in groups]), 16)
-    assert len(placed) >= 8
-    for a, b in combinations(board.boxes, 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-    for left, bottom, right, top in board.boxes:
-        assert -280 <= left < right <= 280
-        assert -220 <= bottom < top <= 220
-
-
 def test_the_frame_of_one_point_and_of_a_line_has_an_area() -> None:
     for points in (np.zeros((1, 2)), np.column_stack([np.arange(9.0), np.zeros(9)])):
         frame = Frame.around(points)
@@ -235,30 +157,6 @@ def test_a_still_map_is_plain_svg_in_the_palette() -> None:
     assert len(colours) >= 3
 
 
-def test_what_a_small_window_has_no_room_for_is_hidden_there() -> None:
-    data, embedding = example(n=400, n_groups=6)
-    drawn = map_figure(data, embedding, colouring(data))
-    texts = drawn.written.texts
-    assert texts == sorted(texts)
-    assert texts[-1] == len(drawn.figure.layout.annotations)
-    assert 0 < texts[0] < texts[-1]
-    rules = hide_rules(".here", drawn.written)
-    assert (
-        f"max-width:1279.9px),(max-height:799.9px){{.here :nth-child(n+{texts[0] + 1} of" in rules
-    )
-    assert "<" not in rules  # or Streamlit would drop the whole style
-
-
-def test_datasets_that_nothing_joins_are_told_of():
-    data = HeteroData([Dataset("a", ["x", "y"]), Dataset("b", ["z"])])
-    places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
-    apart = Embedding(places, components={"a": 0, "b": 1})
-    (note,) = map_figure(data, apart, colouring(data)).notes
-    assert "a and b" in note
-    assert map_figure(data, apart, colouring(data), hidden=["b"]).notes == ()
-    assert map_figure(data, Embedding(places), colouring(data)).notes == ()
-
-
 def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
     x = np.geomspace(1e-4, 1.0, 121)
     for power in (0.97, 1.03):
@@ -271,20 +169,17 @@ def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():
 
 
 def test_a_name_covers_no_dot_of_a_small_map_where_there_is_room():
-    board = Board(580, 400)
     dots = np.array([[0.0, 0.0], [30.0, 10.0], [-150.0, 60.0], [100.0, -80.0]])
-    found = place_names(board, [("Mammals", dots[:2]), ("Birds", dots[2:])], dots, 16)
-    assert set(found) == {"Mammals", "Birds"}
-    for left, bottom, right, top in board.boxes:
-        inside = (dots > [left, bottom]) & (dots < [right, top])
-        assert not inside.all(axis=1).any()
+    size = name_size("Mammals", 16)
+    place = name_places(dots[:2], dots, size, 35)[0]
+    away = np.abs(dots - place)
+    assert not (away < 0.5 * np.array(size)).all(axis=1).any()
 
 
 def test_many_points_are_named_in_their_midst():
     rng = np.random.default_rng(0)
     crowd = rng.normal(size=(500, 2)) * 40
-    found = place_names(Board(580, 400), [("Mammals", crowd)], crowd, 16)
-    assert np.hypot(*found["Mammals"]) < 40
+    assert np.hypot(*name_places(crowd, crowd, name_size("Mammals", 16), 35)[0]) < 40
 
 
 def test_votes_travel_over_three_links_and_ties_go_to_the_larger_group():
@@ -305,3 +200,27 @@ def test_options_are_found_once_for_the_same_data(monkeypatch: pytest.MonkeyPatc
     first.clear()
     monkeypatch.setattr("hetviz.plots.colour._kind", None)
     assert len(colour_options(data)) == 3
+
+
+def test_a_dataset_too_small_to_see_is_enlarged_and_that_is_told() -> None:
+    _, embedding = example()
+    points = {"animals": embedding.coordinates["animals"], "words": np.eye(4, 2) * 1e-3}
+    form = drawn(Embedding(points))
+    assert len(form.notes) == 1
+    assert "words is drawn" in form.notes[0]
+    assert np.ptp(form.points[60:], axis=0).min() > 0.1
+
+
+def test_datasets_that_nothing_joins_are_told_of() -> None:
+    places = {"a": np.zeros((2, 2)), "b": np.ones((1, 2))}
+    apart = Embedding(places, components={"a": 0, "b": 1})
+    (note,) = unjoined(apart)
+    assert "a and b" in note
+    assert unjoined(apart, ["b"]) == []
+    assert unjoined(Embedding(places)) == []
+
+
+def test_a_map_is_told_in_words_without_what_is_hidden() -> None:
+    data, _ = example()
+    assert "words" not in map_alt(data, colouring(data), hidden=("words",))
+    assert "4 words" in map_alt(data, colouring(data))

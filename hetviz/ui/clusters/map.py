@@ -8,12 +8,10 @@ import numpy as np
 import streamlit as st
 
 from hetviz.errors import HetvizError
-from hetviz.plots import still_map
 from hetviz.ui.clusters import cards
 from hetviz.ui.clusters.find import coloured
-from hetviz.ui.map import component, description, layers
-from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import charts
+from hetviz.ui.map import component, description, selection_codec
+from hetviz.ui.shell import session
 from hetviz.workspace import State
 
 _NAME = "clusters-map"
@@ -25,9 +23,6 @@ def show(state: State) -> None:
     shown = coloured(state)
     run, found = state.run, state.clustering
     if run is None:
-        return
-    if st.session_state.get("webgl") is False:
-        _still(shown)
         return
     rows = np.empty(0, dtype=np.int64)
     numbers: list[int] = []
@@ -54,21 +49,11 @@ def show(state: State) -> None:
             _key(),
             height=_HEIGHT,
             on_selection=_selected,
-            on_webgl=_no_webgl,
         )
 
 
 def _key() -> str:
     return f"{_NAME}-{st.session_state['sid'].encode().hex()[:16]}"
-
-
-def _still(state: State) -> None:
-    run = state.run
-    embedding = None if run is None else charts.embedding_of(state, run)
-    if embedding is not None:
-        colours = layers.colours_of(state, run)
-        svg = still_map(state.opened(), embedding, colours, session.theme())
-        st.html(theme.svg_image(svg, "Map of the clusters"))
 
 
 def _selected() -> None:
@@ -80,13 +65,9 @@ def _selected() -> None:
     if not isinstance(value, dict) or state.data is None or found is None:
         return
     try:
-        rows = description.unpack_selection(value, state, state.run)
+        rows = selection_codec.rows_of_message(value, state.data)
     except HetvizError:
         return
     codes = set(found.of(state.data)[rows].tolist())
     for number in range(1, len(found.names) + 1):
         st.session_state[f"pick-{cards.mark(found)}-{number}"] = number - 1 in codes
-
-
-def _no_webgl() -> None:
-    st.session_state["webgl"] = False

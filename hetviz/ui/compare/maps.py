@@ -19,8 +19,8 @@ from hetviz.plots.planar import drawn
 from hetviz.runs.compare.advice import LOOK_AT, per_hundred
 from hetviz.ui.compare import leaderboard, moved
 from hetviz.ui.compare.results import comparison_of, run_of, short_title
-from hetviz.ui.map import component, description
-from hetviz.ui.shell import selection, session
+from hetviz.ui.map import component, description, selection_codec
+from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Kept, Run, State
@@ -55,10 +55,7 @@ def show(state: State, kept: Kept | None) -> None:
         (state.data, runs),
         lambda: aligned(state, runs),
     )
-    if st.session_state.get("webgl") is False:
-        _stills(state, shown, titles, kept)
-    else:
-        _live(state, shown, titles, kept)
+    _live(state, shown, titles, kept)
     moved.show(state, shown, titles)
 
 
@@ -170,7 +167,6 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | N
                     f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
                     height=_HEIGHT,
                     on_selection=partial(_selected, place, run),
-                    on_webgl=_no_webgl,
                 )
             leaderboard.use_button(state, run.id, "Use this map", f"use-{run.id}")
 
@@ -222,18 +218,6 @@ def _common(frames: list[dict[str, Any]]) -> dict[str, Any]:
     return {**ends, "stretch": 1.0}
 
 
-def _stills(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:
-    """Show pictures instead, where the browser has no WebGL."""
-    from hetviz.plots import still_map
-
-    for column, run in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
-        with column:
-            _head(state, run, titles, kept)
-            svg = still_map(state.opened(), run.embedding, charts.colours(state), session.theme())
-            st.html(look.svg_image(svg, titles[run.id]))
-            leaderboard.use_button(state, run.id, "Use this map", f"use-{run.id}")
-
-
 def _selected(place: int, run: Run) -> None:
     key = f"compare-map-{place}-{st.session_state['sid'].encode().hex()[:16]}"
     result = st.session_state.get(key)
@@ -243,12 +227,8 @@ def _selected(place: int, run: Run) -> None:
     if not isinstance(value, dict) or state.data is None:
         return
     try:
-        rows = description.unpack_selection(value, state, run, selection.chosen(state))
+        rows = selection_codec.rows_of_message(value, state.data)
         workspace.set_glance(selection=rows, heard=int(value.get("version", 0)))
     except HetvizError:
         # Made on data that are no longer there: the browser is told what is selected now.
         workspace.set_glance(selection=workspace.glance.selection)
-
-
-def _no_webgl() -> None:
-    st.session_state["webgl"] = False

@@ -7,6 +7,7 @@ only looks things up.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
@@ -15,13 +16,10 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
-from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, number_range, spoken
-from hetviz.plots.label_placement import name_anchors
-from hetviz.plots.labels import LONGEST_NAME, NAME_FONT
-from hetviz.plots.map import map_alt
+from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, map_alt, number_range, spoken
+from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
 from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.plots.text import is_word, short
@@ -91,7 +89,12 @@ def spec(
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": shelf(form.packed),
+        "geometry": {
+            "id": form.id,
+            "pieces": [shelf(piece) for piece in form.pieces],
+            "extent": list(form.extent),
+        },
+        "renderer": os.environ.get("HETVIZ_MAP", "auto"),
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
         "frame": {
@@ -117,50 +120,16 @@ def spec(
         },
         "camera": _camera(camera),
         "live": None if live is None else {"job": live.id, "title": live.title},
-        "density": _density(state, run, session),
         "tokens": asdict(tokens(theme)),
         "theme": theme,
         "urls": urls(session),
     }
 
 
-def unpack_selection(
-    value: object, state: State, run: Run | None, previous: ArrayLike = ()
-) -> Ints:
-    """Return the rows that a selection of the browser means, in order.
-
-    Parameters
-    ----------
-    value : mapping
-        ``{"packed": base64 of the rows' bits}``, or ``{"polygon": [[x, y], ...]}`` for all rows
-        inside it that are shown and pass the filters, with ``"add"`` or ``"subtract"`` true to
-        change the selection before. ``"fingerprint"``, where given, is of the data it was made on.
-    state : State
-    run : Run or None
-    previous : array of int
-        Rows selected before.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no selection, or one on other data.
-    """
-    data = data_of(state)
-    if not isinstance(value, Mapping):
-        raise selection_codec.refusal("this is no selection")
-    if value.get("fingerprint") not in (None, data.fingerprint()):
-        raise selection_codec.refusal("it was made before the data changed")
-    if "packed" in value:
-        return selection_codec.rows_of_bits(value["packed"], data.n_rows)
-    form = geometry(state, run)
-    found = selection_codec.rows_in_polygon(value.get("polygon"), form.points, seen(state))
-    return selection_codec.combined(found, previous, value)
-
-
 def urls(session: str) -> dict[str, str]:
     """Return the map's addresses, relative to the app's root; those ending in / take one part."""
     own = quote(session, safe="")
-    parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item", "density")}
+    parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item")}
     return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
 
 
@@ -311,17 +280,6 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
 
 def _view(state: State) -> tuple[Hashable, ...]:
     return hidden_layers(state), tuple(state.filters)
-
-
-def _density(state: State, run: Run | None, session: str) -> dict[str, Any] | None:
-    """Return which points are drawn over a picture of all, where all are too many."""
-    if data_of(state).n_rows <= map_parts.DENSITY_LIMIT:
-        return None
-    rows = map_parts.sample(state, run)
-    return {
-        "limit": map_parts.DENSITY_LIMIT,
-        "sample": SHELVES.put(session, Packed.of(rows, "<i4")),
-    }
 
 
 def _camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:

@@ -22,8 +22,12 @@ from hetviz.ui.map import priority
 from hetviz.ui.map.array_cache import Packed, kept
 from hetviz.workspace import Run, State
 
-# Above so many rows the browser draws a picture of their density and a sample.
-DENSITY_LIMIT = 100_000
+# Above so many rows only a sample of them can get a picture or a word.
+MANY = 100_000
+# Places travel in pieces of so many rows, so that a large map grows before one's eyes.
+PIECE_ROWS = 250_000
+# Whole numbers of 20 bits; the largest stands for no place.
+STEPS = 2**20 - 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +37,26 @@ class Geometry:
     Attributes
     ----------
     points : float32 array of shape (n_rows, 2)
-        The very numbers that the browser draws.
+        The very numbers that the browser draws: of a grid of 2^20 lines each way.
     placed : array of bool, shape (n_rows,)
     notes : tuple of str
-    packed : Packed
+    pieces : tuple of Packed
+        Piece k of m holds the rows k, k + m, ...: the upper 16 bits of x, of y, and the lower 4 of
+        both, 5 bytes a row.
+    extent : tuple of float
+        Left, low, right and high edge of the grid.
     """
 
     points: NDArray[np.float32]
     placed: Bools
     notes: tuple[str, ...]
-    packed: Packed
+    pieces: tuple[Packed, ...]
+    extent: tuple[float, float, float, float]
+
+    @property
+    def id(self) -> str:
+        """What tells this layout from others."""
+        return self.pieces[0].key
 
 
 def geometry(state: State, run: Run | None) -> Geometry:
@@ -56,10 +70,30 @@ def geometry(state: State, run: Run | None) -> Geometry:
             form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
         else:
             form = drawn(embedding)
-        points = form.points.astype(np.float32)
-        return Geometry(points, form.placed, form.notes, Packed.of(points, "<f4"))
+        return _on_grid(form)
 
     return kept(data, ("geometry", id(run)), make, run)
+
+
+def _on_grid(form: Drawn) -> Geometry:
+    there = form.points[form.placed]
+    low = there.min(axis=0) if len(there) else np.zeros(2)
+    high = there.max(axis=0) if len(there) else np.ones(2)
+    high = np.where(high > low, high, low + 1.0)
+    steps = np.full(form.points.shape, STEPS + 1, dtype=np.int64)
+    steps[form.placed] = np.rint((there - low) / (high - low) * STEPS)
+    # As the browser computes them, so that both mean the same numbers.
+    points = np.where(form.placed[:, None], low + steps * (high - low) / STEPS, np.nan)
+    number = max(1, -(-len(steps) // PIECE_ROWS))
+    pieces = tuple(Packed.of(_planes(steps[k::number]), "|u1") for k in range(number))
+    extent = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+    return Geometry(points.astype(np.float32), form.placed, form.notes, pieces, extent)
+
+
+def _planes(steps: Ints) -> NDArray[np.uint8]:
+    high = (steps.T >> 4).astype("<u2")
+    low = ((steps[:, 0] & 15) | ((steps[:, 1] & 15) << 4)).astype(np.uint8)
+    return np.concatenate([np.frombuffer(high.tobytes(), dtype=np.uint8), low])
 
 
 def frame_of(state: State, run: Run | None) -> Frame:
@@ -87,7 +121,7 @@ def passing_rows(state: State) -> Bools | None:
 
 
 def sample(state: State, run: Run | None) -> Ints:
-    """Return the rows drawn as points over a picture of the density, in order."""
+    """Return the rows of a large map that may get a picture or a word, in order."""
     data = data_of(state)
     form = geometry(state, run)
 
@@ -142,13 +176,13 @@ def order(state: State, run: Run | None) -> Packed:
     """Return the rows in the order in which they get a picture or a word."""
     data = data_of(state)
     form = geometry(state, run)
-    if data.n_rows > DENSITY_LIMIT:
+    if data.n_rows > MANY:
         key: tuple[Any, ...] = ("order", id(run), hidden_layers(state), tuple(state.filters))
     else:
         key = ("order", id(run))
 
     def make() -> Packed:
-        many = data.n_rows > DENSITY_LIMIT
+        many = data.n_rows > MANY
         rows = sample(state, run) if many else np.flatnonzero(form.placed)
         weight = kept(data, "linked weight", lambda: priority.linked_weight(data))
         return Packed.of(priority.by_importance(rows, form.points, weight), "<i4")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,22 +16,18 @@ from importlib import metadata, resources
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from hetviz._types import Array, Ints
+from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
 from hetviz.jobs.frames import Frame
-from hetviz.plots.colour import number_range
-from hetviz.plots.density import Window, category_tints, density_image, number_tints
-from hetviz.plots.palette import Theme, tokens
 from hetviz.ui.map import atlas, item_cards, layers, links_of_rows, search
 from hetviz.ui.map import parts as map_parts
-from hetviz.ui.map.array_cache import SHELVES, Kind
+from hetviz.ui.map.array_cache import SHELVES
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.http import (
     ASK_AGAIN,
@@ -43,7 +38,6 @@ from hetviz.ui.map.http import (
     Refused,
     accepts_gzip,
     answer,
-    finite_number,
     guards,
     json_answer,
     refusal,
@@ -90,7 +84,6 @@ def routes() -> list[BaseRoute]:
         Route("/hv/search/{session}", _answering(_search)),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/atlas/{session}", _answering(_atlas)),
-        Route("/hv/density/{session}/{key}", _answering(_density)),
         Route("/hv/fog/{session}", _answering(_fog)),
     ]
 
@@ -227,61 +220,11 @@ def _atlas(request: Request) -> Response:
     return Response(content, media_type=kind, headers=guards(keep))
 
 
-def _density(request: Request) -> Response:
-    opened, query = _opened(request), request.query_params
-    points = _rows_of(opened, request.path_params["key"], ("<f4",), 2)
-    ends = [finite_number(query.get(name, "")) for name in ("x0", "x1", "y0", "y1")]
-    width, height = (whole_number(query.get(name, ""), 1, _LONGEST_SIDE) for name in ("w", "h"))
-    spans = (ends[1] - ends[0], ends[3] - ends[2])
-    if not all(0 < span < math.inf for span in spans):
-        raise Refused(400)
-    # The browser stretches the picture, so a coarser one will do for a very large window.
-    if width * height > MOST_PIXELS:
-        shrink = math.sqrt(MOST_PIXELS / (width * height))
-        width, height = max(1, int(shrink * width)), max(1, int(shrink * height))
-    window = Window((ends[0], ends[1]), (ends[2], ends[3]), width, height)
-    theme: Theme = "dark" if query.get("theme") == "dark" else "light"
-    among = np.ones(opened.data.n_rows, dtype=bool)
-    if query.get("mask"):
-        among = _rows_of(opened, query["mask"], ("|u1",)).astype(bool)
-    # Names joined by commas, which names may hold themselves.
-    hidden = f",{query.get('hidden', '')},"
-    for name, rows in opened.data.offsets.items():
-        if f",{name}," in hidden:
-            among[rows] = False
-    tints = _tints(opened, query.get("colour", ""), theme)
-    image = density_image(points.reshape(-1, 2), tints, window, among)
-    return Response(image, media_type="image/png", headers=guards(FOREVER))
-
-
 def _fog(request: Request) -> Response:
     opened = _opened(request)
     if opened.run is None:
         raise Refused
     return answer(request, layers.fog_of(opened.state, opened.run).content, None, BINARY, ASK_AGAIN)
-
-
-def _tints(opened: Open, key: str, theme: Theme) -> NDArray[np.float32]:
-    token = tokens(theme)
-    if not key:
-        same = np.zeros(opened.data.n_rows, dtype=np.int8)
-        return category_tints(same, [token.mute], token.ghost)
-    values = _rows_of(opened, key, ("|i1", "<f4"))
-    if values.dtype == np.int8:
-        return category_tints(values, token.categories, token.ghost)
-    low, high = number_range(values)
-    return number_tints(values, low, high, token.ghost)
-
-
-def _rows_of(opened: Open, key: str, kinds: Sequence[Kind], columns: int = 1) -> Array:
-    """Return an array of the session with `columns` entries for each row."""
-    array = SHELVES.get(opened.session, key)
-    if array is None or array.kind not in kinds:
-        raise Refused
-    values = np.frombuffer(array.content, dtype=array.kind)
-    if len(values) != columns * opened.data.n_rows:
-        raise Refused
-    return values
 
 
 def _opened(request: Request) -> Open:

@@ -1,4 +1,4 @@
-"""The map on a page: our own component, or a native chart where the browser lacks WebGL."""
+"""The map on a page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots import still_map
 from hetviz.plots.colour import LAYERS
-from hetviz.plots.map import DOT
-from hetviz.ui.map import component, description, native_map
+from hetviz.ui.map import component, description, selection_codec
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.statements import messages
@@ -18,6 +17,7 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import SetView, State
 
 _WORK, _LOOK = "map", "live"
+_DOT = 5.5
 _WORK_HEIGHT = "max(360px, calc(100vh - 267px))"
 _WORK_HEIGHT_BELOW_FILTERS = "max(340px, calc(100vh - 313px))"
 _LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
@@ -25,8 +25,6 @@ _LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
 
 def show(state: State) -> list[str]:
     """Show the map to work with; return what must be said of it."""
-    if _lacks_webgl():
-        return native_map.show(state)
     job = background.live()
     workspace = session.workspace()
     if state.view.colour in LAYERS:
@@ -51,7 +49,6 @@ def show(state: State) -> list[str]:
             on_selection=_selected,
             on_camera=_moved,
             on_hidden=_hidden,
-            on_webgl=_no_webgl,
             on_act=_acted,
         )
     return _notes(spec)
@@ -62,8 +59,6 @@ def show_live(state: State) -> list[str]:
 
     Returns what must be said of it.
     """
-    if _lacks_webgl():
-        return native_map.show(state)
     spec = description.spec(
         state,
         state.run,
@@ -73,9 +68,7 @@ def show_live(state: State) -> list[str]:
     )
     look.stand_in(_LOOK, _still(state))
     with st.container(key=_LOOK, border=False):
-        component.draw(
-            {**spec, "name": _LOOK}, _key(_LOOK), height=_LOOK_HEIGHT, on_webgl=_no_webgl
-        )
+        component.draw({**spec, "name": _LOOK}, _key(_LOOK), height=_LOOK_HEIGHT)
     return _notes(spec)
 
 
@@ -106,7 +99,7 @@ def _selected() -> None:
     if not isinstance(value, dict) or state.data is None:
         return
     try:
-        rows = description.unpack_selection(value, state, state.run, workspace.glance.selection)
+        rows = selection_codec.rows_of_message(value, state.data)
         workspace.set_glance(selection=rows, heard=int(value.get("version", 0)))
     except HetvizError:
         # Made on data or a map that is no longer there: the browser is told what is selected now.
@@ -130,14 +123,6 @@ def _acted() -> None:
     messages.acted(_said("act"))
 
 
-def _no_webgl() -> None:
-    st.session_state["webgl"] = False
-
-
-def _lacks_webgl() -> bool:
-    return st.session_state.get("webgl") is False
-
-
 def _still(state: State) -> str:
     data, run, theme = state.opened(), state.run, session.theme()
     embedding = None if run is None else charts.embedding_of(state, run)
@@ -147,6 +132,6 @@ def _still(state: State) -> str:
         ("still", id(data), id(run), state.view.colour, theme),
         (data, run),
         lambda: still_map(
-            data, embedding, charts.colours(state), theme, width=900, height=560, dot=DOT
+            data, embedding, charts.colours(state), theme, width=900, height=560, dot=_DOT
         ),
     )

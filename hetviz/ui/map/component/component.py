@@ -51,7 +51,6 @@ def draw(
     on_selection: Callable[[], None] | None = None,
     on_camera: Callable[[], None] | None = None,
     on_hidden: Callable[[], None] | None = None,
-    on_webgl: Callable[[], None] | None = None,
     on_missing: Callable[[], None] | None = None,
     on_act: Callable[[], None] | None = None,
 ) -> Any:
@@ -65,14 +64,14 @@ def draw(
         Identity of this map on the page. While it stays, selection and camera stay.
     height : str
         Height of the whole component, tools and legend included, in CSS.
-    on_selection, on_camera, on_hidden, on_webgl, on_missing, on_act : callable, optional
-        Called before the page runs again, when the browser selected, moved, hid a dataset, found
-        no WebGL, asked for an array the server no longer has, or wished something of groups.
+    on_selection, on_camera, on_hidden, on_missing, on_act : callable, optional
+        Called before the page runs again, when the browser selected, moved, hid a dataset, asked
+        for an array the server no longer has, or wished something of groups.
 
     Returns
     -------
     result
-        With attributes `selection`, `camera`, `hidden`, `webgl` (states; None until set) and
+        With attributes `selection`, `camera`, `hidden` (states; None until set) and
         `missing` (the key of an array), `act` (a wish), both for one run.
     """
     # Registered at each run: the registry belongs to the server that runs, not to the process.
@@ -91,7 +90,6 @@ def draw(
         on_selection_change=on_selection or _nothing,
         on_camera_change=on_camera or _nothing,
         on_hidden_change=on_hidden or _nothing,
-        on_webgl_change=on_webgl or _nothing,
         on_missing_change=on_missing or _nothing,
         on_act_change=on_act or _nothing,
     )

@@ -107,10 +107,10 @@ export class Acts {
 
   /** The pairs a statement would make: heavier than links that are there. */
   pairs(ctx) {
-    const { shown, tokens } = this.map;
+    const { pass, tokens } = this.map;
     const many = this.preview.length > 12;
     for (const [i, j, weight] of this.preview) {
-      if (!shown[i] || !shown[j]) continue;
+      if (!pass[i] || !pass[j]) continue;
       ctx.beginPath();
       ctx.moveTo(...this.at(i));
       ctx.lineTo(...this.at(j));
@@ -123,8 +123,8 @@ export class Acts {
   }
 
   rings(ctx, name, rows) {
-    const { shown, overlay, tokens } = this.map;
-    const seen = rows.filter((r) => shown[r]);
+    const { pass, overlay, tokens } = this.map;
+    const seen = rows.filter((r) => pass[r]);
     if (!seen.length) return;
     const few = seen.length <= FEW;
     const step = Math.max(1, Math.ceil(seen.length / MOST_RINGS));

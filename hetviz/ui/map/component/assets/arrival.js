@@ -3,12 +3,11 @@
 
 import { slots } from "./colour.js";
 import { Media } from "./media.js";
-import { hasWebgl } from "./plot.js";
 import { remember, remembered } from "./recall.js";
-import { Missing, array, loadPlotly, loadStyle } from "./store.js";
+import { Missing, array, loadStyle, places } from "./store.js";
 
 export class Arrival {
-  constructor(map) { Object.assign(this, { map, ticket: 0, refused: false, painted: null }); }
+  constructor(map) { Object.assign(this, { map, ticket: 0, painted: null }); }
 
   async update(component) {
     const { map } = this;
@@ -16,12 +15,6 @@ export class Arrival {
     map.component = component;
     const ticket = ++this.ticket;
     this.dress(data);
-    if (!hasWebgl()) {
-      map.note.textContent = "This browser offers no WebGL; the map is drawn in a simpler way.";
-      if (!this.refused) component.setStateValue("webgl", false);
-      this.refused = true;
-      return;
-    }
     // A job's first partial map may be there already; those who look at a map need not wait for more.
     if (data.live && map.data?.n === data.n) map.follower.follow(data.live, data.session);
     try {
@@ -50,26 +43,27 @@ export class Arrival {
     const get = (key, type) => (key ? array(data.session, key, type) : null);
     const groups = Object.entries(data.acts?.groups ?? {});
     const newer = data.selection.version > remembered(this.map, data).version;
-    const [geometry, values, mask, order, sample, bits, rows] = await Promise.all([
-      get(data.geometry, "f4"),
+    const fresh = this.map.data?.n !== data.n;
+    const [geometry, values, mask, order, bits, rows] = await Promise.all([
+      places(data.session, data.geometry, data.n, fresh ? (pos) => this.grow(pos) : null),
       get(data.colour?.key, data.colour?.kind === "numbers" ? "f4" : "i1"),
-      get(data.mask, "u1"), get(data.order, "i4"), get(data.density?.sample, "i4"),
+      get(data.mask, "u1"), get(data.order, "i4"),
       newer ? get(data.selection.key, "u1") : null,
       Promise.all(groups.map(([, key]) => get(key, "i4"))),
-      loadPlotly(data.plotly), loadStyle(),
+      loadStyle(),
     ]);
     const grouped = new Map(groups.map(([name], k) => [name, Array.from(rows[k])]));
-    return { geometry, values, mask, order, sample, bits, grouped };
+    return { geometry, values, mask, order, bits, grouped };
   }
 
-  take(data, { geometry, values, mask, order, sample, bits, grouped }) {
+  take(data, { geometry, values, mask, order, bits, grouped }) {
     const { map } = this;
     const before = map.data;
     const kept = remembered(map, data);
     const fresh = !before || before.n !== data.n;
     Object.assign(map, {
       data, n: data.n, tokens: data.tokens, family: getComputedStyle(map.root).fontFamily,
-      order: order || [], mask, sample,
+      order: order || [], mask,
     });
     map.view.k = data.frame.stretch || 1;
     this.takeMedia(data);
@@ -91,10 +85,18 @@ export class Arrival {
     map.follower.follow(data.live, data.session);
     if (!data.live) map.travel.home();
     map.moving = Boolean(data.live) || Boolean(map.motion);
-    map.density.refresh(true);
-    map.fog.refresh();
+    map.learnTrust();
     remember(map);
     this.draw(fresh);
+  }
+
+  /** More of a large map has arrived: show it among what is there. */
+  grow(pos) {
+    const { map } = this;
+    if (map.dead || map.geometry !== pos || map.motion) return;
+    map.pos = Float32Array.from(pos);
+    map.layers.show();
+    map.points.layout(map.pos.slice(), null, () => map.wish({ paint: true, place: true }));
   }
 
   takeMedia(data) {
@@ -111,9 +113,11 @@ export class Arrival {
     Object.assign(map, {
       picked: kept.picked || new Uint8Array(map.n), count: kept.picked ? kept.count : 0,
       version: kept.version, tool: data.mode === "work" ? kept.tool || map.tool : "move",
-      links: [], pos: Float32Array.from(geometry), geometry,
+      links: [], pos: Float32Array.from(geometry), geometry, trust: null, trusted: null,
       cursor: -1, hovered: -1, sketch: null, ghosts: null, flight: null, motion: null,
     });
+    map.points.begin(data);
+    map.points.layout(map.pos.slice(), null, () => map.wish({ paint: true, place: true }));
     map.keys.walk = null;
     map.tip.show(-1);
     map.travel.target = geometry;
@@ -124,7 +128,7 @@ export class Arrival {
     const { data } = map;
     // Most reruns of the page change nothing that is painted.
     const painted = JSON.stringify([
-      data.geometry, data.colour, data.mask, map.hidden, data.tokens, data.density, map.version,
+      data.geometry.id, data.colour, data.mask, map.hidden, data.tokens, map.version,
     ]);
     map.wish({ paint: fresh || painted !== this.painted, place: true });
     this.painted = painted;

@@ -43,12 +43,17 @@ export class Bar {
       icon(name),
     );
     const picture = () => savePicture(map);
+    const haze = "Haze where the map is not to be trusted";
+    this.hazes = [
+      button("fog", haze, () => map.toggleHaze()),
+      h("button", { type: "button", onclick: () => map.toggleHaze() }, icon("fog"), "Haze where not to be trusted"),
+    ];
     const keys = () => this.keys();
     this.more = this.menu("more", "More", h(
       "div", { class: "hv-menu" },
       h("button", { type: "button", onclick: picture }, icon("image"), "Save as PNG"),
       h("button", { type: "button", onclick: keys }, icon("help"), "Keys"),
-      map.fog.entry,
+      this.hazes[1],
     ));
     this.element = h(
       "div", { class: "hv-bar", role: "toolbar", "aria-label": "Map tools" },
@@ -62,7 +67,7 @@ export class Bar {
       ),
       h(
         "div", { class: "hv-set hv-extras" },
-        map.fog.tool,
+        this.hazes[0],
         button("image", "Save as PNG", picture), button("help", "Keys (?)", keys),
       ),
       this.more.element,
@@ -135,6 +140,7 @@ export class Bar {
     for (const button of this.tools) {
       set(button, { "aria-pressed": String(button.dataset.tool === map.tool) });
     }
+    for (const haze of this.hazes) set(haze, { "aria-pressed": String(map.haze) });
     map.stage.dataset.tool = map.tool;
     const { datasets } = map.data;
     const told = JSON.stringify([datasets, map.hidden]);

@@ -19,7 +19,7 @@ export class Camera {
     overlay.resize(view.W, view.H);
     view.go(this.home);
     view.fitted = view.s;
-    const same = kept.geometry === data.geometry;
+    const same = kept.geometry === data.geometry.id;
     if (same && kept.zoomed) view.go(view.around({ ...kept.range, stretch: kept.k }));
     else if (!same && data.camera) view.go(view.around(data.camera));
     view.zoomed = same ? Boolean(kept.zoomed) : Boolean(data.camera);

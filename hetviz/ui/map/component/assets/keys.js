@@ -54,26 +54,25 @@ export class Keys {
   selectSeen() {
     const { pos, pass, view, selection } = this.map;
     const { x, y } = view.range;
-    const corners = [[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]];
-    selection.select(within(pos, pass, view.range), "replace", corners);
+    selection.select(within(pos, pass, { x, y }), "replace");
   }
 
   /** The item nearest to the middle of the map. */
   central() {
     const { map } = this;
-    return nearest(map.pos, map.shown, map.view, map.view.W / 2, map.view.H / 2, 1e6);
+    return nearest(map.pos, map.pass, map.view, map.view.W / 2, map.view.H / 2, 1e6);
   }
 
   /** Step through the selected items, or through those nearest to one item. */
   step(by) {
     const { map } = this;
     if (!this.walk) {
-      const seen = map.pickedRows().filter((r) => map.shown[r]);
+      const seen = map.pickedRows().filter((r) => map.pass[r]);
       let rows = seen;
       if (seen.length < 2) {
         const from = seen.length ? seen[0] : this.central();
         if (from < 0) return;
-        rows = [from, ...neighbours(map.pos, map.shown, from, 60)];
+        rows = [from, ...neighbours(map.pos, map.pass, from, 60)];
       }
       this.walk = { rows, at: by > 0 ? -1 : 0 };
     }

@@ -1,5 +1,4 @@
-// Which points are there: placed, past the filters, of a dataset that is shown; and of very many,
-// those that are drawn one by one.
+// Which points are there: placed, past the filters, of a dataset that is shown.
 
 import { countOf } from "./pick.js";
 
@@ -17,7 +16,7 @@ export class Layers {
 
   show() {
     const { map } = this;
-    const { n, pos, mask, sample, data } = map;
+    const { n, pos, mask, data } = map;
     const pass = new Uint8Array(n);
     for (const d of data.datasets) {
       if (map.hidden.includes(d.name)) continue;
@@ -27,18 +26,7 @@ export class Layers {
       }
     }
     map.pass = pass;
-    if (sample && this.dense) {
-      map.shown = new Uint8Array(n);
-      for (const r of sample) map.shown[r] = pass[r];
-    } else map.shown = pass;
     map.visible = countOf(pass);
-    map.drawn = map.shown === pass ? map.visible : countOf(map.shown);
-  }
-
-  /** Whether there are more items than can be drawn one by one. */
-  get dense() {
-    const { data, n } = this.map;
-    return Boolean(data?.density) && n > data.density.limit;
   }
 
   /** Hide or show a dataset; `only` hides the others, and a second time shows all. */
@@ -56,8 +44,6 @@ export class Layers {
     this.show();
     map.bar.update();
     map.legend.update();
-    map.density.refresh(true);
-    map.fog.refresh();
     map.wish({ paint: true, place: true });
   }
 }

@@ -72,7 +72,6 @@ export class Legend {
     const parts = [];
     const { n } = map;
     if (map.visible < n) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
-    if (map.layers.dense) parts.push(h("span", {}, `${thousands(map.drawn)} drawn one by one`));
     if (map.linksTotal > map.links.length) {
       parts.push(h("span", {}, `${thousands(map.links.length)} of ${thousands(map.linksTotal)} links`));
     }

@@ -7,17 +7,15 @@ import { Acts } from "./acts.js";
 import { Arrival } from "./arrival.js";
 import { Bar } from "./bar.js";
 import { Camera } from "./camera.js";
-import { Density } from "./density.js";
 import { h } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { Fog } from "./trust_overlay.js";
 import { Hands } from "./pointer.js";
 import { Keys } from "./keys.js";
 import { Layers } from "./layers.js";
 import { Legend } from "./legend.js";
 import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
-import { Plot } from "./plot.js";
+import { Points, fetchTrust } from "./points.js";
 import { remember } from "./recall.js";
 import { Selection } from "./selection.js";
 import { Tip } from "./tooltip.js";
@@ -44,29 +42,26 @@ class HetMap {
     const stage = h("div", { class: "hv-stage", tabindex: 0, role: "application" });
     Object.assign(this, {
       root, stage, view: new View(), n: 0, data: null, tool: "move", hidden: [],
-      pos: new Float32Array(0), shown: new Uint8Array(0), pass: new Uint8Array(0),
+      pos: new Float32Array(0), pass: new Uint8Array(0),
       slot: new Uint8Array(0), palette: ["#999999"], picked: new Uint8Array(0), count: 0,
       version: -1, links: [], linksTotal: 0, order: [], cursor: -1, hovered: -1, sketch: null,
-      ghosts: null, moving: false, flight: null, motion: null, dead: false,
+      ghosts: null, moving: false, flight: null, motion: null, dead: false, focus: null, haze: false, trust: null,
       heldUntil: 0, pointerDown: false,
       stats: { frames: 0, draws: 0, paints: 0, ms: [], polls: 0, fps: 0, map: this },
     });
     root.replaceChildren();
     this.live = h("div", { class: "hv-say", role: "status", "aria-live": "polite" });
-    const plot = h("div", { class: "hv-plot", "aria-hidden": "true" });
     const canvas = h("canvas", { class: "hv-over", "aria-hidden": "true" });
     this.note = h("div", { class: "hv-note" }, "Drawing the map…");
-    stage.append(plot, canvas, this.note);
+    stage.append(canvas, this.note);
     this.arrival = new Arrival(this);
     this.camera = new Camera(this);
     this.drawing = new Drawing(this);
     this.layers = new Layers(this);
     this.selection = new Selection(this);
     this.travel = new Travel(this);
-    this.plot = new Plot(plot, this.stats, () => this.drawing.rebuild());
+    this.points = new Points(this);
     this.overlay = new Overlay(canvas, this);
-    this.density = new Density(this);
-    this.fog = new Fog(this);
     this.tip = new Tip(this);
     this.together = new Together(this);
     this.acts = new Acts(this);
@@ -85,7 +80,31 @@ class HetMap {
   /** Ask for a frame in which the camera ("view"), points ("pos"), or more, are drawn anew. */
   wish(what = {}) { this.drawing.wish(what); }
 
-  select(rows, how, polygon) { this.selection.select(rows, how, polygon); }
+  select(rows, how) { this.selection.select(rows, how); }
+
+  /** Lay haze over the regions that are not to be trusted, or lift it. */
+  async toggleHaze() {
+    this.haze = !this.haze;
+    this.bar.update();
+    this.say(this.haze ? "Haze lies where the map is not to be trusted" : "Haze lifted");
+    await this.learnTrust();
+    this.wish({ paint: true });
+  }
+
+  /** Ask for the trust of the items where it is wanted and not known yet. */
+  async learnTrust() {
+    const { data } = this;
+    const of = `${data.geometry.id}-${data.fingerprint}`;
+    if (!this.haze || data.live || this.trusted === of) return;
+    Object.assign(this, { trusted: of, trust: null });
+    try {
+      const trust = await fetchTrust(data.session, of);
+      if (this.trusted === of) this.trust = trust?.length === this.n ? trust : null;
+    } catch {
+      this.trusted = null;
+    }
+    this.wish({ paint: true });
+  }
 
   pickedRows() { return this.selection.rows(); }
 
@@ -111,9 +130,7 @@ class HetMap {
     this.tip.close();
     this.together.leave();
     this.follower.stop();
-    this.density.close();
-    this.fog.close();
     this.media?.close();
-    this.plot.purge();
+    this.points.close();
   }
 }

@@ -179,26 +179,26 @@ export class Overlay {
   /** Rings round what is selected, pointed at, or under the keyboard's cursor. */
   rings(ctx, done) {
     const m = this.map;
-    const { view, pos, shown } = m;
+    const { view, pos, pass } = m;
     const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
     if (this.few) {
       for (const r of m.pickedRows()) {
-        if (shown[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
+        if (pass[r] && !done.has(r)) this.ring(ctx, ...at(r), 7, 2.2);
       }
     }
-    if (m.hovered >= 0 && shown[m.hovered] && !done.has(m.hovered)) {
+    if (m.hovered >= 0 && pass[m.hovered] && !done.has(m.hovered)) {
       this.ring(ctx, ...at(m.hovered), 7.5, 1.4);
     }
-    if (m.cursor >= 0 && shown[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
+    if (m.cursor >= 0 && pass[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
   }
 
   /** Links that touch the selection: solid given, dashed held out, dotted apart. */
   links(ctx) {
-    const { links, view, pos, shown, tokens } = this.map;
+    const { links, view, pos, pass, tokens } = this.map;
     if (!links.length) return;
     const alpha = links.length > 150 ? 0.3 : links.length > 60 ? 0.5 : 0.8;
     for (const [i, j, weight, kind] of links) {
-      if (!shown[i] || !shown[j]) continue;
+      if (!pass[i] || !pass[j]) continue;
       ctx.beginPath();
       ctx.moveTo(view.x(pos[2 * i]), view.y(pos[2 * i + 1]));
       ctx.lineTo(view.x(pos[2 * j]), view.y(pos[2 * j + 1]));
@@ -219,20 +219,20 @@ export class Overlay {
       m.ghosts = null;
       return false;
     }
-    const { view, pos, shown } = m;
+    const { view, pos, pass } = m;
     const share = calm() ? 1 : Math.min(1, (GHOST - age) / 1500);
     const { rows, from } = m.ghosts;
     ctx.strokeStyle = clear(m.tokens.mute, 0.28 * share);
     ctx.lineWidth = 1;
     ctx.beginPath();
     rows.forEach((r, k) => {
-      if (!shown[r]) return;
+      if (!pass[r]) return;
       ctx.moveTo(view.x(from[2 * k]), view.y(from[2 * k + 1]));
       ctx.lineTo(view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
     });
     ctx.stroke();
     rows.forEach((r, k) => {
-      if (!shown[r]) return;
+      if (!pass[r]) return;
       ctx.beginPath();
       ctx.arc(view.x(from[2 * k]), view.y(from[2 * k + 1]), 2.4, 0, 7);
       ctx.fillStyle = clear(m.palette[m.slot[r]], 0.4 * share);

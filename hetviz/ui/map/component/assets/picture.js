@@ -11,17 +11,7 @@ export function compose(map) {
   ctx.scale(SCALE, SCALE);
   ctx.fillStyle = tokens.bg;
   ctx.fillRect(0, 0, view.W, view.H);
-  const { image, rect } = map.density;
-  if (rect && !image.hidden) {
-    const [left, top] = [view.x(rect.x[0]), view.y(rect.y[1])];
-    ctx.drawImage(image, left, top, view.x(rect.x[1]) - left, view.y(rect.y[0]) - top);
-  }
-  for (const layer of map.plot.canvases) ctx.drawImage(layer, 0, 0, view.W, view.H);
-  const { canvas: fog, rect: fogged } = map.fog;
-  if (fogged && !fog.hidden) {
-    const [left, top] = [view.x(fogged.x[0]), view.y(fogged.y[1])];
-    ctx.drawImage(fog, left, top, view.x(fogged.x[1]) - left, view.y(fogged.y[0]) - top);
-  }
+  ctx.drawImage(map.points.picture(SCALE), 0, 0, view.W, view.H);
   map.overlay.render(ctx, true);
   return canvas;
 }

@@ -12,7 +12,7 @@ const NEAR = 26; // pictures this large have room for nearly everybody
 
 /** What one pass over the points tells: who is in view, and where each group is densest. */
 function survey(m) {
-  const { view, pos, shown, slot, data } = m;
+  const { view, pos, pass, slot, data } = m;
   const { W, H } = view;
   const media = mediaOf(data);
   const columns = Math.ceil(W / CROWD) + 1;
@@ -22,7 +22,7 @@ function survey(m) {
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;
   for (let r = 0; r < m.n; r++) {
-    if (!shown[r]) continue;
+    if (!pass[r]) continue;
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     if (!(px >= 0 && py >= 0 && px <= W && py <= H)) continue;
@@ -82,7 +82,7 @@ export function textWidth(ctx, text, font) {
 
 /** Choose what is written; returns the pieces in their order of right, and what is still lacking. */
 export function place(m, ctx) {
-  const { view, pos, shown, data, media } = m;
+  const { view, pos, pass, data, media } = m;
   const { W, H } = view;
   const boxes = new Boxes(W, H);
   const pieces = [];
@@ -102,14 +102,14 @@ export function place(m, ctx) {
     return px > 0 && py > 0 && px < W && py < H;
   };
   const few = m.count > 0 && m.count <= HOT;
-  const picked = few ? m.pickedRows().filter((r) => shown[r] && inView(r)) : [];
+  const picked = few ? m.pickedRows().filter((r) => pass[r] && inView(r)) : [];
   const linked = new Set();
   // Words at the other ends of many links would bury the map.
   for (const [i, j] of few && m.links.length <= HOT ? m.links : []) {
-    for (const r of [i, j]) if (!m.picked[r] && shown[r] && inView(r)) linked.add(r);
+    for (const r of [i, j]) if (!m.picked[r] && pass[r] && inView(r)) linked.add(r);
   }
   const hot = new Set(picked);
-  if (m.cursor >= 0 && shown[m.cursor]) hot.add(m.cursor);
+  if (m.cursor >= 0 && pass[m.cursor]) hot.add(m.cursor);
 
   const picture = (r, s, box, strong) => {
     if (!media.picture(r)) lacking.pictures.push(r);
@@ -158,7 +158,7 @@ export function place(m, ctx) {
     let put = 0;
     for (const r of m.order) {
       if (tried >= cap * 2 || put >= cap) break;
-      if (!shown[r] || !saysWords(r) || hot.has(r) || linked.has(r) || !inView(r)) continue;
+      if (!pass[r] || !saysWords(r) || hot.has(r) || linked.has(r) || !inView(r)) continue;
       tried += 1;
       if (word(r, false)) put += 1;
     }
@@ -167,7 +167,7 @@ export function place(m, ctx) {
     let put = 0;
     for (const r of m.order) {
       if (put >= 400) break;
-      if (!kinds[r] || !shown[r] || hot.has(r)) continue;
+      if (!kinds[r] || !pass[r] || hot.has(r)) continue;
       const px = view.x(pos[2 * r]);
       const py = view.y(pos[2 * r + 1]);
       const box = [-half, -half, half, half];

@@ -1,14 +1,7 @@
 // Mouse and touch on the map.
 //
-// Selecting never goes through Plotly. In an earlier trial a lasso over 20,000 points sometimes came
-// back empty while a running job redrew the map. Plotly fixes at pointer-down which points a lasso
-// is tested against, tests them in a callback that may be 100 ms late, and reports later still; a
-// redraw in between (the trial made one at pointer-down and more when frames came in) replaces those
-// points and their pixel places, and applies the outline again to where the points are by then.
-// Here the line is kept in data units and tested once, at pointer-up, against the very array that
-// is drawn, which holds still while the pointer is down; the result is a set of rows.
-
-import { inside, nearest } from "./pick.js";
+// The line of a lasso is kept in the map's own units and tested once, at pointer-up, against the very
+// places that are drawn, which hold still while the pointer is down.
 
 const REACH = 12;
 const THUMB = 22;
@@ -62,10 +55,14 @@ export class Hands {
       return;
     }
     const quick = map.tool === "move" && event.shiftKey && event.button === 0;
-    const row = this.grips(event) ? this.rowAt(x, y) : -1;
     const named = map.tool === "drag" ? "move" : map.tool;
-    const tool = event.button === 1 ? "move" : row >= 0 ? "carry" : quick ? "lasso" : named;
-    this.drag = { tool, row, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
+    const tool = event.button === 1 ? "move" : quick ? "lasso" : named;
+    const drag = { tool, row: -1, x, y, lastX: x, lastY: y, far: false, how: howOf(event) };
+    this.drag = drag;
+    // The answer is there long before the pointer has moved far enough to drag.
+    if (this.grips(event)) {
+      this.rowAt(x, y, REACH, (row) => row >= 0 && !drag.far && Object.assign(drag, { tool: "carry", row }));
+    }
     if (event.button === 1) event.preventDefault();
   }
 
@@ -134,7 +131,7 @@ export class Hands {
     else if (carried) map.acts.drop(...carried);
     else if (polygon) {
       map.stats.releasedAt = performance.now();
-      map.select(inside(map.pos, map.pass, polygon), drag.how, polygon);
+      map.points.inside(polygon, (rows) => !map.dead && map.select(rows, drag.how));
     }
   }
 
@@ -156,23 +153,26 @@ export class Hands {
 
   click(event, drag) {
     const { map } = this;
-    const row = this.rowAt(drag.x, drag.y, event.pointerType === "touch" ? THUMB : REACH);
     map.keys.walk = null;
     map.cursor = -1;
-    if (row < 0) {
-      if (drag.how === "replace") map.selection.clear();
-      return;
-    }
-    // A second click with Shift takes an item back.
-    const how = drag.how === "add" && map.picked[row] ? "subtract" : drag.how;
-    map.select([row], how);
-    if (event.pointerType === "touch") map.tip.show(row);
+    const touch = event.pointerType === "touch";
+    this.rowAt(drag.x, drag.y, touch ? THUMB : REACH, (row) => {
+      if (row < 0) {
+        if (drag.how === "replace") map.selection.clear();
+        return;
+      }
+      // A second click with Shift takes an item back.
+      map.select([row], drag.how === "add" && map.picked[row] ? "subtract" : drag.how);
+      if (touch) map.tip.show(row);
+    });
   }
 
-  rowAt(x, y, reach = REACH) {
+  /** Tell `answer` the row at a pixel, or -1. */
+  rowAt(x, y, reach, answer) {
     const { map } = this;
-    const row = map.overlay.rowAt(x, y);
-    return row >= 0 ? row : nearest(map.pos, map.shown, map.view, x, y, reach);
+    const written = map.overlay.rowAt(x, y);
+    if (written >= 0) answer(written);
+    else map.points.pick(x, y, reach, (row) => !map.dead && answer(row));
   }
 
   hover(x, y) {
@@ -180,13 +180,17 @@ export class Hands {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      if (!this.map.dead && !this.map.pointerDown) this.point(this.rowAt(...this.spot));
+      if (this.map.dead || this.map.pointerDown) return;
+      const [px, py] = this.spot;
+      this.rowAt(px, py, REACH, (row) => (
+        !this.map.pointerDown && this.spot?.[0] === px && this.spot[1] === py && this.point(row)));
     });
   }
 
   point(row) {
     const { map } = this;
-    if (row < 0 && this.waiting) {
+    if (row < 0) {
+      this.spot = null;
       cancelAnimationFrame(this.waiting);
       this.waiting = 0;
     }
@@ -233,7 +237,7 @@ export class Hands {
     const { map } = this;
     if (map.data.mode !== "work" || event.target.closest(".hv-keys")) return;
     const [x, y] = this.at(event);
-    if (this.rowAt(x, y) < 0) map.camera.fit();
+    this.rowAt(x, y, REACH, (row) => row < 0 && map.camera.fit());
   }
 
   /** Leave off what is dragged; returns whether anything was. */

@@ -5,7 +5,7 @@ import { memory } from "./store.js";
 export function remember(map) {
   const { data, picked, count, version, tool, view, n } = map;
   Object.assign(memory(data.session, data.name), {
-    picked, count, version, tool, n, fingerprint: data.fingerprint, geometry: data.geometry,
+    picked, count, version, tool, n, fingerprint: data.fingerprint, geometry: data.geometry.id,
     range: view.range, zoomed: view.zoomed, k: view.k,
   });
 }

@@ -26,11 +26,8 @@ export class Selection {
     } else if (fresh && map.count) this.changed();
   }
 
-  /**
-   * Select rows. `how` is "replace", "add" or "subtract". In density mode a `polygon` is sent in
-   * place of rows, for an exact answer over all items.
-   */
-  select(rows, how = "replace", polygon = null) {
+  /** Select rows. `how` is "replace", "add" or "subtract". */
+  select(rows, how = "replace") {
     const { map } = this;
     const { data } = map;
     if (data.mode !== "work") return;
@@ -38,12 +35,12 @@ export class Selection {
     const value = how === "subtract" ? 0 : 1;
     for (const r of rows) picked[r] = value;
     const count = countOf(picked);
-    if (!count && !map.count && !polygon) return;
+    if (!count && !map.count) return;
     const version = Math.max(map.version, data.selection.version) + 1;
     Object.assign(map, { picked, count, version });
-    const told = polygon && map.layers.dense
-      ? { polygon, add: how === "add", subtract: how === "subtract" } : { packed: pack(picked), count };
-    map.component.setStateValue("selection", { ...told, version, fingerprint: data.fingerprint });
+    map.component.setStateValue(
+      "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
+    );
     map.stats.selectedAt = performance.now();
     this.changed();
     remember(map);

@@ -12,8 +12,8 @@ const TYPES = { f4: Float32Array, i4: Int32Array, i1: Int8Array, u1: Uint8Array 
 
 export class Missing extends Error {}
 
-/** Fetch an array once; the same promise for everyone who asks. */
-export function array(session, key, type) {
+/** Fetch an array once; the same promise for everyone who asks, unless it is not to be kept. */
+export function array(session, key, type, keep = true) {
   const address = `${ROOT}hv/array/${session}/${key}`;
   const kept = arrays.get(address);
   if (kept) {
@@ -26,12 +26,66 @@ export function array(session, key, type) {
     if (!answer.ok) throw new Missing(key);
     const buffer = await answer.arrayBuffer();
     entry.bytes = buffer.byteLength;
-    trim();
+    if (keep) trim();
+    else arrays.delete(address);
     return new TYPES[type](buffer);
   });
   entry.promise.catch(() => arrays.delete(address));
   arrays.set(address, entry);
   return entry.promise;
+}
+
+const NOWHERE = (1 << 20) - 1;
+
+/**
+ * Places of all rows, two numbers each, NaN for none; the promise holds once the first piece is there.
+ *
+ * They come as whole numbers of 20 bits over `extent`, in planes (upper 16 bits of x, of y, lower 4
+ * bits of both). Piece k of m holds the rows k, k + m, ...: each is a fair sample of all. The array
+ * fills up as further pieces arrive, and `grown` is told of each; without it the promise waits for all.
+ */
+export function places(session, { pieces, extent }, n, grown = null) {
+  const name = `${session}/${pieces.join()}`;
+  if (!layouts.has(name)) layouts.set(name, new Layout(session, pieces, extent, n));
+  const layout = layouts.get(name);
+  layout.first.catch(() => layouts.delete(name));
+  if (!grown) return layout.whole;
+  if (layout.there < pieces.length) layout.listeners.add(grown);
+  return layout.first;
+}
+
+class Layout {
+  constructor(session, pieces, extent, n) {
+    Object.assign(this, { session, pieces, extent, there: 0, listeners: new Set() });
+    this.pos = new Float32Array(2 * n).fill(NaN);
+    this.first = this.piece(0).then(() => this.pos);
+    this.whole = this.first.then(() => this.rest());
+    this.whole.catch(() => {}); // who needs all of it hears of what failed
+  }
+
+  async rest() {
+    for (let k = 1; k < this.pieces.length; k++) {
+      await this.piece(k);
+      for (const grown of this.listeners) grown(this.pos);
+    }
+    this.listeners.clear();
+    return this.pos;
+  }
+
+  async piece(first) {
+    const { pos, pieces, extent: [x0, y0, x1, y1] } = this;
+    const bytes = await array(this.session, pieces[first], "u1", false);
+    const m = bytes.length / 5;
+    const high = new Uint16Array(bytes.buffer, bytes.byteOffset, 2 * m);
+    for (let k = 0, r = first; k < m; k++, r += pieces.length) {
+      const x = high[k] * 16 + (bytes[4 * m + k] & 15);
+      if (x === NOWHERE) continue;
+      const y = high[m + k] * 16 + (bytes[4 * m + k] >> 4);
+      pos[2 * r] = x0 + (x * (x1 - x0)) / (NOWHERE - 1);
+      pos[2 * r + 1] = y0 + (y * (y1 - y0)) / (NOWHERE - 1);
+    }
+    this.there += 1;
+  }
 }
 
 function trim() {
@@ -101,3 +155,5 @@ export class Kept extends Map {
     return this;
   }
 }
+
+const layouts = new Kept(8);

@@ -6,7 +6,7 @@ import { within } from "./pick.js";
 import { calm, ease } from "./view.js";
 
 const MOST_GHOSTS = 300;
-const REST = 600; // ms without movement before scattergl's own copy of the places is renewed
+const REST = 100; // ms without movement before what is written is chosen anew
 
 export class Travel {
   constructor(map) { Object.assign(this, { map, target: null }); }
@@ -15,7 +15,7 @@ export class Travel {
   arrive(geometry) {
     const { map } = this;
     const { view } = map;
-    const from = aligned(map.geometry, geometry, map.shown);
+    const from = aligned(map.geometry, geometry, map.pass);
     map.geometry = geometry;
     const rows = from ? this.movers(from, geometry) : [];
     map.ghosts = rows.length ? {
@@ -40,7 +40,7 @@ export class Travel {
     const far = [];
     for (let r = 0; r < map.n; r++) {
       const d = Math.hypot(to[2 * r] - from[2 * r], to[2 * r + 1] - from[2 * r + 1]);
-      if (map.shown[r] && d > 4 / map.view.s) far.push([d, r]);
+      if (map.pass[r] && d > 4 / map.view.s) far.push([d, r]);
     }
     return far.sort((a, b) => b[0] - a[0]).slice(0, MOST_GHOSTS).map((pair) => pair[1]);
   }
@@ -62,8 +62,14 @@ export class Travel {
       if (Number.isNaN(from[k]) !== Number.isNaN(target[k])) appeared = true;
       if (Number.isNaN(from[k]) || Number.isNaN(target[k])) from[k] = target[k];
     }
-    map.motion = { from, to: target, begun: performance.now(), ms: calm() ? 0 : ms, steady };
     map.moving = true;
+    // A large map has its order made elsewhere; the points set out when it is there.
+    map.points.layout(target, from, () => {
+      if (this.target !== target || map.dead) return;
+      const now = performance.now();
+      map.motion = { from, to: target, begun: now, ms: calm() ? 0 : ms, steady, share: 0 };
+      map.wish();
+    });
     if (appeared) {
       map.pos = Float32Array.from(from);
       map.layers.show();
@@ -89,13 +95,15 @@ export class Travel {
     // A frame may be dated before the move began: the picture would be the one that is seen.
     if (t === 0) return false;
     const share = motion.steady ? t : ease(t);
+    motion.share = share;
     const { from, to } = motion;
     for (let k = 0; k < pos.length; k++) pos[k] = from[k] + (to[k] - from[k]) * share;
     if (t >= 1) {
       map.motion = null;
       map.moving = Boolean(map.data.live);
+      map.points.arrive();
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => map.wish({ paint: true, place: true }), REST);
+      this.timer = setTimeout(() => map.wish({ place: true }), REST);
     }
     return true;
   }

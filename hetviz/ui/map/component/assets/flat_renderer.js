@@ -1,0 +1,271 @@
+// The points of a map without a graphics card's help, on a plain canvas: the same tools as
+// renderer.js up to 20,000 rows. Of more, a fair sample is drawn; questions are still of all.
+
+import { HIDDEN, IndexPort } from "./point_index.js";
+import { rgb, SHAPES } from "./renderer.js";
+
+export const MOST_DRAWN = 20000;
+const CELL = 9; // pixels to a cell of the haze
+const REACH = 2; // cells that an item's trust is spread over, three times
+
+/** The outline of a shape about the origin, of a circle's diameter `size`. */
+export function outline(ctx, shape, size) {
+  const r = size / 2;
+  const star = (points, out, inner, turn = 0) => {
+    for (let k = 0; k < 2 * points; k++) {
+      const radius = k % 2 ? inner : out;
+      const a = turn + (k * Math.PI) / points;
+      ctx[k ? "lineTo" : "moveTo"](radius * Math.sin(a), -radius * Math.cos(a));
+    }
+    ctx.closePath();
+  };
+  const regular = (points, radius, turn = 0) => star(points, radius, radius * Math.cos(Math.PI / points), turn);
+  ctx.beginPath();
+  if (shape === "diamond") regular(4, r * 1.1);
+  else if (shape === "square") ctx.rect(-r * 0.92, -r * 0.92, r * 1.84, r * 1.84);
+  else if (shape === "triangle-up") regular(3, r * 1.12);
+  else if (shape === "triangle-down") regular(3, r * 1.12, Math.PI);
+  else if (shape === "hexagon") regular(6, r * 1.04, Math.PI / 6);
+  else if (shape === "star") star(5, r, r * 0.45);
+  else if (shape === "cross") {
+    const w = r * 0.36;
+    ctx.rect(-w, -r, 2 * w, 2 * r);
+    ctx.rect(-r, -w, 2 * r, 2 * w);
+  } else ctx.arc(0, 0, r, 0, 7);
+}
+
+export class FlatRenderer {
+  constructor(canvas, { wish = () => {} } = {}) {
+    Object.assign(this, {
+      canvas, wish, ctx: canvas.getContext("2d"), port: new IndexPort(), n: 0, here: 0, order: null,
+      bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: [],
+      size: 5.5, alpha: 0.85, faded: 0.16, rim: 0.6, haze: false, any: false, lines: null, wide: 1,
+      lineAlpha: 0.35, sprites: new Map(), drawn: 0, whole: true, late: false, slow: true, uploaded: {},
+    });
+  }
+
+  layout(pos, { from = null, done = () => {} } = {}) {
+    this.port.ask("arrange", pos, (order) => {
+      Object.assign(this, { order, pos, from, n: order.n, here: order.here });
+      this.dirty();
+      done();
+    });
+  }
+
+  arrive() {
+    this.from = null;
+    this.dirty();
+  }
+
+  dye(bytes) {
+    Object.assign(this.bytes, bytes);
+    const { state } = this.bytes;
+    if (bytes.state) this.port.ask("hide", state.map((s) => s & HIDDEN));
+    this.any = Boolean(state?.some((s) => s & 3 && !(s & HIDDEN)));
+    this.dirty();
+  }
+
+  paint(colours) {
+    this.colours = colours;
+    this.dirty();
+  }
+
+  shapes(list) {
+    this.kinds = list;
+    this.dirty();
+  }
+
+  join(a, b, colour = null) {
+    this.lines = a.length ? { a, b, colour, m: a.length } : null;
+    this.dirty();
+  }
+
+  pick(view, px, py, reach, answer) {
+    const at = [view.dataX(px), view.dataY(py)];
+    this.port.ask("pick", { at, perX: view.s, perY: view.s / view.k, reach }, answer);
+  }
+
+  inside(polygon, answer) { this.port.ask("inside", polygon, answer); }
+
+  dirty() {
+    this.seen = "";
+    this.sprites.clear();
+    this.wish();
+  }
+
+  get ratio() { return globalThis.devicePixelRatio || 1; }
+
+  draw(view, share = 1) {
+    if (!this.order) return false;
+    const { canvas, ratio, ctx } = this;
+    const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];
+    if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
+    const seen = [view.cx, view.cy, view.s, view.k, share, this.size, w, h].join();
+    if (seen === this.seen) return false;
+    if (this.spriteSize !== this.size) this.sprites.clear();
+    Object.assign(this, { seen, spriteSize: this.size });
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, w, h);
+    this.render(ctx, view, share, ratio);
+    return false;
+  }
+
+  render(ctx, view, share, ratio) {
+    const { order, pos, from, bytes } = this;
+    const { rowAt, here } = order;
+    const at = (r) => {
+      const [x, y] = [pos[2 * r], pos[2 * r + 1]];
+      if (!from || share >= 1 || Number.isNaN(from[2 * r])) return [view.x(x), view.y(y)];
+      const mixed = (a, b) => a + (b - a) * share;
+      return [view.x(mixed(from[2 * r], x)), view.y(mixed(from[2 * r + 1], y))];
+    };
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (this.lines) this.string(ctx, at);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    // The faded ones first: what is in focus lies above them.
+    const later = [];
+    let drawn = 0;
+    const put = (r, faded) => {
+      const [x, y] = at(r);
+      if (!(x > -20 && y > -20 && x < view.W + 20 && y < view.H + 20)) return;
+      const sprite = this.sprite(r, faded, ratio);
+      ctx.drawImage(sprite, Math.round(x * ratio - sprite.width / 2), Math.round(y * ratio - sprite.height / 2));
+      drawn += 1;
+    };
+    for (let k = 0; k < here && drawn < MOST_DRAWN; k++) {
+      const r = rowAt[k];
+      const state = bytes.state ? bytes.state[r] : 0;
+      if (state & HIDDEN) continue;
+      if (this.any && state & 3) later.push(r);
+      else put(r, this.any);
+    }
+    later.forEach((r) => put(r, false));
+    this.drawn = drawn;
+    if (this.haze) this.fog(ctx, view, ratio, at);
+  }
+
+  sprite(r, faded, ratio) {
+    const { bytes, kinds } = this;
+    const state = bytes.state ? bytes.state[r] & 3 : 0;
+    const dataset = bytes.dataset ? bytes.dataset[r] & 7 : 0;
+    const colour = this.colours[bytes.colour ? bytes.colour[r] : 0] ?? "#888888";
+    const key = `${dataset}|${colour}|${faded ? "f" : this.any ? state : ""}|${ratio}`;
+    if (this.sprites.has(key)) return this.sprites.get(key);
+    const kind = kinds[dataset] ?? { shape: SHAPES[0], size: 1 };
+    const grown = this.any && !faded ? (state & 2 ? 1.25 : 1.12) : 1;
+    const size = this.size * kind.size * grown;
+    const side = Math.ceil((size + 4) * ratio);
+    const sprite = Object.assign(document.createElement("canvas"), { width: side, height: side });
+    const ctx = sprite.getContext("2d");
+    ctx.translate(side / 2, side / 2);
+    ctx.scale(ratio, ratio);
+    outline(ctx, kind.shape, size);
+    const mixed = (a, b) => `rgb(${rgb(a).map((v, k) => Math.round(255 * (v + (rgb(b)[k] - v) * this.faded)))})`;
+    ctx.globalAlpha = this.alpha;
+    ctx.fillStyle = faded ? mixed(this.ground, colour) : colour;
+    ctx.fill();
+    if (this.size > 3.5) {
+      ctx.strokeStyle = this.ground;
+      ctx.lineWidth = this.rim;
+      ctx.stroke();
+    }
+    this.sprites.set(key, sprite);
+    return sprite;
+  }
+
+  string(ctx, at) {
+    const { a, b, colour, m } = this.lines;
+    ctx.lineWidth = this.wide;
+    ctx.globalAlpha = this.lineAlpha;
+    for (let k = 0; k < m; k++) {
+      ctx.beginPath();
+      ctx.moveTo(...at(a[k]));
+      ctx.lineTo(...at(b[k]));
+      ctx.strokeStyle = this.colours[colour ? colour[k] : 0];
+      ctx.stroke();
+    }
+    ctx.globalAlpha = 1;
+  }
+
+  /** Paler and hatched where the mean trust around is low. */
+  fog(ctx, view, ratio, at) {
+    const { rowAt, here } = this.order;
+    const { trust, state } = this.bytes;
+    if (!trust) return;
+    const [columns, lines] = [Math.ceil(view.W / CELL), Math.ceil(view.H / CELL)];
+    const sum = new Float32Array(columns * lines);
+    const count = new Float32Array(columns * lines);
+    for (let k = 0; k < here; k++) {
+      const r = rowAt[k];
+      if (trust[r] > 200 || (state && state[r] & HIDDEN)) continue;
+      const [x, y] = at(r);
+      const [c, l] = [Math.floor(x / CELL), Math.floor(y / CELL)];
+      if (c < 0 || l < 0 || c >= columns || l >= lines) continue;
+      sum[l * columns + c] += trust[r] / 200;
+      count[l * columns + c] += 1;
+    }
+    for (const grid of [sum, count]) for (let k = 0; k < 3; k++) spread(grid, columns, lines);
+    // About one item nearby is enough; where there is none the map claims nothing.
+    const enough = 1.2 / (2 * REACH + 1) ** 2;
+    const field = Object.assign(document.createElement("canvas"), { width: columns, height: lines });
+    const small = field.getContext("2d");
+    const image = small.createImageData(columns, lines);
+    const ground = rgb(this.ground).map((v) => 255 * v);
+    sum.forEach((total, k) => {
+      const share = count[k] ? Math.min(Math.max((0.65 - total / count[k]) / 0.3, 0), 1) : 0;
+      image.data.set([...ground, 255 * share * Math.min(count[k] / enough, 1)], 4 * k);
+    });
+    small.putImageData(image, 0, 0);
+    const haze = Object.assign(document.createElement("canvas"), {
+      width: Math.round(view.W * ratio), height: Math.round(view.H * ratio),
+    });
+    const over = haze.getContext("2d");
+    over.scale(ratio, ratio);
+    over.strokeStyle = this.hatch;
+    over.globalAlpha = 0.42;
+    over.beginPath();
+    for (let x = -view.H; x < view.W; x += 8) {
+      over.moveTo(x, view.H);
+      over.lineTo(x + view.H, 0);
+    }
+    over.stroke();
+    over.globalAlpha = 1;
+    over.globalCompositeOperation = "destination-in";
+    over.drawImage(field, 0, 0, view.W, view.H);
+    over.globalCompositeOperation = "destination-over";
+    over.globalAlpha = 0.75;
+    over.drawImage(field, 0, 0, view.W, view.H);
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.drawImage(haze, 0, 0);
+  }
+
+  picture(view, ratio = 2, share = 1) {
+    const out = Object.assign(document.createElement("canvas"), {
+      width: Math.round(view.W * ratio), height: Math.round(view.H * ratio),
+    });
+    if (!this.order) return out;
+    this.sprites.clear();
+    this.render(out.getContext("2d"), view, share, ratio);
+    this.dirty();
+    return out;
+  }
+
+  close() { this.port.close(); }
+}
+
+/** Replace each cell by the mean of the cells around it, along both directions. */
+function spread(grid, columns, lines) {
+  const run = (start, step, length) => {
+    const old = new Float32Array(length);
+    for (let k = 0; k < length; k++) old[k] = grid[start + k * step];
+    let total = 0;
+    for (let k = 0; k < Math.min(REACH, length); k++) total += old[k];
+    for (let k = 0; k < length; k++) {
+      if (k + REACH < length) total += old[k + REACH];
+      if (k - REACH - 1 >= 0) total -= old[k - REACH - 1];
+      grid[start + k * step] = Math.max(total, 0) / (2 * REACH + 1);
+    }
+  };
+  for (let l = 0; l < lines; l++) run(l * columns, 1, columns);
+  for (let c = 0; c < columns; c++) run(c, columns, lines);
+}

@@ -1,0 +1,262 @@
+// The order in which points are drawn, and every question about where they are.
+//
+// A row's *level* is drawn by chance (a hash of its number): the last level holds half of all rows,
+// the one before a quarter, and so on, so that the first levels are a fair sample of all. Within a
+// level, rows lie by the cells of a grid. One and the same order hence serves to draw fewer points
+// while one moves (the first levels), to draw only what is in view (runs of cells), to find the
+// nearest point and to test a lasso. O(n) to make.
+//
+// The file needs no other: up to some 50,000 rows the page uses the class directly, above that it
+// runs as a worker (see the end).
+
+export const HIDDEN = 4;
+export const STEPS = (1 << 20) - 1; // places are whole numbers from 0 to this, in each direction
+const COARSEST = 16384; // expected rows of the first level
+
+/** A fair coin for each bit of a row's number. */
+function hash(row) {
+  let h = Math.imul(row ^ (row >>> 16), 0x45d9f3b) + 0x9e3779b9;
+  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  return (h ^ (h >>> 13)) >>> 0;
+}
+
+/** The rectangle [left, low, right, high] of all places, stretched over `also`. */
+export function extentOf(pos, also = null) {
+  let [x0, y0, x1, y1] = also ?? [Infinity, Infinity, -Infinity, -Infinity];
+  for (let k = 0; k < pos.length; k += 2) {
+    const x = pos[k];
+    const y = pos[k + 1];
+    if (x < x0) x0 = x;
+    if (x > x1) x1 = x;
+    if (y < y0) y0 = y;
+    if (y > y1) y1 = y;
+  }
+  return x0 <= x1 ? [x0, y0, x1 > x0 ? x1 : x0 + 1, y1 > y0 ? y1 : y0 + 1] : [0, 0, 1, 1];
+}
+
+export class PointIndex {
+  constructor() { Object.assign(this, { n: 0, here: 0, levels: [], hidden: null }); }
+
+  /**
+   * Sort the rows of a layout: two numbers a row, NaN for none.
+   *
+   * Returns `rowAt` (row by position in the order), `high` (the upper 16 of 20 bits of x and y),
+   * `low` (the lower 4 of both), `extent`, `here` (how many have a place), and `levels`: for each the
+   * bits of its grid and where each cell starts.
+   */
+  arrange(pos) {
+    const n = pos.length / 2;
+    const extent = extentOf(pos);
+    const [x0, y0, x1, y1] = extent;
+    const fx = STEPS / (x1 - x0);
+    const fy = STEPS / (y1 - y0);
+    const depth = Math.max(1, Math.ceil(Math.log2(Math.max(n, 1) / COARSEST)) + 1);
+    const plan = [];
+    let cells = 0;
+    for (let l = 0; l < depth; l++) { // a grid with some 16 points a cell
+      const size = n / 2 ** (l ? depth - l : depth - 1);
+      const bits = Math.min(Math.max(Math.floor(Math.log2(Math.max(size / 16, 1)) / 2), 2), 7);
+      plan.push({ bits, first: cells });
+      cells += 4 ** bits;
+    }
+    const cellOf = new Uint32Array(n);
+    const starts = new Uint32Array(cells + 2);
+    for (let r = 0; r < n; r++) {
+      const x = pos[2 * r];
+      const y = pos[2 * r + 1];
+      if (!(x === x && y === y)) cellOf[r] = cells; // behind all others, never drawn
+      else {
+        const { bits, first } = plan[Math.max(0, depth - 1 - Math.clz32(hash(r)))];
+        const shift = 20 - bits;
+        cellOf[r] = first + ((((y - y0) * fy) >> shift) << bits) + (((x - x0) * fx) >> shift);
+      }
+      starts[cellOf[r] + 1] += 1;
+    }
+    for (let k = 0; k <= cells; k++) starts[k + 1] += starts[k];
+    const next = starts.slice();
+    const high = new Uint16Array(2 * n);
+    const low = new Uint8Array(n);
+    const rowAt = new Uint32Array(n);
+    for (let r = 0; r < n; r++) {
+      const at = next[cellOf[r]]++;
+      rowAt[at] = r;
+      const x = Math.round((pos[2 * r] - x0) * fx);
+      const y = Math.round((pos[2 * r + 1] - y0) * fy);
+      high[2 * at] = x >> 4;
+      high[2 * at + 1] = y >> 4;
+      low[at] = (x & 15) | ((y & 15) << 4);
+    }
+    const levels = plan.map(({ bits, first }) => (
+      { bits, starts: starts.slice(first, first + 4 ** bits + 1) }));
+    Object.assign(this, { n, here: starts[cells], extent, levels, high, low, rowAt });
+    return { n, here: this.here, extent, levels, high, low, rowAt };
+  }
+
+  /** Rows that no question may find: a byte each, or null for none. */
+  hide(hidden) { this.hidden = hidden; }
+
+  x(at) { return this.high[2 * at] * 16 + (this.low[at] & 15); }
+
+  y(at) { return this.high[2 * at + 1] * 16 + (this.low[at] >> 4); }
+
+  free(at) { return !this.hidden || !this.hidden[this.rowAt[at]]; }
+
+  inSteps([x, y]) {
+    const [x0, y0, x1, y1] = this.extent;
+    return [((x - x0) * STEPS) / (x1 - x0), ((y - y0) * STEPS) / (y1 - y0)];
+  }
+
+  /** The row nearest to a place within `reach` pixels, of which `perX`, `perY` make a unit; or -1. */
+  pick({ at, perX, perY, reach }) {
+    if (!this.here) return -1;
+    const [x, y] = this.inSteps(at);
+    const [x0, y0, x1, y1] = this.extent;
+    const sx = (perX * (x1 - x0)) / STEPS;
+    const sy = (perY * (y1 - y0)) / STEPS;
+    let found = -1;
+    // Near rings first: a wide reach over a dense map would look at very many.
+    for (const r of [Math.min(3, reach), Math.min(8, reach), Math.min(40, reach), reach]) {
+      let best = r * r;
+      for (const { bits, starts } of this.levels) {
+        const shift = 20 - bits;
+        const last = (1 << bits) - 1;
+        const cell = (value) => Math.min(Math.max(Math.floor(value / 2 ** shift), 0), last);
+        const [c0, c1] = [cell(x - r / sx), cell(x + r / sx)];
+        const [l0, l1] = [cell(y - r / sy), cell(y + r / sy)];
+        for (let l = l0; l <= l1; l++) {
+          const end = starts[(l << bits) + c1 + 1];
+          for (let k = starts[(l << bits) + c0]; k < end; k++) {
+            const dx = (this.x(k) - x) * sx;
+            const dy = (this.y(k) - y) * sy;
+            const d = dx * dx + dy * dy;
+            if (d <= best && this.free(k)) {
+              best = d;
+              found = k;
+            }
+          }
+        }
+      }
+      if (found >= 0) return this.rowAt[found];
+    }
+    return -1;
+  }
+
+  /** The rows in a polygon (even-odd rule), sorted. */
+  inside(polygon) {
+    const rows = [];
+    if (polygon.length > 2) {
+      this.runs(polygon.map((p) => this.inSteps(p)), (first, end) => {
+        for (let k = first; k < end; k++) if (this.free(k)) rows.push(this.rowAt[k]);
+      });
+    }
+    return Uint32Array.from(rows).sort();
+  }
+
+  /** Call `take(first, end)` for runs of the order that lie in a polygon of steps. */
+  runs(p, take) {
+    const m = p.length;
+    for (const { bits, starts } of this.levels) {
+      const size = 2 ** (20 - bits);
+      const g = 1 << bits;
+      const edge = new Uint8Array(g);
+      for (let l = 0; l < g; l++) {
+        const [y0, y1, mid] = [l * size, (l + 1) * size, (l + 0.5) * size];
+        const near = []; // edges that reach this line of cells: low, high, slope, offset
+        const cuts = []; // where edges cross its middle
+        edge.fill(0);
+        for (let a = 0, b = m - 1; a < m; b = a++) {
+          const [ax, ay] = p[a];
+          const [bx, by] = p[b];
+          if (Math.max(ay, by) < y0 || Math.min(ay, by) > y1) continue;
+          const slope = (bx - ax) / (by - ay);
+          if (ay !== by) near.push(Math.min(ay, by), Math.max(ay, by), slope, ax - ay * slope);
+          if (ay > mid !== by > mid) cuts.push(ax + (mid - ay) * slope);
+          // Cells of this line that the edge runs through: only there are points tested singly.
+          const on = (y) => ax + (Math.min(Math.max(y, Math.min(ay, by)), Math.max(ay, by)) - ay) * slope;
+          const [u, v] = ay === by ? [ax, bx] : [on(y0), on(y1)];
+          edge.fill(
+            1, Math.max(Math.floor(Math.min(u, v) / size - 0.01), 0),
+            Math.max(Math.floor(Math.max(u, v) / size + 0.01) + 1, 0),
+          );
+        }
+        if (!near.length) continue;
+        for (let c = 0; c < g; c++) {
+          const first = starts[l * g + c];
+          const end = starts[l * g + c + 1];
+          if (first === end) continue;
+          if (edge[c]) this.singly(near, first, end, take);
+          else if (cuts.reduce((odd, x) => odd ^ ((c + 0.5) * size < x), 0)) take(first, end);
+        }
+      }
+    }
+  }
+
+  singly(edges, first, end, take) {
+    for (let k = first; k < end; k++) {
+      const x = this.x(k);
+      const y = this.y(k);
+      let odd = false;
+      for (let e = 0; e < edges.length; e += 4) {
+        if (y >= edges[e] && y < edges[e + 1] && x < edges[e + 2] * y + edges[e + 3]) odd = !odd;
+      }
+      if (odd) take(k, k + 1);
+    }
+  }
+}
+
+const LOCAL = 50000; // up to so many rows the page itself is quick enough
+
+/** The same questions, asked of an index here or in a worker; `answer` is called with each result. */
+export class IndexPort {
+  /** `address`: of this file, for a worker; null where there shall be none. */
+  constructor(address = null) {
+    Object.assign(this, { address, here: new PointIndex(), asked: new Map(), next: 0, away: false });
+  }
+
+  ask(what, args, answer = () => {}) {
+    if (what === "arrange") this.away = args.length / 2 > LOCAL && this.start();
+    if (!this.away) {
+      answer(this.here[what](args));
+      return;
+    }
+    this.next += 1;
+    this.asked.set(this.next, { what, args, answer });
+    this.worker.postMessage({ id: this.next, what, args });
+  }
+
+  start() {
+    if (this.worker || !this.address || typeof Worker === "undefined") return Boolean(this.worker);
+    try {
+      this.worker = new Worker(this.address, { type: "module" });
+    } catch {
+      this.address = null;
+      return false;
+    }
+    this.worker.onmessage = ({ data: { id, out } }) => {
+      const { answer } = this.asked.get(id);
+      this.asked.delete(id);
+      answer(out);
+    };
+    // One that does not start (a strict policy, an old browser) leaves its questions to the page.
+    this.worker.onerror = (event) => {
+      event.preventDefault?.();
+      Object.assign(this, { worker: null, address: null, away: false });
+      for (const { what, args, answer } of this.asked.values()) answer(this.here[what](args));
+      this.asked.clear();
+    };
+    return true;
+  }
+
+  close() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.asked.clear();
+  }
+}
+
+if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlobalScope) {
+  const index = new PointIndex();
+  globalThis.onmessage = ({ data: { id, what, args } }) => {
+    globalThis.postMessage({ id, out: index[what](args) ?? null });
+  };
+}

@@ -1,0 +1,134 @@
+// The points of the map: which of three drawers draws them, and what it is told.
+
+import { FlatRenderer } from "./flat_renderer.js";
+import { inside, nearest } from "./pick.js";
+import { PlotlyRenderer } from "./plotly_renderer.js";
+import { FOCUS, HIDDEN, Renderer, SELECTED, abilities } from "./renderer.js";
+import { ROOT } from "./store.js";
+import { h } from "./dom.js";
+
+/** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
+export function dotSize(n, zoom) {
+  const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
+  return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
+}
+
+export class Points {
+  constructor(map) {
+    Object.assign(this, { map, layer: h("div", { class: "hv-points", "aria-hidden": "true" }), told: {} });
+    map.stage.prepend(this.layer);
+  }
+
+  /** Begin with the drawer that is asked for: "auto", "canvas" or "plotly". */
+  begin({ renderer: kind = "auto", plotly: address }) {
+    if (kind === this.kind) return;
+    this.close();
+    const wish = () => this.map.wish();
+    const canvas = h("canvas", {});
+    this.layer.replaceChildren(canvas);
+    Object.assign(this, { kind, told: {} });
+    if (kind === "plotly" && abilities().webgl2) {
+      this.layer.replaceChildren();
+      this.drawer = new PlotlyRenderer(this.layer, { wish, address });
+    } else if (kind !== "canvas" && abilities().webgl2) this.drawer = new Renderer(canvas, { wish });
+    else this.drawer = new FlatRenderer(canvas, { wish });
+  }
+
+  get ready() { return Boolean(this.drawer?.order); }
+
+  /** What draws, for people: and whether it draws all. */
+  get drawn() { return this.drawer?.drawn ?? 0; }
+
+  /** Places of all rows; `from`: where they come from; `done` once the drawer knows them. */
+  layout(pos, from = null, done = () => {}) { this.drawer.layout(pos, { from, done }); }
+
+  arrive() { this.drawer.arrive?.(); }
+
+  /** Hand over what has changed of colours, shapes and states. */
+  sync() {
+    const { map, told, drawer } = this;
+    const { data, tokens, palette, slot, pass, picked, focus, n } = map;
+    const changed = (name, ...values) => {
+      const same = told[name]?.length === values.length && told[name].every((v, k) => v === values[k]);
+      told[name] = values;
+      return !same;
+    };
+    drawer.tokens = tokens;
+    if (changed("ground", tokens.bg, tokens.mute)) {
+      Object.assign(drawer, { ground: tokens.bg, hatch: tokens.mute });
+      drawer.dirty();
+    }
+    if (changed("palette", palette)) drawer.paint(palette);
+    const bytes = {};
+    if (changed("datasets", data.datasets)) {
+      bytes.dataset = new Uint8Array(n);
+      data.datasets.forEach((d, k) => bytes.dataset.fill(k % 8, d.start, d.stop));
+      drawer.shapes(data.datasets.map((d) => ({ shape: d.symbol, size: d.factor })));
+      drawer.datasets = data.datasets;
+    }
+    if (changed("slot", slot)) bytes.colour = slot;
+    if (changed("state", pass, picked, focus, map.count)) {
+      const state = new Uint8Array(n);
+      const focused = focus ?? (map.count ? picked : null);
+      for (let r = 0; r < n; r++) {
+        state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
+      }
+      bytes.state = state;
+    }
+    if (changed("trust", map.trust)) bytes.trust = map.trust;
+    if (Object.keys(bytes).length) drawer.dye(bytes);
+    if (drawer.haze !== Boolean(map.haze && map.trust)) {
+      drawer.haze = Boolean(map.haze && map.trust);
+      drawer.dirty();
+    }
+    map.stats.paints += 1;
+    this.measure();
+  }
+
+  /** Diameter of the dots for the camera as it is. */
+  measure() {
+    const { view, data, visible } = this.map;
+    const size = dotSize(visible || 1, view.s / view.fitted) * (data.together ? 0.66 : 1);
+    if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
+  }
+
+  /** One frame; returns whether another is needed. */
+  draw(share, now) {
+    this.measure();
+    const begun = performance.now();
+    const more = this.drawer.draw(this.map.view, share, now);
+    const { stats } = this.map;
+    stats.ms.push(performance.now() - begun);
+    if (stats.ms.length > 600) stats.ms.splice(0, 300);
+    return more;
+  }
+
+  get late() { return Boolean(this.drawer?.late); }
+
+  /** The row nearest to a pixel within `reach`, told to `answer`; -1 where there is none. */
+  pick(x, y, reach, answer) {
+    const { map } = this;
+    // On their way points are nowhere in the index.
+    if (map.motion || !this.ready) answer(nearest(map.pos, map.pass, map.view, x, y, reach));
+    else this.drawer.pick(map.view, x, y, reach, answer);
+  }
+
+  inside(polygon, answer) {
+    const { map } = this;
+    if (map.motion || !this.ready) answer(inside(map.pos, map.pass, polygon));
+    else this.drawer.inside(polygon, answer);
+  }
+
+  picture(ratio) { return this.drawer.picture(this.map.view, ratio); }
+
+  close() {
+    this.drawer?.close();
+    this.drawer = null;
+  }
+}
+
+/** The trust of each row, 0 to 200, more where it is unknown; null where there is none. */
+export async function fetchTrust(session, of) {
+  const answer = await fetch(`${ROOT}hv/fog/${session}?of=${of}`);
+  return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
+}

@@ -1,0 +1,693 @@
+// The points of a map, drawn by the graphics card: up to some ten million, one by one.
+//
+// Small maps are drawn whole at every frame. On large ones as many levels are drawn while one moves
+// as the card manages in a frame (see point_index.js: the first levels are a fair sample of all), and
+// all of them as soon as the map rests, behind the picture that is seen. Nothing of size n is sent to
+// the card but when it changes: 12 bytes a point.
+//
+//   now  2 x uint16  the upper 16 of 20 bits of x and y      old  2 x uint16  where it came from
+//   meta 4 x uint8   state | dataset << 4, colour, trust, the lower 4 bits of x and y
+//
+// The camera is an object {cx, cy, s, k, W, H} (view.js); whoever calls `draw` then draws pictures and
+// names on a canvas above, from the same camera.
+
+import { HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
+import {
+  HAZE_FRAGMENT, HAZE_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
+} from "./shaders.js";
+
+export const FOCUS = 1;
+export const SELECTED = 2;
+export { HIDDEN };
+export const SHAPES = [
+  "circle", "diamond", "square", "triangle-up", "cross", "star", "hexagon", "triangle-down",
+];
+
+const CELL = 8; // pixels of the window to a cell of the field
+const REST = 60; // ms without a move before all points are drawn
+const FIELD_MOST = 131072; // points that the field of a resting picture is made of
+const CROWD = 20000; // placed rows from which on dots give way to each other
+
+export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
+
+/** Where the worker's code lies, if this module was fetched by an address of its own. */
+function workerAddress() {
+  try {
+    return new URL("./point_index.js", import.meta.url).href;
+  } catch {
+    return null;
+  }
+}
+
+let known = null;
+
+/** Whether the browser offers WebGL2, and whether the processor stands in for a graphics card. */
+export function abilities() {
+  if (known === null) {
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+    known = {
+      webgl2: Boolean(gl), name, slow: /swiftshader|llvmpipe|software|basic render/i.test(name),
+    };
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  }
+  return known;
+}
+
+export class Renderer {
+  /** `wish` is called when a frame should be drawn. */
+  constructor(canvas, { wish = () => {}, worker = workerAddress() } = {}) {
+    Object.assign(this, {
+      canvas, wish, port: new IndexPort(worker), slow: abilities().slow,
+      n: 0, here: 0, levels: [], ticket: 0, travelling: false,
+      bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: new Float32Array(16),
+      size: 5.5, alpha: 0.85, faded: 0.16, rim: 0.6, haze: false, any: false,
+      lines: null, wide: 1, lineAlpha: 0.35,
+      budget: abilities().slow ? 5e4 : 1e6, seen: "", drawn: 0, uploaded: {},
+    });
+    this.kinds.fill(1);
+    this.begin();
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault();
+      this.gl = null;
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      this.begin();
+      this.resend();
+    });
+  }
+
+  // ---------------------------------------------------------------------------------- the card
+
+  begin() {
+    const gl = this.canvas.getContext("webgl2", {
+      antialias: false, alpha: true, depth: true, premultipliedAlpha: true,
+      powerPreference: "high-performance",
+    });
+    if (!gl) throw new Error("this browser offers no WebGL2");
+    Object.assign(this, {
+      gl, front: null, back: null, field: null, fence: null, cursor: null, whole: false,
+      floats: gl.getExtension("EXT_color_buffer_float") || gl.getExtension("EXT_color_buffer_half_float"),
+      multi: gl.getExtension("WEBGL_multi_draw"),
+    });
+    this.points = this.program(POINT_VERTEX, POINT_FRAGMENT);
+    this.links = this.program(LINK_VERTEX, LINK_FRAGMENT);
+    this.hazes = this.program(HAZE_VERTEX, HAZE_FRAGMENT);
+    this.buffers = {};
+    for (const name of ["now", "old", "meta", "few", "linkNow", "linkOld", "linkFour"]) {
+      this.buffers[name] = gl.createBuffer();
+    }
+    this.pointArray = gl.createVertexArray();
+    this.linkArray = gl.createVertexArray();
+    this.noArray = gl.createVertexArray();
+    this.palette = this.texture(gl.RGBA8, 256, 1, gl.NEAREST);
+  }
+
+  program(vertex, fragment) {
+    const { gl } = this;
+    const program = gl.createProgram();
+    for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+      const logs = gl.getAttachedShaders(program).map((shader) => gl.getShaderInfoLog(shader));
+      throw new Error(logs.join("") + gl.getProgramInfoLog(program));
+    }
+    const at = {};
+    for (let k = 0; k < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); k++) {
+      const { name } = gl.getActiveUniform(program, k);
+      at[name.replace("[0]", "")] = gl.getUniformLocation(program, name);
+    }
+    return { program, at };
+  }
+
+  texture(format, width, height, filter) {
+    const { gl } = this;
+    const texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, height);
+    for (const [key, value] of [
+      [gl.TEXTURE_MIN_FILTER, filter], [gl.TEXTURE_MAG_FILTER, filter],
+      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
+    ]) gl.texParameteri(gl.TEXTURE_2D, key, value);
+    return texture;
+  }
+
+  /** Something to draw into: a picture with depth, or the field without. */
+  target(w, h, deep) {
+    const { gl } = this;
+    const format = deep ? gl.RGBA8 : this.floats ? gl.RGBA16F : gl.RGBA8;
+    const frame = gl.createFramebuffer();
+    const texture = this.texture(format, w, h, deep ? gl.NEAREST : gl.LINEAR);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    const depth = deep ? gl.createRenderbuffer() : null;
+    if (depth) {
+      gl.bindRenderbuffer(gl.RENDERBUFFER, depth);
+      gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT16, w, h);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, depth);
+    }
+    return { w, h, frame, texture, depth };
+  }
+
+  drop(target) {
+    if (!target) return;
+    const { gl } = this;
+    gl.deleteFramebuffer(target.frame);
+    gl.deleteTexture(target.texture);
+    gl.deleteRenderbuffer(target.depth);
+  }
+
+  upload(name, data) {
+    const { gl } = this;
+    if (!gl) return;
+    gl.bindVertexArray(null);
+    // A buffer's kind is for life.
+    const kind = name === "few" ? gl.ELEMENT_ARRAY_BUFFER : gl.ARRAY_BUFFER;
+    gl.bindBuffer(kind, this.buffers[name]);
+    gl.bufferData(kind, data, gl.DYNAMIC_DRAW);
+    this.uploaded[name] = data.byteLength;
+  }
+
+  attribute(slot, name, size, kind, { each = 0, from = 0 } = {}) {
+    const { gl } = this;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+    gl.enableVertexAttribArray(slot);
+    gl.vertexAttribIPointer(slot, size, kind, 0, from);
+    gl.vertexAttribDivisor(slot, each);
+  }
+
+  wire() {
+    const { gl } = this;
+    gl.bindVertexArray(this.pointArray);
+    this.attribute(0, "now", 2, gl.UNSIGNED_SHORT);
+    this.attribute(1, this.travelling ? "old" : "now", 2, gl.UNSIGNED_SHORT);
+    this.attribute(2, "meta", 4, gl.UNSIGNED_BYTE);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers.few);
+  }
+
+  /** After a lost context: all that the card had. */
+  resend() {
+    if (this.order) this.take(this.order);
+    this.paint(this.colours);
+    if (this.lines) this.join(this.lines.a, this.lines.b, this.lines.colour);
+  }
+
+  // ------------------------------------------------------------------------ what is to be drawn
+
+  /**
+   * Places, two numbers a row (NaN: none). With `from`, places of the same rows, `draw` shows points
+   * on their way. `done` is called once the order is made, at once on small maps.
+   */
+  layout(pos, { from = null, done = () => {} } = {}) {
+    this.ticket += 1;
+    const { ticket } = this;
+    this.port.ask("arrange", pos, (order) => {
+      if (ticket !== this.ticket) return;
+      this.take({ ...order, from: from && this.departures(order, pos, from) });
+      done();
+    });
+  }
+
+  /** Where points come from, in 16 bits over a rectangle that holds both layouts. */
+  departures({ rowAt, here, n, extent }, pos, from) {
+    const around = extentOf(from, extent);
+    const [a, b, c, d] = around;
+    const [fx, fy] = [65535 / (c - a), 65535 / (d - b)];
+    const old = new Uint16Array(2 * n);
+    for (let k = 0; k < here; k++) {
+      const r = rowAt[k];
+      const x = from[2 * r];
+      const y = from[2 * r + 1];
+      const was = x === x && y === y; // what had no place appears where it belongs
+      old[2 * k] = ((was ? x : pos[2 * r]) - a) * fx;
+      old[2 * k + 1] = ((was ? y : pos[2 * r + 1]) - b) * fy;
+    }
+    return { old, around };
+  }
+
+  take(order) {
+    const { n, here, levels, extent, high, from } = order;
+    Object.assign(this, {
+      order, n, here, levels, extent, travelling: Boolean(from), around: from?.around ?? extent,
+      cursor: null,
+    });
+    if (!this.gl) return;
+    this.upload("now", high);
+    if (from) this.upload("old", from.old);
+    this.dress();
+    this.wire();
+    if (this.lines) this.join(this.lines.a, this.lines.b, this.lines.colour);
+  }
+
+  /** Points have arrived: where they came from is no longer needed. */
+  arrive() {
+    if (!this.travelling) return;
+    this.travelling = false;
+    this.order.from = null;
+    if (this.gl) {
+      this.upload("old", new Uint16Array(2));
+      this.wire();
+    }
+    this.dirty();
+  }
+
+  /** Bytes by row: {state, colour, trust, dataset}, any of them; those not named stay. */
+  dye(bytes) {
+    Object.assign(this.bytes, bytes);
+    if (bytes.state) {
+      const { state } = bytes;
+      const hidden = new Uint8Array(state.length);
+      for (let r = 0; r < state.length; r++) hidden[r] = state[r] & HIDDEN;
+      this.port.ask("hide", hidden);
+    }
+    if (this.order) this.dress();
+  }
+
+  /** Bring the bytes of the rows into the order drawn. */
+  dress() {
+    const { state, colour, trust, dataset } = this.bytes;
+    const { rowAt, low, here, n } = this.order;
+    const meta = new Uint8Array(4 * n);
+    const few = [];
+    let any = false;
+    for (let k = 0; k < here; k++) {
+      const r = rowAt[k];
+      const s = state ? state[r] : 0;
+      meta[4 * k] = s | (dataset ? (dataset[r] & 7) << 4 : 0);
+      meta[4 * k + 1] = colour ? colour[r] : 0;
+      meta[4 * k + 2] = trust ? trust[r] : 255;
+      meta[4 * k + 3] = low[k];
+      if (s & 3 && !(s & HIDDEN)) {
+        any = true;
+        if (few.length <= 65536) few.push(k);
+      }
+    }
+    // Drawn once more on top while a large map moves, since chance may leave them out.
+    this.few = few.length > 65536 ? 0 : few.length;
+    this.any = any;
+    this.upload("meta", meta);
+    this.upload("few", Uint32Array.from(this.few ? few : []));
+    this.dirty();
+  }
+
+  /** Colours of the codes 0 to 255 as #rrggbb: of categories, or of the steps of a scale. */
+  paint(colours) {
+    this.colours = colours;
+    const { gl } = this;
+    if (!gl) return;
+    const data = new Uint8Array(1024).fill(255);
+    colours.slice(0, 256).forEach((colour, k) => data.set(rgb(colour).map((v) => 255 * v + 0.5), 4 * k));
+    gl.bindTexture(gl.TEXTURE_2D, this.palette);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGBA, gl.UNSIGNED_BYTE, data);
+    this.dirty();
+  }
+
+  /** [{shape, size}] of the datasets; at most eight differ. */
+  shapes(list) {
+    list.slice(0, 8).forEach(({ shape, size }, k) => {
+      this.kinds.set([Math.max(SHAPES.indexOf(shape), 0), size], 2 * k);
+    });
+    this.dirty();
+  }
+
+  /** Lines between rows a[k] and b[k], colours by code, beneath the points; no rows: none. */
+  join(a, b, colour = null) {
+    const m = a.length;
+    this.lines = m ? { a, b, colour, m } : null;
+    if (!m || !this.order || !this.gl) {
+      this.dirty();
+      return;
+    }
+    const { n, here, rowAt, high, low, from } = this.order;
+    const slot = new Uint32Array(n);
+    for (let k = 0; k < n; k++) slot[rowAt[k]] = k;
+    const now = new Uint16Array(4 * m);
+    const old = from ? new Uint16Array(4 * m) : now;
+    const four = new Uint8Array(4 * m);
+    for (let k = 0; k < m; k++) {
+      const [p, q] = [slot[a[k]], slot[b[k]]];
+      now.set([high[2 * p], high[2 * p + 1], high[2 * q], high[2 * q + 1]], 4 * k);
+      if (from) old.set([from.old[2 * p], from.old[2 * p + 1], from.old[2 * q], from.old[2 * q + 1]], 4 * k);
+      four.set([colour ? colour[k] : 0, p < here && q < here ? 255 : 0, low[p], low[q]], 4 * k);
+    }
+    this.upload("linkNow", now);
+    this.upload("linkOld", old);
+    this.upload("linkFour", four);
+    this.dirty();
+  }
+
+  /** The row nearest to a pixel, told to `answer`; -1 where none is within `reach` pixels. */
+  pick(view, px, py, reach, answer) {
+    const at = [view.dataX(px), view.dataY(py)];
+    this.port.ask("pick", { at, perX: view.s, perY: view.s / view.k, reach }, answer);
+  }
+
+  /** The rows that are not hidden in a polygon in the map's own units, told to `answer`. */
+  inside(polygon, answer) { this.port.ask("inside", polygon, answer); }
+
+  // ------------------------------------------------------------------------------------ drawing
+
+  dirty() {
+    this.seen = "";
+    this.wish();
+  }
+
+  get ratio() {
+    const own = globalThis.devicePixelRatio || 1;
+    return this.slow ? Math.min(own, 1.5) : Math.min(Math.max(own, 1.5), 3);
+  }
+
+  /** Whether all is drawn at every frame, straight to the window. */
+  get direct() { return !this.haze && this.here <= (this.slow ? CROWD : 4e5); }
+
+  /** Runs of points in view of one level: [firsts, counts, how many]. */
+  runs({ bits, starts }, view, all) {
+    const g = 1 << bits;
+    const between = (first, end) => [[first], [end - first], end - first];
+    if (all) return between(starts[0], starts[g * g]);
+    const [x0, y0, x1, y1] = this.extent;
+    const pad = (2 * this.size + 4) / view.s;
+    const cell = (value, low, high) => (
+      Math.min(Math.max(Math.floor(((value - low) / (high - low)) * g), 0), g - 1));
+    const [c0, c1] = [cell(view.dataX(0) - pad, x0, x1), cell(view.dataX(view.W) + pad, x0, x1)];
+    const l0 = cell(view.dataY(view.H) - pad * view.k, y0, y1);
+    const l1 = cell(view.dataY(0) + pad * view.k, y0, y1);
+    if (c1 - c0 > 0.8 * g) return between(starts[l0 * g], starts[(l1 + 1) * g]);
+    const [firsts, counts] = [[], []];
+    let total = 0;
+    for (let l = l0; l <= l1; l++) {
+      const first = starts[l * g + c0];
+      const count = starts[l * g + c1 + 1] - first;
+      if (count) {
+        firsts.push(first);
+        counts.push(count);
+        total += count;
+      }
+    }
+    return [firsts, counts, total];
+  }
+
+  /** Which points are in view, level by level. */
+  survey(view, share) {
+    this.plan = this.levels.map((level) => this.runs(level, view, share < 1));
+    this.total = this.plan.reduce((sum, run) => sum + run[2], 0);
+  }
+
+  shoot([firsts, counts]) {
+    const { gl, multi } = this;
+    if (multi) multi.multiDrawArraysWEBGL(gl.POINTS, firsts, 0, counts, 0, firsts.length);
+    else firsts.forEach((first, k) => gl.drawArrays(gl.POINTS, first, counts[k]));
+  }
+
+  place(at, view, share) {
+    const { gl } = this;
+    const [sx, sy] = [(2 * view.s) / view.W, (2 * view.s) / view.k / view.H];
+    const across = ([x0, y0, x1, y1], steps) => [
+      ((x1 - x0) / steps) * sx, ((y1 - y0) / steps) * sy, (x0 - view.cx) * sx, (y0 - view.cy) * sy,
+    ];
+    gl.uniform4fv(at.uNow, across(this.extent, STEPS));
+    gl.uniform4fv(at.uOld, across(this.around, 65535));
+    gl.uniform1f(at.uShare, this.travelling ? share : 1);
+  }
+
+  bind(at, unit, texture) {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.uniform1i(at, unit);
+    gl.activeTexture(gl.TEXTURE0);
+  }
+
+  /** Be ready to draw points to `to`, `drawn` of those in view; `splat`: into the field. */
+  ready(to, view, share, drawn, splat = false) {
+    const { gl } = this;
+    const { program, at } = this.points;
+    const ratio = to.w / view.W;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
+    gl.viewport(0, 0, to.w, to.h);
+    gl.useProgram(program);
+    gl.bindVertexArray(this.pointArray);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, splat ? gl.ONE : gl.ONE_MINUS_SRC_ALPHA);
+    gl[this.any && !splat ? "enable" : "disable"](gl.DEPTH_TEST);
+    gl.depthFunc(gl.LEQUAL);
+    this.place(at, view, share);
+    gl.uniform2fv(at.uKind, this.kinds);
+    gl.uniform3fv(at.uGround, rgb(this.ground));
+    const size = this.size * ratio;
+    const crowded = this.inField ? (drawn / this.inField / (CELL * ratio) ** 2) * 0.785 : 0;
+    for (const [name, value] of Object.entries({
+      uSize: size, uAlpha: this.alpha, uAny: Number(this.any), uFaded: this.faded,
+      uSplat: Number(splat), uPer: splat ? 0 : crowded, uRim: size > 3.5 ? this.rim * ratio : 0,
+    })) gl.uniform1f(at[name], value);
+    this.bind(at.uPalette, 0, this.palette);
+    this.bind(at.uField, 1, splat || !this.inField ? this.palette : this.field.texture);
+  }
+
+  /** Begin a picture: make its field of density and trust, and clear it. */
+  open(to, view, share, most = FIELD_MOST) {
+    const { gl } = this;
+    this.inField = 0;
+    if (this.here > CROWD || this.haze) {
+      gl.clearColor(0, 0, 0, 0);
+      this.field ??= this.target(Math.ceil(view.W / CELL), Math.ceil(view.H / CELL), false);
+      this.ready(this.field, view, share, 0, true);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      for (const [l, run] of this.plan.entries()) {
+        if (l && this.inField + run[2] > most) break;
+        this.shoot(run);
+        this.inField += run[2];
+      }
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
+    gl.viewport(0, 0, to.w, to.h);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  }
+
+  /** Draw lines `first` to `end`; their order is by chance, so that some tell of all. */
+  string(to, view, share, first, end) {
+    if (end <= first) return;
+    const { gl } = this;
+    const { program, at } = this.links;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
+    gl.viewport(0, 0, to.w, to.h);
+    gl.useProgram(program);
+    gl.bindVertexArray(this.linkArray);
+    // WebGL has no first instance: the buffers are bound from there.
+    this.attribute(0, "linkNow", 4, gl.UNSIGNED_SHORT, { each: 1, from: 8 * first });
+    this.attribute(1, "linkOld", 4, gl.UNSIGNED_SHORT, { each: 1, from: 8 * first });
+    this.attribute(2, "linkFour", 4, gl.UNSIGNED_BYTE, { each: 1, from: 4 * first });
+    gl.enable(gl.BLEND);
+    gl.disable(gl.DEPTH_TEST);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    this.place(at, view, share);
+    gl.uniform2f(at.uPixels, to.w / 2, to.h / 2);
+    gl.uniform1f(at.uWide, (this.wide * to.w) / view.W);
+    gl.uniform1f(at.uAlpha, this.lineAlpha);
+    this.bind(at.uPalette, 0, this.palette);
+    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, end - first);
+  }
+
+  /**
+   * One frame; `share` is how far points have come on their way. Returns whether another is needed.
+   * `late` then says whether the card was still busy: what lies above had better wait as well.
+   */
+  draw(view, share = 1, now = performance.now()) {
+    const { gl, canvas } = this;
+    this.late = false;
+    if (!gl || gl.isContextLost() || !this.order) return false;
+    const { ratio } = this;
+    const [w, h] = [Math.max(Math.round(view.W * ratio), 1), Math.max(Math.round(view.H * ratio), 1)];
+    if (canvas.width !== w || canvas.height !== h) {
+      Object.assign(canvas, { width: w, height: h });
+      for (const name of ["front", "back", "field"]) {
+        this.drop(this[name]);
+        this[name] = null;
+      }
+      this.seen = "";
+    }
+    return this.direct ? this.drawWhole(view, share, w, h) : this.drawByLevels(view, share, now, w, h);
+  }
+
+  drawWhole(view, share, w, h) {
+    const seen = [view.cx, view.cy, view.s, view.k, share, this.size].join();
+    if (seen === this.seen) return false;
+    this.seen = seen;
+    const to = { frame: null, w, h };
+    this.survey(view, share);
+    this.open(to, view, share);
+    this.string(to, view, share, 0, this.lines?.m ?? 0);
+    this.ready(to, view, share, this.total);
+    this.plan.forEach((run) => this.shoot(run));
+    Object.assign(this, { drawn: this.total, whole: true });
+    return false;
+  }
+
+  drawByLevels(view, share, now, w, h) {
+    const { gl } = this;
+    if (this.fence) { // the card still draws the frame before: show that rather than queue another
+      if (gl.clientWaitSync(this.fence, 0, 0) === gl.TIMEOUT_EXPIRED) {
+        this.late = true;
+        return true;
+      }
+      gl.deleteSync(this.fence);
+      this.fence = null;
+      const took = now - this.sent;
+      const change = took > 40 ? 0.7 : took < 24 ? 1.15 : 1;
+      if (this.spent) this.budget = Math.min(Math.max(this.budget * change, 3e4), 2e7);
+    }
+    this.front ??= this.target(w, h, true);
+    this.back ??= this.target(w, h, true);
+    const seen = [view.cx, view.cy, view.s, view.k, share, this.size].join();
+    Object.assign(this, { sent: now, spent: false });
+    if (seen !== this.seen) this.drawSome(view, share, now, seen);
+    else if (this.whole) return false;
+    else if (now - this.still <= REST) return true;
+    else if (!this.drawMore(view, share)) {
+      this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+      gl.flush();
+      return true;
+    }
+    this.show({ frame: null, w, h }, this.front);
+    this.fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
+    return !this.whole;
+  }
+
+  /** The map moves: as many whole levels as the budget allows. */
+  drawSome(view, share, now, seen) {
+    const { gl, front } = this;
+    Object.assign(this, { seen, still: now, spent: true, cursor: null });
+    this.survey(view, share);
+    let [drawn, levels] = [0, 0];
+    while (levels < this.plan.length && (!levels || drawn + this.plan[levels][2] <= this.budget)) {
+      drawn += this.plan[levels][2];
+      levels += 1;
+    }
+    this.open(front, view, share, this.slow ? 16384 : 65536);
+    // Long lines fill many pixels, which a processor does slowly.
+    const all = this.lines?.m ?? 0;
+    const some = Math.min(all, Math.round(this.budget / (this.slow ? 100 : 20)));
+    this.string(front, view, share, 0, some);
+    this.ready(front, view, share, drawn);
+    this.plan.slice(0, levels).forEach((run) => this.shoot(run));
+    if (this.any && this.few && levels < this.plan.length) {
+      gl.drawElements(gl.POINTS, this.few, gl.UNSIGNED_INT, 0);
+    }
+    Object.assign(this, { drawn, whole: levels === this.plan.length && some === all });
+  }
+
+  /** The map rests: go on with the whole picture behind the one shown; returns whether it is done. */
+  drawMore(view, share) {
+    const { back } = this;
+    if (!this.cursor) {
+      this.open(back, view, share);
+      this.cursor = { link: 0, level: 0, run: 0, at: 0 };
+    }
+    this.spent = true;
+    const { cursor } = this;
+    const all = this.lines?.m ?? 0;
+    if (cursor.link < all) {
+      const end = Math.min(cursor.link + Math.round(this.budget / (this.slow ? 50 : 10)), all);
+      this.string(back, view, share, cursor.link, end);
+      cursor.link = end;
+    } else {
+      this.ready(back, view, share, this.total);
+      this.refine(2 * this.budget);
+    }
+    if (cursor.level < this.plan.length) return false;
+    Object.assign(this, { front: back, back: this.front, whole: true, drawn: this.total, cursor: null });
+    return true;
+  }
+
+  /** Draw at most `most` further points of the plan. */
+  refine(most) {
+    const c = this.cursor;
+    for (let left = most; left > 0 && c.level < this.plan.length;) {
+      const [firsts, counts] = this.plan[c.level];
+      const [from, number] = [[], []];
+      while (c.run < firsts.length && left > 0) {
+        const count = Math.min(counts[c.run] - c.at, left);
+        from.push(firsts[c.run] + c.at);
+        number.push(count);
+        left -= count;
+        c.at += count;
+        if (c.at === counts[c.run]) Object.assign(c, { run: c.run + 1, at: 0 });
+      }
+      if (from.length) this.shoot([from, number]);
+      if (c.run === firsts.length) Object.assign(c, { level: c.level + 1, run: 0, at: 0 });
+    }
+  }
+
+  /** Lay a finished picture out, with haze where it is wanted. */
+  show(to, from) {
+    const { gl } = this;
+    if (!this.haze) {
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, from.frame);
+      gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, to.frame);
+      gl.blitFramebuffer(0, 0, from.w, from.h, 0, 0, to.w, to.h, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
+      return;
+    }
+    const { program, at } = this.hazes;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, to.frame);
+    gl.viewport(0, 0, to.w, to.h);
+    gl.disable(gl.BLEND);
+    gl.disable(gl.DEPTH_TEST);
+    gl.useProgram(program);
+    gl.bindVertexArray(this.noArray);
+    this.bind(at.uPicture, 0, from.texture);
+    this.bind(at.uField, 1, this.field.texture);
+    gl.uniform3fv(at.uGround, rgb(this.ground));
+    gl.uniform3fv(at.uHatch, rgb(this.hatch));
+    gl.uniform1f(at.uRatio, this.ratio);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** All that is in view as a canvas, `ratio` of its pixels to one of the page, on no ground. */
+  picture(view, ratio = 2, share = 1) {
+    const { gl } = this;
+    const [w, h] = [Math.round(view.W * ratio), Math.round(view.H * ratio)];
+    const out = Object.assign(document.createElement("canvas"), { width: w, height: h });
+    if (!gl || !this.order) return out;
+    const [drawn, shown] = [this.target(w, h, true), this.target(w, h, true)];
+    this.survey(view, share);
+    this.open(drawn, view, share);
+    this.string(drawn, view, share, 0, this.lines?.m ?? 0);
+    this.ready(drawn, view, share, this.total);
+    this.plan.forEach((run) => this.shoot(run));
+    this.show(shown, drawn);
+    const data = new Uint8Array(4 * w * h);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, shown.frame);
+    gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
+    this.drop(drawn);
+    this.drop(shown);
+    const ctx = out.getContext("2d");
+    const image = ctx.createImageData(w, h);
+    for (let line = 0; line < h; line++) {
+      for (let k = 4 * w * line, to = 4 * w * (h - 1 - line), end = k + 4 * w; k < end; k += 4, to += 4) {
+        const alpha = data[k + 3];
+        if (!alpha) continue;
+        for (let c = 0; c < 3; c++) image.data[to + c] = (255 * data[k + c]) / alpha;
+        image.data[to + 3] = alpha;
+      }
+    }
+    ctx.putImageData(image, 0, 0);
+    this.cursor = null;
+    this.dirty();
+    return out;
+  }
+
+  close() {
+    this.port.close();
+    this.gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    this.gl = null;
+  }
+}
