@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 import warnings
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +51,11 @@ def closer(Z: Any, rows: Any) -> Any:
 
 
 DATA = rich_data()
+
+
+@cache
+def once_fitted(key: str) -> BaseEmbedder:
+    return fitted(key)
 
 
 def fitted(key: str, **parameters: Any) -> BaseEmbedder:
@@ -153,6 +162,21 @@ def test_the_same_map_on_any_number_of_threads(key: str) -> None:
         with threadpool_limits(threads):
             found.append(get_method(key)().fit(data).embedding_.stacked())
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize("key", KEYS)
+def test_a_fitted_method_is_copied_and_pickled(key: str, again: Callable[[Any], Any]) -> None:
+    method = once_fitted(key)
+    found = again(method)
+    np.testing.assert_array_equal(found.embedding_.stacked(), method.embedding_.stacked())
+    assert found.get_params() == method.get_params()
+    assert found.loss_history_ == method.loss_history_
+    assert not found.embedding_.coordinates["first"].flags.writeable
+    if Capability.OUT_OF_SAMPLE in method.card.capabilities:
+        new = Dataset("first", ["new"], np.asarray(DATA["first"].X)[:1] + 0.1, entity="thing")
+        places = [one.transform(new).stacked() for one in (method, found)]
+        np.testing.assert_array_equal(*places)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
+from hetviz.data.model.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Comparisons:
+class Comparisons(Frozen):
     """Statements that one distance is smaller than another.
 
     Parameters

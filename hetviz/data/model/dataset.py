@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
+from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataError, Problem
 
 _TITLE_COLUMNS = ("title", "name", "label")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Dataset:
+class Dataset(Frozen):
     """Items of one kind: ids, and any of features, kernel, distance, table and media.
 
     Parameters

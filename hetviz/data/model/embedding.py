@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Bools, Floats, Texts
 from hetviz.data.model import checks
+from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataError, ParameterError, Problem
 
 _AXES = ("x", "y", "z")
@@ -20,7 +21,7 @@ _LEAST_FOR_TSNE = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Embedding:
+class Embedding(Frozen):
     """Coordinates of the rows of several datasets in one space.
 
     Parameters

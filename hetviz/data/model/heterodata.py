@@ -20,6 +20,7 @@ from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, Problem
@@ -31,7 +32,7 @@ _SIGNS = {None: None, 1: 1, -1: -1, "+": 1, "-": -1, "positive": 1, "negative": 
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class HeteroData:
+class HeteroData(Frozen):
     """Datasets with links, comparisons and labels.
 
     Parameters

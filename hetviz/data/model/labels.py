@@ -12,10 +12,11 @@ import pandas as pd
 from hetviz._types import Array, Bools, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
+from hetviz.data.model.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Labels:
+class Labels(Frozen):
     """One label column of one dataset; missing values allowed.
 
     Parameters

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
+from hetviz.data.model.frozen import Frozen
 
 ROLES = ("guidance", "relation")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Links:
+class Links(Frozen):
     """Links from items of one dataset to items of another, or of the same.
 
     Parameters

@@ -11,13 +11,14 @@ import numpy as np
 from hetviz._types import Array, Floats, Ints, Texts
 from hetviz.data.model.checks import Gate
 from hetviz.data.model.dataset import Dataset
+from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.heterodata import HeteroData
 
 NewLink: TypeAlias = tuple[str, str, str, str] | tuple[str, str, str, str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class NewRows:
+class NewRows(Frozen):
     """New rows of one fitted dataset, with their links to fitted rows.
 
     Attributes

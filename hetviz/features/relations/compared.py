@@ -14,6 +14,7 @@ from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat
 from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import KINDS, Basis, fit_basis
 from hetviz.features.spaces.projection import Projection, guidance_of, project
@@ -69,7 +70,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(Frozen):
     """What a solver sees of a view: the features of the objects compared, by another basis.
 
     Attributes
@@ -78,7 +79,7 @@ class Part:
         Of the objects compared; 0, the mean, for those that the view lacks.
     back : callable
         Turns a map A of these features, (s, k), into one of the view's own, (r, k). Of use while
-        fitting only, so no saved model has it.
+        fitting only, so no saved model or pickle has it.
     dual : ndarray of shape (n_objects, s) or None
         Of a kernel: column weights on the objects that give each feature.
     diagonal : ndarray of shape (n_objects,)

@@ -12,6 +12,7 @@ import pandas as pd
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.frozen import Frozen
 from hetviz.metrics.fit.clustering import group_measures, spread_ratio
 from hetviz.metrics.fit.guidance import BlockScore, pooled
 from hetviz.metrics.fit.measured import Measured, Values
@@ -41,7 +42,7 @@ _OF_LINKS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Frozen):
     """Measures of one map.
 
     Attributes
