@@ -53,7 +53,7 @@ _MOVED = {
     "hetviz.data.checks": "hetviz.data.model.checks",
     "hetviz.data.comparisons": "hetviz.data.model.comparisons",
     "hetviz.data.dataset": "hetviz.data.model.dataset",
-    "hetviz.data.edit": "hetviz.data.edits.edit",
+    "hetviz.data.edit": "hetviz.data.model.heterodata",
     "hetviz.data.embedding": "hetviz.data.model.embedding",
     "hetviz.data.filters": "hetviz.data.queries.filters",
     "hetviz.data.heterodata": "hetviz.data.model.heterodata",

@@ -1,15 +1,17 @@
 """The order of the layers, and what no module may do, read from the syntax trees.
 
 A module imports only from layers before its own (or from its own), whether the import stands at
-the top, inside a function or under TYPE_CHECKING.
+the top, inside a function, under TYPE_CHECKING or in a name that is imported later; and no modules
+import each other in a circle.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_moved _text _types errors params progress",
+        "_moved _text _types _version errors params progress",
         "core",
         "data",
         "features",
@@ -40,6 +42,10 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 # What stands beside the methods in hetviz/algorithms: what a method is, and who finds it.
 CONTRACT = frozenset({"base", "cost", "needs", "predictor", "registry", "shared_params"})
+
+# They use the library as anybody does, by its public names; all other modules import what they
+# need from where it is.
+PUBLIC_USERS = frozenset({"cli", "__main__", "pages"})
 
 SCREEN = frozenset({"ui", "pages", "app"})
 ONLY_IN: dict[str, frozenset[str]] = {
@@ -115,14 +121,14 @@ def import_fault(layer: str, path: Path, module: str) -> str | None:
         target = first
     elif first == "hetviz":
         target = rest.partition(".")[0]
-        if target == "__version__":
-            return None
         if target not in RANK:
             target = "hetviz"
     else:
         return None
     if RANK[target] > RANK[layer]:
         return f"imports {module}: {layer} comes before {target}"
+    if target == "hetviz" and layer not in PUBLIC_USERS:
+        return f"imports {module} through hetviz/__init__.py; name the module it is in"
     if target == layer == "algorithms" and path.stem not in CONTRACT:
         named = rest.removeprefix("algorithms").strip(".").partition(".")[0]
         if named not in CONTRACT | {path.stem}:
@@ -144,13 +150,109 @@ def call_faults(node: ast.Call) -> Iterator[str]:
                 yield f"passes {keyword.arg}={ast.unparse(value)}"
 
 
-def test_sources_are_found() -> None:
-    assert Path("hetviz/errors.py") in {path.relative_to(ROOT) for path in sources()}
+def package_sources() -> dict[str, str]:
+    """Return the source of each module of hetviz, by its full name."""
+    found = {}
+    for path in sorted((ROOT / "hetviz").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = path.read_text(encoding="utf-8")
+    return found
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_source_keeps_the_rules(path: Path) -> None:
-    assert faults(path.relative_to(ROOT), path.read_text(encoding="utf-8")) == []
+def module_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
+    """Return which module names which other one, however late it imports it."""
+    graph = networkx.DiGraph()
+    for name, source in sources.items():
+        graph.add_node(name)
+        tree = ast.parse(source)
+        named = {*stated_imports(tree, sources), *late_imports(tree, sources)}
+        graph.add_edges_from((name, other) for other in named - {name})
+    return graph
+
+
+def stated_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
+    """Yield the modules in import statements, at the top or inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in modules else node.module
+
+
+def late_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
+    """Yield the modules in texts that are imported later, and all of a folder that is searched.
+
+    Such texts are "module:function" anywhere, and, where import_module is used, names of modules
+    and what is put into f"hetviz.folder.{...}".
+    """
+    nodes = list(ast.walk(tree))
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    starts = []
+    if any("import_module" in (getattr(n, "attr", ""), getattr(n, "id", "")) for n in nodes):
+        starts = [""]
+        for node in nodes:
+            if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+                starts.append(str(node.values[0].value))
+    for text in texts:
+        module, colon, _ = text.partition(":")
+        whole = [module] if colon else [start + text for start in starts]
+        yield from (name for name in whole if name in modules and "." in name)
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "__path__":
+            folder = f"hetviz.{ast.unparse(node.value)}"
+            yield from (name for name in modules if name.rpartition(".")[0] == folder)
+
+
+def circles(sources: Mapping[str, str]) -> list[list[str]]:
+    """Return the modules that import each other, in groups."""
+    groups = networkx.strongly_connected_components(module_graph(sources))
+    return sorted(sorted(group) for group in groups if len(group) > 1)
+
+
+def test_every_source_keeps_the_rules() -> None:
+    paths = {path.relative_to(ROOT): path for path in sources()}
+    assert Path("hetviz/errors.py") in paths
+    found = [
+        fault
+        for name, path in paths.items()
+        for fault in faults(name, path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = package_sources()
+    assert "hetviz.data.model.links" in found
+    assert circles(found) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "other"),
+    [
+        ("from hetviz.two import name", "import hetviz.one"),
+        ("def f():\n    from hetviz import two", "from hetviz.one import f"),
+        ("if TYPE_CHECKING:\n    from hetviz.two import Name", "from hetviz.one import f"),
+        ("import_module('hetviz.two')", "import hetviz.one"),
+        ("for n in ('two',):\n    importlib.import_module(f'hetviz.{n}')", "import hetviz.one"),
+        ("run('hetviz.two:task')", "import hetviz.one"),
+    ],
+)
+def test_a_circle_is_found(source: str, other: str) -> None:
+    modules = {"hetviz": "", "hetviz.one": source, "hetviz.two": other}
+    assert circles(modules) == [["hetviz.one", "hetviz.two"]]
+    assert circles({**modules, "hetviz.two": "import numpy"}) == []
+
+
+def test_a_folder_that_is_searched_is_in_the_circle() -> None:
+    modules = {
+        "hetviz.found": "from hetviz import some\npkgutil.iter_modules(some.__path__)",
+        "hetviz.some": "",
+        "hetviz.some.one": "import hetviz.found",
+    }
+    assert circles(modules) == [["hetviz.found", "hetviz.some.one"]]
 
 
 def test_pages_are_thin() -> None:
@@ -178,6 +280,8 @@ def test_pages_are_thin() -> None:
         ),
         ("hetviz/core/kernels/kernels.py", "import hetviz", "core comes before hetviz"),
         ("hetviz/core/kernels/kernels.py", "from hetviz import load", "core comes before hetviz"),
+        ("hetviz/runs/embed/run.py", "from hetviz import __version__", "runs comes before hetviz"),
+        ("hetviz/ui/shell/help.py", "import hetviz", "through hetviz/__init__.py"),
         ("hetviz/errors.py", "from hetviz.core import eigen", "errors comes before core"),
         ("hetviz/__init__.py", "from hetviz.ui import router", "hetviz comes before ui"),
         ("hetviz/ui/state.py", "from pages import start", "ui comes before pages"),
@@ -215,7 +319,7 @@ def test_violation_is_caught(path: str, source: str, fault: str) -> None:
         ("hetviz/core/layout/sne.py", "from hetviz.core import affinities"),
         ("hetviz/core/layout/sne.py", "import numpy as np\nimport re\nre.compile('a')"),
         ("hetviz/algorithms/registry.py", "import hetviz.algorithms"),
-        ("hetviz/runs/embed/recipe.py", "from hetviz import __version__"),
+        ("hetviz/runs/embed/recipe.py", "from hetviz._version import __version__"),
         ("hetviz/jobs/process/wire.py", "import pickle\npickle.loads(text)"),
         ("hetviz/io/bundle/reading.py", "np.load(path, allow_pickle=False)"),
         ("hetviz/io/bundle/reading.py", "np.load(path)\njson.load(file)\ntomllib.load(file)"),

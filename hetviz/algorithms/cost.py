@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from hetviz import __version__
 from hetviz._types import Ints
+from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import HeteroData
 from hetviz.data.queries.part import part_of

@@ -11,8 +11,8 @@ import hetviz
 from hetviz.cli.arguments import Add, add_data
 from hetviz.cli.terminal import progress, show
 from hetviz.io import gate
-from hetviz.runs.compare.advice import MEASURES, in_seconds
 from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.compare.measures import MEASURES, in_seconds
 
 _MOST_COLUMNS = 4
 

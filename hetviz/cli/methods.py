@@ -8,7 +8,7 @@ import hetviz
 from hetviz.algorithms.cost import measure_seconds
 from hetviz.cli.arguments import DATA_HELP, Add
 from hetviz.cli.terminal import show
-from hetviz.runs.compare.advice import in_seconds
+from hetviz.runs.compare.measures import in_seconds
 
 
 def register(add: Add) -> None:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hetviz import __version__
 from hetviz._text import listed
+from hetviz._version import __version__
 from hetviz.algorithms.base import MethodCard
 from hetviz.data import HeteroData
 from hetviz.plots.curve import kept_at, usual_place

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pprint import pformat
 from typing import Any
 
-from hetviz import __version__
+from hetviz._version import __version__
 from hetviz.data import HeteroData
 from hetviz.io.bundle.saving import contents, zipped
 from hetviz.io.files import MANIFEST

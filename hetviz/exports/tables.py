@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import global_rows
 from hetviz.errors import ParameterError
 from hetviz.io.bundle.coordinates import escaped
 from hetviz.io.infer import cells

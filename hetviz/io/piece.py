@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -189,6 +190,11 @@ class Piece:
 
 # (name of the file, its bytes, what the user says of it) -> what is in it; raises DataError.
 Reader = Callable[[str, bytes, Choices], list[Piece]]
+
+
+def stem(name: str) -> str:
+    """Return what a dataset is called after its file."""
+    return PurePosixPath(name.replace("\\", "/")).stem.strip() or "data"
 
 
 def piece_of(name: str, read: TableRead, role: str | None = None) -> Piece:

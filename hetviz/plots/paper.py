@@ -24,7 +24,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 
-from hetviz import __version__
+from hetviz._version import __version__
 from hetviz.errors import ParameterError
 from hetviz.plots.palette import tokens
 

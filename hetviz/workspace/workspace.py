@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from hetviz.data.edits.edit import global_rows
-from hetviz.data.model.checks import frozen
+from hetviz.data.model.checks import frozen, global_rows
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.commands import Command, EndJob, KeepFindings, RecordRun, from_dict
 from hetviz.workspace.commands.reducer import Stamp, apply

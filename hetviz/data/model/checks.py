@@ -267,3 +267,23 @@ def meta_of(gate: Gate, where: str, meta: Any, n: int) -> pd.DataFrame | None:
         return None
     rows: pd.DataFrame = meta.reset_index(drop=True)
     return rows
+
+
+def global_rows(rows: ArrayLike, n_rows: int) -> Ints:
+    """Return global rows in order, each once.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are not whole numbers from 0 to below `n_rows`.
+    """
+    array = np.asarray(rows)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DataError(Problem("bad-rows", "rows", "row numbers are needed", repr(rows)[:40]))
+    unique = np.unique(array).astype(np.int64)
+    for row in (unique[0], unique[-1]):
+        if not 0 <= row < n_rows:
+            raise DataError(Problem("unknown-row", "rows", "there is no such row", str(row)))
+    return unique

@@ -207,6 +207,33 @@ class Dataset(Frozen):
         )
 
 
+def rows_of(dataset: Dataset, chosen: Sequence[Any] | Array) -> Ints:
+    """Turn ids, row positions or a mask into row positions of a dataset."""
+    array = np.asarray(chosen)
+    if array.dtype == bool:
+        if array.shape != (len(dataset),):
+            what = f"a mask needs one entry for each of the {len(dataset)} rows"
+            raise DataError(
+                Problem("bad-shape", f"dataset {dataset.name!r}", what, str(len(array)))
+            )
+        return np.flatnonzero(array)
+    if array.size and np.issubdtype(array.dtype, np.integer):
+        if array.min() < 0 or array.max() >= len(dataset):
+            raise DataError(
+                Problem("unknown-row", f"dataset {dataset.name!r}", "no such row", str(array.max()))
+            )
+        return array.astype(np.int64)
+    found = dataset.find(chosen)
+    unknown = [
+        Problem("unknown-id", f"dataset {dataset.name!r}", "there is no such id", str(text))
+        for text, row in zip(chosen, found, strict=True)
+        if row < 0
+    ]
+    if unknown:
+        raise DataError(unknown)
+    return found
+
+
 def _features(
     gate: Gate, where: str, values: Any, n: int, names: tuple[str, ...] | None
 ) -> Matrix | None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from hetviz._types import Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
-from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import global_rows
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.relations.typical import distinct_pairs, typical_rows
 

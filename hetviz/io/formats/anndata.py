@@ -19,8 +19,7 @@ from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.edges import links_piece
 from hetviz.io.formats.hdf5 import Box, opened
-from hetviz.io.formats.readers import stem
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.piece import Choices, Piece, stem
 
 MAX_LINKS = 300_000
 _LIKE_COUNTS = 50

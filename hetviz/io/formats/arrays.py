@@ -18,9 +18,8 @@ from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
-from hetviz.io.formats.readers import stem
 from hetviz.io.matrices import ROW, as_said, sentence
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.piece import Choices, Piece, stem
 
 _IDS = ("ids", "id", "names", "name", "index", "obs_names")
 _FEATURE_NAMES = ("feature_names", "features", "columns", "var_names")

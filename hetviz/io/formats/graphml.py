@@ -13,8 +13,7 @@ from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import number
 from hetviz.io import gate, limits
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.formats.readers import stem
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.piece import Choices, Piece, stem
 
 MAX_EDGES = 10_000_000
 _MAX_DEPTH = 64

@@ -9,9 +9,8 @@ from typing import Any
 
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
-from hetviz.io.formats.readers import stem
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.piece import DECIMALS, Choices, Piece
+from hetviz.io.piece import DECIMALS, Choices, Piece, stem
 
 _MOST_DEPTH = 100
 _MOST_DIGITS = 300

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from hetviz.io import gate, limits
-from hetviz.io.formats.readers import stem
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.piece import DECIMALS, Choices, Piece
+from hetviz.io.piece import DECIMALS, Choices, Piece, stem
 
 _INDEX = "__index_level_"
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import PurePosixPath
 from typing import cast
 
 from hetviz.io import gate
 from hetviz.io.formats.delimited import read_table
-from hetviz.io.piece import Choices, Piece, Reader, piece_of
+from hetviz.io.piece import Choices, Piece, Reader, piece_of, stem
 
 
 def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
@@ -30,11 +29,6 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
             remedy="Give a table, or a zip of tables and pictures.",
         )
     return reader(name, content, choices or Choices())
-
-
-def stem(name: str) -> str:
-    """Return what a dataset is called after its file."""
-    return PurePosixPath(name.replace("\\", "/")).stem.strip() or "data"
 
 
 def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:

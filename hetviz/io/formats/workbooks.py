@@ -15,10 +15,9 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats.delimited import shaped
-from hetviz.io.formats.readers import stem
 from hetviz.io.formats.typed_values import FAILED, cell, decimal_among
 from hetviz.io.infer import dialect
-from hetviz.io.piece import DECIMALS, Choices, Piece, TableRead, piece_of
+from hetviz.io.piece import DECIMALS, Choices, Piece, TableRead, piece_of, stem
 
 _MOST_ROWS = 1_048_576
 # Below so many empty rows nothing belongs to the table any more.

@@ -12,10 +12,10 @@ from hetviz.io import gate, limits
 from hetviz.io.files import MANIFEST, Archive, Files
 from hetviz.io.formats import images, texts
 from hetviz.io.formats.delimited import read_table
-from hetviz.io.formats.readers import read_pieces, stem
+from hetviz.io.formats.readers import read_pieces
 from hetviz.io.infer import dialect
 from hetviz.io.matrices import matrices_joined, square_table
-from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, table_of
+from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, stem, table_of
 
 _TABLES = (".csv", ".tsv", ".tab")
 _TEXTS = (".txt", ".text", *texts.PROSE)

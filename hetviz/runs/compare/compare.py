@@ -24,8 +24,8 @@ from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Progress, silent
-from hetviz.runs.compare.advice import LOOK_AT
 from hetviz.runs.compare.comparison import Candidate, Comparison, Curve, Fitted
+from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.runs.compare.placement import placing_scores
 from hetviz.runs.embed.run import fit_run
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from hetviz._text import listed
 from hetviz.data import Embedding
-from hetviz.runs.compare.advice import MEASURES, Recommendation, recommended
+from hetviz.runs.compare.measures import MEASURES, Measure, in_seconds, per_hundred
 
 Curve = tuple[list[float], list[float]]
 
@@ -69,6 +70,21 @@ class Fitted:
     seconds: float
     scores: Mapping[str, float]
     curves: Mapping[str, Curve]
+
+
+class Recommendation(NamedTuple):
+    """Which candidate to take.
+
+    Attributes
+    ----------
+    method : str or None
+        Its key; None where none can be recommended.
+    sentence : str
+        Why, in plain words.
+    """
+
+    method: str | None
+    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,3 +288,59 @@ def _standard_error(values: Any) -> float:
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def recommended(found: Comparison, measure: str, tied: Sequence[str]) -> Recommendation:
+    """Return which of the best to take by a measure, and why; `tied` are those, best first."""
+    best = tied[0]
+    said = MEASURES.get(measure) or Measure(measure, measure, f"has the best {measure}", None, "")
+    order = {key: place for place, key in enumerate(tied)}
+    key = min(tied, key=lambda k: (*found.candidate(k).complexity, order[k]))
+    title = found.candidate(key).title
+    splits = f"{len(found.seeds)} splits" if len(found.seeds) > 1 else "one split"
+    value = per_hundred(found.mean(best, measure))
+    if len(tied) > 1:
+        names = listed(_few([found.candidate(k).title for k in tied]))
+        shares = {per_hundred(found.mean(k, measure)) for k in tied}
+        low, high = min(shares, key=float), max(shares, key=float)
+        values = high if low == high else f"{low} to {high}"
+        apart = ", less than one standard error apart" if len(found.seeds) > 1 else ""
+        sentence = f"{names} tie: {values} in 100 over {splits}{apart}. Take {title}"
+        sentence += f"{_simpler(found, key, tied)}."
+    else:
+        sentence = f"Take {title}: it {said.does} best, {value} in 100"
+        rest = [k for k in found.sound(measure) if k != best]
+        if rest:
+            second = max(rest, key=lambda k: found.mean(k, measure))
+            after = per_hundred(found.mean(second, measure))
+            sentence += f", against {after} for {found.candidate(second).title}, the next best"
+        sentence += (
+            f"; more than one standard error over {splits}."
+            if len(found.seeds) > 1 and rest
+            else "."
+        )
+    if said.chance is not None and found.mean(best, measure) <= said.chance:
+        sentence += f" But chance alone gives {per_hundred(said.chance)}."
+    if len(found.seeds) == 1:
+        sentence += " One split shows no error; more splits tell whether the difference is real."
+    return Recommendation(key, sentence)
+
+
+def _few(names: list[str]) -> list[str]:
+    """Return the first two names and how many others there are, or all of three."""
+    return names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} others"]
+
+
+def _simpler(found: Comparison, key: str, tied: Sequence[str]) -> str:
+    """Say why this one of several that tie."""
+    chosen = found.candidate(key)
+    others = [found.candidate(k) for k in tied if k != key]
+    beaten = [other for other in others if chosen.complexity < other.complexity]
+    if not beaten:
+        return ""
+    one_step = chosen.steps == 0 and all(other.steps for other in beaten)
+    why = ", which is solved in one step" if one_step else ", which is the simpler method"
+    mine, theirs = found.seconds(key), max(found.seconds(other.key) for other in beaten)
+    if theirs >= 2 * mine:
+        why += f" and quicker ({in_seconds(mine)} against {in_seconds(theirs)})"
+    return why

@@ -13,7 +13,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress
-from hetviz.runs.compare.advice import LOOK_AT
+from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.runs.embed.run import fit_run
 
 

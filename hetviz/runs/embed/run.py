@@ -10,9 +10,9 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from hetviz import __version__
 from hetviz import params as parameters
 from hetviz._types import Ints
+from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData

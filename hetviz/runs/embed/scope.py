@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._types import Ints, Reals
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import global_rows
 from hetviz.data.model.links import kind_key
 from hetviz.data.queries.part import part_of
 from hetviz.metrics.fit.rows import coordinates_of
@@ -104,7 +104,7 @@ def scope_of(
     ----------
     data : HeteroData
     weights : mapping of str to float, optional
-        See `hetviz.data.edits.edit.Edit.weigh`.
+        See `hetviz.data.model.heterodata.Edit.weigh`.
     only : array of int, optional
         Global rows that take part; all when absent.
     hold_out : float

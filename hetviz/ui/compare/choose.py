@@ -8,7 +8,7 @@ import streamlit as st
 
 from hetviz.algorithms.cost import known_seconds
 from hetviz.data import HeteroData
-from hetviz.runs.compare.advice import in_seconds
+from hetviz.runs.compare.measures import in_seconds
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import State

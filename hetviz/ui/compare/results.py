@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hetviz.runs.compare.advice import MEASURES
 from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.shell import session
 from hetviz.workspace import Kept, Run, State
 

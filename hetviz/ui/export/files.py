@@ -29,7 +29,7 @@ from hetviz.exports.tables import (
 )
 from hetviz.io.bundle.guidance import guidance_csv
 from hetviz.plots.colour import colour_options
-from hetviz.runs.compare.advice import MEASURES
+from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.recipe import coordinates_hash
 from hetviz.runs.embed.run import Run as Made
 from hetviz.runs.embed.run import versions

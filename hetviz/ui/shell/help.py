@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz import __version__
+from hetviz._version import __version__
 from hetviz.io import limits
 from hetviz.io.sandbox import child
 from hetviz.ui.map.panel import KEYS

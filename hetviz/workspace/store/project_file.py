@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from hetviz import __version__
+from hetviz._version import __version__
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import bundle_files, zipped

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetviz._types import Ints
-from hetviz.data.edits.edit import global_rows
-from hetviz.data.model.checks import frozen
+from hetviz.data.model.checks import frozen, global_rows
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.state import State
 from hetviz.workspace.store.files import replace_file

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.data.edits.edit import global_rows
+from hetviz.data.model.checks import global_rows
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError
 

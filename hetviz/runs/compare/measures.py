@@ -1,0 +1,105 @@
+"""Measures that decide between methods, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure that can decide, in words.
+
+    Attributes
+    ----------
+    key : str
+        As in `Scores.to_dict`, or one of those that `hetviz.compare` adds.
+    label : str
+        For the head of a column.
+    does : str
+        What the best method does best: "keeps unseen links".
+    chance : float or None
+        Its value for a map that knows nothing; None where there is no such value.
+    meaning : str
+        One sentence.
+    """
+
+    key: str
+    label: str
+    does: str
+    chance: float | None
+    meaning: str
+
+
+LOOK_AT = 0.05
+"""A link counts as kept when its pair is among this share of all pairs, the closest ones."""
+
+_KEPT = (
+    "A link counts as kept when its pair is among the closest 5 % of all pairs that could be "
+    "linked."
+)
+MEASURES: Mapping[str, Measure] = {
+    measure.key: measure
+    for measure in (
+        Measure("links_kept_held_out", "Unseen links kept", "keeps unseen links", LOOK_AT, _KEPT),
+        Measure(
+            "links_kept_new_items",
+            "Links of new items kept",
+            "keeps the links of new items",
+            LOOK_AT,
+            "Some items were left out altogether and placed afterwards by their features. " + _KEPT,
+        ),
+        Measure(
+            "comparison_accuracy_held_out",
+            "Unseen comparisons kept",
+            "agrees with unseen comparisons",
+            0.5,
+            "A comparison is kept when the map agrees which of two distances is the shorter one.",
+        ),
+        Measure(
+            "negative_guidance_area_held_out",
+            "Unseen “apart” kept apart",
+            "keeps apart what it was not told is apart",
+            0.5,
+            "The mean share of all pairs that lie closer than a pair said to be apart.",
+        ),
+        Measure("links_kept", "Given links kept", "keeps the given links", LOOK_AT, _KEPT),
+        Measure(
+            "comparison_accuracy",
+            "Given comparisons kept",
+            "agrees with the given comparisons",
+            0.5,
+            "A comparison is kept when the map agrees which of two distances is the shorter one.",
+        ),
+        Measure(
+            "trustworthiness",
+            "True neighbours",
+            "shows true neighbours",
+            0.5,
+            "Whether an item's 10 nearest neighbours on the map, within its dataset, are near by "
+            "its features too; 100 is best.",
+        ),
+        Measure(
+            "label_knn_accuracy",
+            "Labels found by neighbours",
+            "brings equal labels together",
+            None,
+            "How many items have the label that most of their nearest neighbours have.",
+        ),
+    )
+}
+"""The measures that may decide, those of what no method saw first."""
+
+
+def per_hundred(value: float) -> str:
+    """Return a share as a number out of 100: "47", or "0.4" below one."""
+    return f"{100 * value:.0f}" if value >= 0.0095 or value <= 0 else f"{100 * value:.1f}"
+
+
+def in_seconds(seconds: float) -> str:
+    """Return a time in words: "0.03 s", "2.4 s", "28 s", "3 min"."""
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} min"
+    if seconds >= 9.95:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(seconds, 0.01):.2f} s"
