@@ -1,37 +1,15 @@
 """What a user has open and did: commands, the reducer, the log with undo and redo."""
 
-from hetviz.workspace.clusters import Clustered
-from hetviz.workspace.commands.cluster_commands import (
+from hetviz.workspace.commands.clusters import (
     MergeClusters,
     RenameCluster,
     SetClusters,
     SplitCluster,
 )
-from hetviz.workspace.commands.commands import (
-    Act,
-    AddTables,
-    ChooseRun,
-    Command,
-    DropDataset,
-    DropRun,
-    EndJob,
-    KeepFindings,
-    LinkByKey,
-    OpenBundle,
-    OpenSample,
-    RecordRun,
-    RenameDataset,
-    RenameRun,
-    SetEntity,
-    SetFilters,
-    SetTitle,
-    SetView,
-    StarRun,
-    StartJob,
-    from_dict,
-)
+from hetviz.workspace.commands.command import Act, Command, from_dict
+from hetviz.workspace.commands.datasets import DropDataset, RenameDataset, ReplaceDataset
 from hetviz.workspace.commands.features import SetFeatures
-from hetviz.workspace.commands.guidance_commands import (
+from hetviz.workspace.commands.guidance import (
     AddComparisons,
     AddLinks,
     AddPairs,
@@ -39,17 +17,33 @@ from hetviz.workspace.commands.guidance_commands import (
     EditStatements,
     ImportGuidance,
     RenameSet,
-    ReplaceDataset,
     ReverseComparisons,
     SetLabels,
     SwitchSet,
 )
-from hetviz.workspace.commands.joining_commands import LinkByList, LinkByNearness
-from hetviz.workspace.commands.placing_commands import KeepItems, LeaveItems
-from hetviz.workspace.state import SHIPPED, Kept, Pending, Run, State, View
+from hetviz.workspace.commands.joining import LinkByKey, LinkByList, LinkByNearness, SetEntity
+from hetviz.workspace.commands.opening import AddTables, OpenBundle, OpenSample
+from hetviz.workspace.commands.placing import KeepItems, LeaveItems
+from hetviz.workspace.commands.runs import (
+    ChooseRun,
+    DropRun,
+    EndJob,
+    KeepFindings,
+    RecordRun,
+    RenameRun,
+    StarRun,
+    StartJob,
+)
+from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
+from hetviz.workspace.state import SHIPPED, Clustering, Finding, Pending, Run, State, View
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.project_file import is_project, save_project
-from hetviz.workspace.store.project_opening import Summary, open_project, summary_of
+from hetviz.workspace.store.project_file import (
+    Summary,
+    is_project,
+    open_project,
+    save_project,
+    summary_of,
+)
 from hetviz.workspace.store.selection import Glance
 from hetviz.workspace.store.sessions import SESSIONS, Sessions
 from hetviz.workspace.workspace import Workspace
@@ -64,18 +58,18 @@ __all__ = [
     "AddTables",
     "BlobStore",
     "ChooseRun",
-    "Clustered",
+    "Clustering",
     "Command",
     "DropDataset",
     "DropRun",
     "DropStatements",
     "EditStatements",
     "EndJob",
+    "Finding",
     "Glance",
     "ImportGuidance",
     "KeepFindings",
     "KeepItems",
-    "Kept",
     "LeaveItems",
     "LinkByKey",
     "LinkByList",

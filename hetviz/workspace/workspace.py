@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from hetviz.data.model.checks import frozen, global_rows
 from hetviz.errors import HetvizError
-from hetviz.workspace.commands.commands import Command, EndJob, KeepFindings, RecordRun, from_dict
-from hetviz.workspace.commands.reducer import Stamp, apply
+from hetviz.workspace.commands.command import Command, Context, from_dict
+from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordRun
 from hetviz.workspace.state import State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.journal import Journal
@@ -270,7 +270,7 @@ class Workspace:
 
     def _do(self, command: Command, at: str) -> State:
         with self._lock:
-            after = apply(self.state, command, self.blobs, Stamp(at, str(self._n_runs + 1)))
+            after = command.apply(self.state, Context(self.blobs, at, str(self._n_runs + 1)))
             before = self.state
             self._commit({**command.to_dict(), "at": at}, after)
             self._count(command)

@@ -22,7 +22,7 @@ from hetviz.workspace import (
     open_project,
     save_project,
 )
-from hetviz.workspace.store import project_opening
+from hetviz.workspace.store import project_file
 from hetviz.workspace.store.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_data_and_start import project_of
@@ -94,7 +94,7 @@ def test_one_that_cannot_be_opened_changes_nothing(visit: Visit, saved: bytes) -
 def test_its_data_can_be_opened_where_the_rest_cannot(
     visit: Visit, saved: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_opening, "MAX_BYTES", 10)
+    monkeypatch.setattr(project_file, "MAX_BYTES", 10)
     app = drop(visit(), saved)
     assert "than the 0 MB that a project may have" in html_of(app)
     app.button(key="data-only").click().run()

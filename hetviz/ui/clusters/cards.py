@@ -16,7 +16,7 @@ from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip
-from hetviz.workspace import Clustered, State
+from hetviz.workspace import Clustering, State
 
 _FACES, _CHIPS, _CHIP = 8, 4, 22
 
@@ -36,12 +36,12 @@ def cards_of(state: State) -> tuple[ClusterCard, ...]:
     return kept(data, ("cards", id(found), id(run)), make, (found, run))
 
 
-def mark(found: Clustered) -> str:
+def mark(found: Clustering) -> str:
     """Return what tells these clusters from others in the keys of their checkboxes."""
     return f"{id(found):x}"
 
 
-def picked(found: Clustered) -> list[int]:
+def picked(found: Clustering) -> list[int]:
     """Return the numbers of the clusters that are picked, from 1."""
     return [
         number

@@ -17,7 +17,7 @@ from hetviz.plots.colour import CLUSTER, spoken
 from hetviz.runs.cluster.codes import codes_of_text, pack_codes
 from hetviz.ui.map import layers
 from hetviz.ui.shell import background, session, theme
-from hetviz.workspace import Kept, SetClusters, SetView, State
+from hetviz.workspace import Finding, SetClusters, SetView, State
 
 KIND = "clusters"
 TASK = "hetviz.jobs.tasks.cluster:find_clusters"
@@ -105,7 +105,7 @@ def _space() -> str:
 
 def tried_of(state: State) -> Mapping[str, Any] | None:
     """Return what was tried on this map in the way that is chosen now, if anything."""
-    kept: Kept | None = state.findings.get(KIND)
+    kept: Finding | None = state.findings.get(KIND)
     found = state.clustering
     if kept is None or found is None or found.run != state.chosen:
         return None

@@ -11,14 +11,14 @@ from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES, in_seconds, per_hundred
 from hetviz.ui.compare.results import comparison_of, deciding, is_current, run_of, short_title
 from hetviz.ui.shell import background, session, theme
-from hetviz.workspace import ChooseRun, Kept, State
+from hetviz.workspace import ChooseRun, Finding, State
 
 _OTHERS = ("links_kept", "links_kept_held_out", "comparison_accuracy_held_out", "trustworthiness")
 _MOST_OTHERS = 3
 _ROOMY = 6
 
 
-def headline(state: State, kept: Kept) -> None:
+def headline(state: State, kept: Finding) -> None:
     """Say what was found, and what the number means."""
     found = comparison_of(kept)
     measure = judged_by(found)
@@ -45,7 +45,7 @@ def headline(state: State, kept: Kept) -> None:
         theme.quiet("Stopped early: only what was complete by then is shown.")
 
 
-def show(state: State, kept: Kept) -> None:
+def show(state: State, kept: Finding) -> None:
     """Show the table, the curves and the advice."""
     found = comparison_of(kept)
     measure = judged_by(found)
@@ -125,7 +125,7 @@ def _line(found: Comparison, measure: str) -> str:
     return f"{share} {verb} held back from all methods{times}. {MEASURES[measure].meaning}"
 
 
-def measure_choice(kept: Kept) -> None:
+def measure_choice(kept: Finding) -> None:
     """Show the choice of the measure that decides."""
     options = deciding(comparison_of(kept))
     if not options:
@@ -144,7 +144,7 @@ def measure_choice(kept: Kept) -> None:
     )
 
 
-def _advice(state: State, kept: Kept, found: Comparison, measure: str) -> None:
+def _advice(state: State, kept: Finding, found: Comparison, measure: str) -> None:
     advice = found.recommend(measure)
     run = None if advice.method is None else run_of(state, kept, advice.method)
     words, button = st.columns([3.6, 1], vertical_alignment="center")

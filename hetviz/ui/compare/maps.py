@@ -23,7 +23,7 @@ from hetviz.ui.map import component, description, selection_codec
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Kept, Run, State
+from hetviz.workspace import Finding, Run, State
 
 _MOST = 4
 _HEIGHT = "235px"
@@ -31,7 +31,7 @@ _ROOM = 0.04
 _PICKED = "compare-maps"
 
 
-def show(state: State, kept: Kept | None) -> None:
+def show(state: State, kept: Finding | None) -> None:
     """Show the choice of maps, the maps, and the items that moved most."""
     if len(state.runs) < 2:
         if kept is None:
@@ -70,7 +70,7 @@ def _titles(state: State) -> dict[str, str]:
     return found
 
 
-def _choice(state: State, kept: Kept | None, titles: dict[str, str]) -> list[str]:
+def _choice(state: State, kept: Finding | None, titles: dict[str, str]) -> list[str]:
     first = _first(state, kept)
     known: Any = st.session_state.get(_PICKED)
     # Maps that went away leave the choice; a new comparison makes a new one.
@@ -93,7 +93,7 @@ def _choice(state: State, kept: Kept | None, titles: dict[str, str]) -> list[str
     return picked
 
 
-def _first(state: State, kept: Kept | None) -> list[str]:
+def _first(state: State, kept: Finding | None) -> list[str]:
     """Return the best maps of the comparison, else the shown map and the newest others."""
     if kept is not None:
         found = comparison_of(kept)
@@ -139,7 +139,7 @@ def _spread(Y: Floats) -> float:
     return float(np.nanmedian(np.linalg.norm(Y - middle, axis=1))) or 1.0
 
 
-def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | None) -> None:
+def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding | None) -> None:
     workspace = session.workspace()
     specs = [
         description.spec(
@@ -171,7 +171,7 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Kept | N
             leaderboard.use_button(state, run.id, "Use this map", f"use-{run.id}")
 
 
-def _head(state: State, run: Run, titles: dict[str, str], kept: Kept | None) -> None:
+def _head(state: State, run: Run, titles: dict[str, str], kept: Finding | None) -> None:
     """Name a map, with its number in the table, or how many links it keeps."""
     words = ""
     if kept is not None and run.id in kept.runs:

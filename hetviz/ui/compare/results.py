@@ -5,24 +5,24 @@ from __future__ import annotations
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.shell import session
-from hetviz.workspace import Kept, Run, State
+from hetviz.workspace import Finding, Run, State
 
 COMPARE, SWEEP = "compare", "sweep"
 
 
-def kept_of(state: State, kind: str = COMPARE) -> Kept | None:
+def kept_of(state: State, kind: str = COMPARE) -> Finding | None:
     """Return the findings of that kind, if any."""
     return state.findings.get(kind)
 
 
-def comparison_of(kept: Kept) -> Comparison:
+def comparison_of(kept: Finding) -> Comparison:
     """Return findings as a comparison, without embeddings."""
     return session.cached(
         ("comparison", id(kept)), kept, lambda: Comparison.from_dict(kept.content)
     )
 
 
-def is_current(state: State, kept: Kept) -> bool:
+def is_current(state: State, kept: Finding) -> bool:
     """Whether it is about the data as they are now."""
     return state.guided is not None and kept.fingerprint == state.guided.fingerprint()
 
@@ -32,7 +32,7 @@ def deciding(found: Comparison) -> list[str]:
     return [key for key in found.measures if key in MEASURES]
 
 
-def run_of(state: State, kept: Kept, key: str) -> Run | None:
+def run_of(state: State, kept: Finding, key: str) -> Run | None:
     """Return the map of a candidate, if it is still there."""
     ids = dict(zip(kept.content.get("maps", ()), kept.runs, strict=False))
     return next((run for run in state.runs if run.id == ids.get(key)), None)

@@ -20,7 +20,7 @@ from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Kept, State
+from hetviz.workspace import Finding, State
 
 _HOLD_OUT = 0.2
 _MOST = 12
@@ -109,7 +109,7 @@ def _run(method: str, name: str, values: list[Any]) -> None:
     background.find("Trying values", "hetviz.jobs.tasks.compare:sweep_parameter", arguments)
 
 
-def _found(state: State, kept: Kept) -> None:
+def _found(state: State, kept: Finding) -> None:
     found, content = comparison_of(kept), kept.content
     measure = found.decides
     data = state.opened()
@@ -143,7 +143,7 @@ def _declared(content: Mapping[str, Any]) -> tuple[str | None, Param | None]:
 
 
 def _picture(
-    state: State, data: HeteroData, kept: Kept, found: Comparison, measure: str, key: str
+    state: State, data: HeteroData, kept: Finding, found: Comparison, measure: str, key: str
 ) -> None:
     still = kept.content["stills"].get(key)
     if still is None:

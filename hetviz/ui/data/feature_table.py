@@ -29,7 +29,7 @@ from hetviz.features.recipe import recipe_of
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import SetFeatures, State
 from hetviz.workspace.commands.features import features_made
-from hetviz.workspace.store.feature_packing import pack_features
+from hetviz.workspace.store.packing import pack_features
 
 MOST_SENTENCES = 5_000
 _ROW, _HEAD, _SEEN = 36, 35, 9

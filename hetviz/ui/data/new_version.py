@@ -12,7 +12,6 @@ from hetviz.io import Newer
 from hetviz.ui.data import upload
 from hetviz.ui.shell import session, theme
 from hetviz.workspace import ReplaceDataset, State
-from hetviz.workspace.commands.replacing import renewal
 
 _STAGED = "newer-staged"
 _TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
@@ -65,7 +64,7 @@ def account(state: State) -> None:
             newer = session.cached(
                 ("newer", staged, id(state.data)),
                 state.data,
-                lambda: renewal(state, staged.command(), session.workspace().blobs),
+                lambda: staged.command().preview(state, session.workspace().blobs),
             )
     except HetvizError as error:
         _refused(staged, error)

@@ -125,10 +125,10 @@ def _read(waiting: Staged) -> Staged:
     try:
         if waiting.is_bundle and waiting.fresh:
             name, content = next(iter(contents.items()))
-            loaded = read_zip(content, name, workspace.blobs.kept)
+            loaded = read_zip(content, name, workspace.blobs.read_cache)
         else:
             base = None if waiting.fresh else workspace.state.data
-            loaded = read_files(contents, waiting.choices, base, workspace.blobs.kept)
+            loaded = read_files(contents, waiting.choices, base, workspace.blobs.read_cache)
         problems = loaded.problems
     except HetvizError as error:
         problems = tuple(getattr(error, "problems", ()))

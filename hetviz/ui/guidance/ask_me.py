@@ -20,7 +20,7 @@ from hetviz.ui.statements import moved as act_moved
 from hetviz.ui.statements.moved import NOTICED
 from hetviz.ui.widgets import charts, item_chip
 from hetviz.workspace import Run, State
-from hetviz.workspace.commands.commands import from_dict
+from hetviz.workspace.commands.command import from_dict
 
 BATCH = 10
 EVERY = 5

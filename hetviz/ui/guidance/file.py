@@ -68,7 +68,7 @@ def account(data: HeteroData) -> None:
     staged: Staged = st.session_state[_STAGED]
     try:
         content = session.workspace().blobs.get(staged.blob)
-        parse = keeping(session.workspace().blobs.kept)
+        parse = keeping(session.workspace().blobs.read_cache)
         read = session.cached(
             ("guidance-read", staged.blob, id(data)),
             data,

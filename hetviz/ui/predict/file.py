@@ -19,7 +19,7 @@ from hetviz.ui.data.upload import TYPES, problem_table
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
-from hetviz.workspace import KeepItems, Kept, LeaveItems, Run, State
+from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
 KIND = "placed"
 TASK = "hetviz.jobs.tasks.place:place_items"
@@ -107,7 +107,7 @@ def _why_not(state: State, run: Run) -> str:
     return ""
 
 
-def _fits(kept: Kept, data: HeteroData, run: Run) -> bool:
+def _fits(kept: Finding, data: HeteroData, run: Run) -> bool:
     content = kept.content
     name = content["dataset"]
     return (
@@ -142,7 +142,7 @@ def _place(key: str, name: str) -> None:
     background.find("New items", TASK, arguments, start=run, only=run.only)
 
 
-def _result(state: State, run: Run, kept: Kept) -> None:
+def _result(state: State, run: Run, kept: Finding) -> None:
     content, data = kept.content, state.opened()
     n = len(content["ids"])
     doubtful = [one is not None and one >= _DOUBTFUL for one in content["doubt"]]

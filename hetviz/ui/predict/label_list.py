@@ -12,7 +12,7 @@ from hetviz.features.relations.labelled import label_column
 from hetviz.ui.predict import label_form
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import pair_list
-from hetviz.workspace import Kept, SetLabels, State
+from hetviz.workspace import Finding, SetLabels, State
 
 _ASKED = 6
 _SURE = 90
@@ -41,7 +41,7 @@ class Labelled:
     doubt: float
 
 
-def items_of(state: State, kept: Kept) -> list[Labelled]:
+def items_of(state: State, kept: Finding) -> list[Labelled]:
     """Return the items that are still there."""
     data = state.data
     if data is None:
@@ -66,7 +66,7 @@ def items_of(state: State, kept: Kept) -> list[Labelled]:
     return session.cached(("labelled", id(data), id(kept)), (data, kept), make)
 
 
-def accept(kept: Kept, items: list[Labelled]) -> None:
+def accept(kept: Finding, items: list[Labelled]) -> None:
     """Show how sure a label must be, and the button that takes those over."""
     open_ = [item for item in items if not item.known and item.label is not None]
     if not open_:
@@ -87,7 +87,7 @@ def accept(kept: Kept, items: list[Labelled]) -> None:
         )
 
 
-def doubtful(state: State, kept: Kept, items: list[Labelled]) -> None:
+def doubtful(state: State, kept: Finding, items: list[Labelled]) -> None:
     """Ask for the labels of the items that are most in doubt."""
     data, classes = state.data, kept.content["classes"]
     asked = [item for item in items if not item.known]
@@ -137,12 +137,12 @@ def _aside(item: Labelled, classes: bool) -> str:
     return f"{float(item.label):.4g}{spread}"
 
 
-def _take(kept: Kept, values: dict[str, Any]) -> None:
+def _take(kept: Finding, values: dict[str, Any]) -> None:
     note = f"accepted from {kept.content['title']}"
     session.do(SetLabels(kept.content["dataset"], kept.content["label"], values, note=note))
 
 
-def _answer(kept: Kept, id: str, key: str) -> None:
+def _answer(kept: Finding, id: str, key: str) -> None:
     value = st.session_state[key]
     if value is not None:
         session.do(

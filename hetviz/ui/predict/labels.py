@@ -24,7 +24,7 @@ from hetviz.ui.predict import label_form, label_list
 from hetviz.ui.predict.label_list import Labelled
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts
-from hetviz.workspace import Kept, State
+from hetviz.workspace import Finding, State
 
 KIND = "labels"
 _NAMES = {
@@ -123,7 +123,7 @@ def _errors_of(content: Mapping[str, Any]) -> dict[str, float]:
     return dict(zip(held["model"], held["error"], strict=True))
 
 
-def _map(state: State, kept: Kept, items: list[Labelled]) -> None:
+def _map(state: State, kept: Finding, items: list[Labelled]) -> None:
     run, data = state.run, state.data
     if run is None or data is None:
         return

@@ -14,7 +14,7 @@ from hetviz.runs.predict.pair_scores import known_pairs
 from hetviz.ui.predict import link_form
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import pair_list
-from hetviz.workspace import AddLinks, Kept, State
+from hetviz.workspace import AddLinks, Finding, State
 
 A_PAGE = 8
 ACCEPTED, REJECTED = "accepted", "rejected"
@@ -46,7 +46,7 @@ class Candidate:
         return self.record["source_id"], self.record["target_id"]
 
 
-def candidates(state: State, kept: Kept) -> list[Candidate]:
+def candidates(state: State, kept: Finding) -> list[Candidate]:
     """Return the pairs that no link tells of by now, the likeliest first."""
     data = state.data
     if data is None:
@@ -56,7 +56,7 @@ def candidates(state: State, kept: Kept) -> list[Candidate]:
     )
 
 
-def _left(data: HeteroData, kept: Kept) -> list[Candidate]:
+def _left(data: HeteroData, kept: Finding) -> list[Candidate]:
     source, target = kept.content["source"], kept.content["target"]
     known = known_pairs(data, source, target)
     m = len(data[target])
@@ -89,7 +89,7 @@ def _rows(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def show(state: State, kept: Kept, left: list[Candidate]) -> list[Candidate]:
+def show(state: State, kept: Finding, left: list[Candidate]) -> list[Candidate]:
     """Show the list with its buttons; return the pairs that are checked."""
     data = state.data
     if data is None or not left:
@@ -121,7 +121,11 @@ def show(state: State, kept: Kept, left: list[Candidate]) -> list[Candidate]:
 
 
 def _buttons(
-    state: State, kept: Kept, left: list[Candidate], shown: list[Candidate], picked: list[Candidate]
+    state: State,
+    kept: Finding,
+    left: list[Candidate],
+    shown: list[Candidate],
+    picked: list[Candidate],
 ) -> None:
     n = len(picked)
     with st.container(key="primary_accept", width="content"):
@@ -169,7 +173,7 @@ def _buttons(
     )
 
 
-def _aside(record: dict[str, Any], kept: Kept) -> str:
+def _aside(record: dict[str, Any], kept: Finding) -> str:
     if kept.content["by_map"]:
         return f"no. {record['rank']:,}"
     words = f"{record['score']:.2f}"
@@ -179,16 +183,16 @@ def _aside(record: dict[str, Any], kept: Kept) -> str:
     return words
 
 
-def _key(kept: Kept, candidate: Candidate) -> str:
+def _key(kept: Finding, candidate: Candidate) -> str:
     return f"link-{kept.when}-{candidate.record['rank']}"
 
 
-def _check(kept: Kept, shown: list[Candidate], value: bool) -> None:
+def _check(kept: Finding, shown: list[Candidate], value: bool) -> None:
     for candidate in shown:
         st.session_state[_key(kept, candidate)] = value
 
 
-def _say(kept: Kept, picked: list[Candidate], together: bool) -> None:
+def _say(kept: Finding, picked: list[Candidate], together: bool) -> None:
     content = kept.content
     word = ACCEPTED if together else REJECTED
     session.do(
@@ -209,7 +213,7 @@ def _to_map(picked: list[Candidate]) -> None:
     st.session_state["go-to"] = "map"
 
 
-def _csv(kept: Kept, left: list[Candidate]) -> str:
+def _csv(kept: Finding, left: list[Candidate]) -> str:
     source, target = kept.content["source"], kept.content["target"]
     head = ["source_dataset", "source_id", "target_dataset", "target_id", "score", "rank"]
     head += ["rank_best", "rank_worst", "source_title", "target_title"]

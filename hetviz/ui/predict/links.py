@@ -18,7 +18,7 @@ from hetviz.ui.predict import link_form, link_list
 from hetviz.ui.predict.link_list import Candidate
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts
-from hetviz.workspace import ChooseRun, Kept, State
+from hetviz.workspace import ChooseRun, Finding, State
 
 KIND = "links"
 
@@ -41,7 +41,7 @@ def show(state: State) -> None:
         _test(kept.content)
 
 
-def _about(state: State, kept: Kept) -> bool:
+def _about(state: State, kept: Finding) -> bool:
     """Whether the datasets that it is about are still there."""
     names = () if state.data is None else state.data.datasets
     return kept.content["source"] in names and kept.content["target"] in names
@@ -62,7 +62,7 @@ def _nothing(state: State) -> None:
         link_form.show(state)
 
 
-def _headline(state: State, kept: Kept, left: list[Candidate]) -> None:
+def _headline(state: State, kept: Finding, left: list[Candidate]) -> None:
     content = kept.content
     between = f"between {content['source']} and {content['target']}"
     if content["source"] == content["target"]:
@@ -104,7 +104,7 @@ def _in_words(content: Mapping[str, Any]) -> str:
     return f"{words}."
 
 
-def _map(state: State, kept: Kept, shown: list[Candidate]) -> None:
+def _map(state: State, kept: Finding, shown: list[Candidate]) -> None:
     run = state.run
     if run is None or state.data is None:
         return

@@ -9,8 +9,7 @@ from hetviz.io import limits
 from hetviz.io.sandbox import child
 from hetviz.ui.map.panel import KEYS
 from hetviz.ui.shell import theme
-from hetviz.workspace.store.blobs import MAX_BYTES
-from hetviz.workspace.store.read_cache import MOST_KEPT
+from hetviz.workspace.store.blobs import MAX_BYTES, MOST_CACHED
 
 _DOES = (
     "hetviz puts the items of several unlike datasets on one map. What you know of how they "
@@ -47,9 +46,9 @@ def show() -> None:
         f"{child.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows."
     )
     theme.quiet(
-        f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MOST_KEPT // limits.MB} MB of it "
-        "are what was read from large files, so that they need not be read again; that goes first "
-        "where its files and maps need the room."
+        f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MOST_CACHED // limits.MB} MB "
+        "of it are what was read from large files, so that they need not be read again; that goes "
+        "first where its files and maps need the room."
     )
     st.html(f'<p class="hv-now">hetviz {theme.esc(__version__)}</p>')
 

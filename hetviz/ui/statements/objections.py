@@ -11,8 +11,7 @@ from hetviz.ui.statements import wording
 from hetviz.ui.statements.commands import Draft
 from hetviz.ui.widgets.item_chip import item_at
 from hetviz.workspace import AddComparisons, AddLinks, State
-from hetviz.workspace.commands.guidance import stated
-from hetviz.workspace.commands.guidance_commands import AddPairs
+from hetviz.workspace.commands.guidance import AddPairs, stated
 
 Said = AddLinks | AddPairs | AddComparisons
 

@@ -1,4 +1,4 @@
-"""How the features of a dataset are made, as a command and what it does."""
+"""How the features of a dataset are made."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
 from hetviz.io import DatasetInfo
-from hetviz.workspace.commands.commands import Command
+from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import State
-from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.feature_packing import unpack_features
+from hetviz.workspace.store.packing import unpack_features
 
 _TOLD_OF_FEATURES = frozenset(
     {"missing", "constant-column", "empty-column", "unique-column", "mixed-column"}
@@ -34,7 +33,7 @@ class SetFeatures(Command):
         None leaves it as it was.
     made : str or None
         Blob of the features where they were made before the command was given, see
-        `hetviz.workspace.store.feature_packing`: a sentence model takes too long to run at each
+        `hetviz.workspace.store.packing`: a sentence model takes too long to run at each
         replay.
     """
 
@@ -44,6 +43,33 @@ class SetFeatures(Command):
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text_model: str | None = None
     made: str | None = None
+
+    def apply(self, state: State, context: Context) -> State:
+        data, name = state.opened(), self.dataset
+        notes: tuple[Problem, ...] = ()
+        if self.made is None:
+            dataset, notes = features_made(data, self)
+        else:
+            dataset = unpack_features(context.blobs.get(self.made), data[name])
+        held_out = state.held_out
+        if held_out is not None and name in held_out.datasets:
+            held_out = held_out.edit().replace(dataset)
+        file = next((info.file for info in state.understood if info.dataset == name), None)
+        kept = tuple(
+            problem
+            for problem in state.problems
+            if problem.code not in _TOLD_OF_FEATURES or not _is_about(problem, name, file)
+        )
+        return replace(
+            state,
+            data=data.edit().replace(dataset),
+            held_out=held_out,
+            understood=tuple(
+                _understood(info, dataset) if info.dataset == name else info
+                for info in state.understood
+            ),
+            problems=(*kept, *notes),
+        )
 
 
 def features_made(data: HeteroData, command: SetFeatures) -> tuple[Dataset, tuple[Problem, ...]]:
@@ -57,41 +83,6 @@ def features_made(data: HeteroData, command: SetFeatures) -> tuple[Dataset, tupl
     name = command.dataset
     labels = [column.name for column in data.labels if column.dataset == name]
     return made_features(data[name], command.columns, command.text_model, labels)
-
-
-def set_features(state: State, command: SetFeatures, blobs: BlobStore) -> State:
-    """Return the state in which a dataset has the features a command asks for.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If they cannot be made so.
-    """
-    data, name = state.opened(), command.dataset
-    notes: tuple[Problem, ...] = ()
-    if command.made is None:
-        dataset, notes = features_made(data, command)
-    else:
-        dataset = unpack_features(blobs.get(command.made), data[name])
-    held_out = state.held_out
-    if held_out is not None and name in held_out.datasets:
-        held_out = held_out.edit().replace(dataset)
-    file = next((info.file for info in state.understood if info.dataset == name), None)
-    kept = tuple(
-        problem
-        for problem in state.problems
-        if problem.code not in _TOLD_OF_FEATURES or not _is_about(problem, name, file)
-    )
-    return replace(
-        state,
-        data=data.edit().replace(dataset),
-        held_out=held_out,
-        understood=tuple(
-            _understood(info, dataset) if info.dataset == name else info
-            for info in state.understood
-        ),
-        problems=(*kept, *notes),
-    )
 
 
 def _is_about(problem: Problem, name: str, file: str | None) -> bool:

@@ -1,11 +1,11 @@
-"""Carrying out what a user says of items: statements, their sets, and labels."""
+"""What a user says of items, changes and takes back: statements, their sets, and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -27,61 +27,252 @@ from hetviz.data.model.statements import COMPARED, set_names
 from hetviz.errors import DataError, Problem
 from hetviz.io import GuidanceRead, read_guidance
 from hetviz.io.intake.drop import Parse, read_drop
-from hetviz.workspace.commands.guidance_commands import (
-    AddComparisons,
-    AddLinks,
-    AddPairs,
-    DropStatements,
-    EditStatements,
-    GuidanceCommand,
-    ImportGuidance,
-    RenameSet,
-    ReplaceDataset,
-    ReverseComparisons,
-    SetLabels,
-    SwitchSet,
-)
-from hetviz.workspace.commands.replacing import replaced
+from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import State
-from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import keeping
 
 _NOTES = {"note", "who", "set"}
 
 
-def guide(state: State, command: GuidanceCommand, when: str, blobs: BlobStore) -> State:
-    """Return the state after a command about guidance, given at a time.
+@dataclass(frozen=True)
+class AddLinks(Command):
+    """Say of pairs of items how near each other they belong.
 
-    Raises
-    ------
-    hetviz.errors.DataError
-        Naming every id, key, name and number that does not fit.
+    Attributes
+    ----------
+    source, target : str
+        Dataset of the first and of the second item of each pair.
+    pairs : sequence of (str, str)
+        Ids.
+    weight : float or sequence of float
+        From -1 (apart) to 1 (together), of all or of each.
+    kind, note, set, who : str
+        Links without a set belong to the one named after their kind.
     """
-    data = state.opened()
-    match command:
-        case AddLinks() | AddPairs():
-            return _with(state, stated(data, command, when).data, command.set or command.kind)
-        case AddComparisons():
-            return _with(state, stated(data, command, when).data, command.set or COMPARED)
-        case EditStatements():
-            return _edited(state, command.changes, when)
-        case DropStatements():
-            return _with(state, drop_statements(data, command.keys))
-        case ReverseComparisons():
-            return _with(state, reverse_comparisons(data, command.keys))
-        case SwitchSet():
-            name = frozenset([checked_set(data, command.set)])
-            return replace(state, off=state.off - name if command.on else state.off | name)
-        case RenameSet():
-            after = rename_set(data, command.set, command.new)
-            off = {command.new.strip() if name == command.set else name for name in state.off}
-            return _still_fitting(state, replace(state, data=after, off=frozenset(off)))
-        case ImportGuidance():
-            return _imported(state, command, when, blobs)
-        case SetLabels():
-            return _labelled(state, command)
-        case ReplaceDataset():
-            return replaced(state, command, blobs)
+
+    op: ClassVar[str] = "add-links"
+    does: ClassVar[str] = "links"
+    source: str
+    target: str
+    pairs: Sequence[Sequence[str]]
+    weight: float | Sequence[float] = 1.0
+    kind: str = "said"
+    note: str = ""
+    set: str = ""
+    who: str = ""
+
+    def apply(self, state: State, context: Context) -> State:
+        met = stated(state.opened(), self, context.when)
+        return _with(state, met.data, self.set or self.kind)
+
+
+@dataclass(frozen=True)
+class AddPairs(Command):
+    """Say of pairs of items of any datasets how near each other they belong, in one step.
+
+    Attributes
+    ----------
+    pairs : sequence of pairs of (dataset, id)
+    weight : float or sequence of float
+    kind, note, set, who : str
+        As of `AddLinks`.
+    """
+
+    op: ClassVar[str] = "add-pairs"
+    does: ClassVar[str] = "links"
+    pairs: Sequence[Sequence[Sequence[str]]]
+    weight: float | Sequence[float] = 1.0
+    kind: str = "said"
+    note: str = ""
+    set: str = ""
+    who: str = ""
+
+    def apply(self, state: State, context: Context) -> State:
+        met = stated(state.opened(), self, context.when)
+        return _with(state, met.data, self.set or self.kind)
+
+
+@dataclass(frozen=True)
+class AddComparisons(Command):
+    """Say that items are nearer to each other than others.
+
+    Attributes
+    ----------
+    rows : sequence of sequences of (dataset, id)
+        Three items: the first is nearer to the second than to the third. Four: the first two are
+        nearer than the last two.
+    weight : float or sequence of float
+        Above 0.
+    note, set, who : str
+    """
+
+    op: ClassVar[str] = "add-comparisons"
+    does: ClassVar[str] = "comparisons"
+    rows: Sequence[Sequence[Sequence[str]]]
+    weight: float | Sequence[float] = 1.0
+    note: str = ""
+    set: str = ""
+    who: str = ""
+
+    def apply(self, state: State, context: Context) -> State:
+        met = stated(state.opened(), self, context.when)
+        return _with(state, met.data, self.set or COMPARED)
+
+
+@dataclass(frozen=True)
+class EditStatements(Command):
+    """Change fields of statements.
+
+    Attributes
+    ----------
+    changes : mapping
+        Key of a statement, see `hetviz.statements`, to new values of weight, score, kind, note,
+        set or who.
+    """
+
+    op: ClassVar[str] = "edit-statements"
+    does: ClassVar[str] = "change of guidance"
+    changes: Mapping[str, Mapping[str, Any]]
+
+    def apply(self, state: State, context: Context) -> State:
+        if any("when" in fields for fields in self.changes.values()):
+            what = "when something was said is noted by itself"
+            raise DataError(Problem("unknown-field", "guidance", what, "when"))
+        dated = {key: {**fields, "when": context.when} for key, fields in self.changes.items()}
+        after = _with(state, edit_statements(state.opened(), dated))
+        only_notes = all(set(fields) <= _NOTES for fields in self.changes.values())
+        return _still_fitting(state, after) if only_notes else after
+
+
+@dataclass(frozen=True)
+class DropStatements(Command):
+    """Remove statements by their keys."""
+
+    op: ClassVar[str] = "drop-statements"
+    does: ClassVar[str] = "removal of guidance"
+    keys: Sequence[str]
+
+    def apply(self, state: State, context: Context) -> State:
+        return _with(state, drop_statements(state.opened(), self.keys))
+
+
+@dataclass(frozen=True)
+class ReverseComparisons(Command):
+    """Exchange what is near and what is far in comparisons."""
+
+    op: ClassVar[str] = "reverse-comparisons"
+    does: ClassVar[str] = "turned comparisons"
+    keys: Sequence[str]
+
+    def apply(self, state: State, context: Context) -> State:
+        return _with(state, reverse_comparisons(state.opened(), self.keys))
+
+
+@dataclass(frozen=True)
+class SwitchSet(Command):
+    """Let the map go without a set of statements, or with it again; they are not removed."""
+
+    op: ClassVar[str] = "switch-set"
+    does: ClassVar[str] = "switched guidance"
+    set: str
+    on: bool
+
+    def apply(self, state: State, context: Context) -> State:
+        name = frozenset([checked_set(state.opened(), self.set)])
+        return replace(state, off=state.off - name if self.on else state.off | name)
+
+
+@dataclass(frozen=True)
+class RenameSet(Command):
+    """Call a set of statements something else; one of that name takes them in."""
+
+    op: ClassVar[str] = "rename-set"
+    does: ClassVar[str] = "name of guidance"
+    set: str
+    new: str
+
+    def apply(self, state: State, context: Context) -> State:
+        after = rename_set(state.opened(), self.set, self.new)
+        off = {self.new.strip() if name == self.set else name for name in state.off}
+        return _still_fitting(state, replace(state, data=after, off=frozenset(off)))
+
+
+@dataclass(frozen=True)
+class ImportGuidance(Command):
+    """Add the statements of a file kept as a blob; those that are there already stay.
+
+    Attributes
+    ----------
+    blob, filename : str
+    leave_out : bool
+        Go on without the rows that are wrong.
+    """
+
+    op: ClassVar[str] = "import-guidance"
+    does: ClassVar[str] = "import of guidance"
+    blob: str
+    filename: str
+    leave_out: bool = False
+
+    def apply(self, state: State, context: Context) -> State:
+        content, parse = context.blobs.get(self.blob), keeping(context.blobs.read_cache)
+        met, read = imported(state.opened(), content, self.filename, context.when, parse)
+        if not self.leave_out:
+            read.strict()
+        after = _with(state, met.data)
+        return replace(after, problems=after.problems + read.problems)
+
+
+@dataclass(frozen=True)
+class SetLabels(Command):
+    """Give items a label; the column is made where there is none.
+
+    Attributes
+    ----------
+    dataset, column : str
+    values : mapping of str to text, number or None
+        Id to label; None takes it away.
+    note : str
+        Why; kept in the log.
+    """
+
+    op: ClassVar[str] = "set-labels"
+    does: ClassVar[str] = "labels"
+    dataset: str
+    column: str
+    values: Mapping[str, Any]
+    note: str = ""
+
+    def apply(self, state: State, context: Context) -> State:
+        data = state.opened()
+        rows = row_by_id(data, self.dataset, self.values, f"labels {self.column!r}")
+        known = [
+            label
+            for label in data.labels
+            if (label.dataset, label.name) == (self.dataset, self.column)
+        ]
+        part = data[self.dataset]
+        values: list[Any] = [None] * len(part)
+        if known:
+            values = list(known[0].values)
+        elif part.table is not None and self.column in part.table.columns:
+            values = list(part.table[self.column])
+        for row, (id, value) in zip(rows.tolist(), self.values.items(), strict=True):
+            if not (value is None or isinstance(value, str | int | float)):
+                where = f"labels {self.column!r}, {id}"
+                raise DataError(
+                    Problem("bad-label", where, "text or a number is needed", repr(value))
+                )
+            values[row] = value
+        column = Labels(self.dataset, self.column, values)
+        labels = (
+            [column if label is known[0] else label for label in data.labels] if known else None
+        )
+        after = HeteroData(
+            data.datasets, data.links, data.comparisons, labels or [*data.labels, column]
+        )
+        blind = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
+        return _still_fitting(state, replace(state, data=after), blind)
 
 
 def stated(
@@ -140,58 +331,10 @@ def _dated(said: Links | Comparisons, name: str, when: str) -> Links | Compariso
     return said.noting(meta if meta.shape[1] else None)
 
 
-def _imported(state: State, command: ImportGuidance, when: str, blobs: BlobStore) -> State:
-    content = blobs.get(command.blob)
-    parse = keeping(blobs.kept)
-    met, read = imported(state.opened(), content, command.filename, when, parse)
-    if not command.leave_out:
-        read.strict()
-    after = _with(state, met.data)
-    return replace(after, problems=after.problems + read.problems)
-
-
 def _with(state: State, data: HeteroData, *on: str) -> State:
     """Return the state with other guidance; what is added to is on, and what is gone is not off."""
     off = (state.off & set(set_names(data))) - set(on) if state.off else state.off
     return replace(state, data=data, off=off)
-
-
-def _edited(state: State, changes: Mapping[str, Mapping[str, Any]], when: str) -> State:
-    if any("when" in fields for fields in changes.values()):
-        what = "when something was said is noted by itself"
-        raise DataError(Problem("unknown-field", "guidance", what, "when"))
-    dated = {key: {**fields, "when": when} for key, fields in changes.items()}
-    after = _with(state, edit_statements(state.opened(), dated))
-    only_notes = all(set(fields) <= _NOTES for fields in changes.values())
-    return _still_fitting(state, after) if only_notes else after
-
-
-def _labelled(state: State, command: SetLabels) -> State:
-    data = state.opened()
-    rows = row_by_id(data, command.dataset, command.values, f"labels {command.column!r}")
-    known = [
-        label
-        for label in data.labels
-        if (label.dataset, label.name) == (command.dataset, command.column)
-    ]
-    part = data[command.dataset]
-    values: list[Any] = [None] * len(part)
-    if known:
-        values = list(known[0].values)
-    elif part.table is not None and command.column in part.table.columns:
-        values = list(part.table[command.column])
-    for row, (id, value) in zip(rows.tolist(), command.values.items(), strict=True):
-        if not (value is None or isinstance(value, str | int | float)):
-            where = f"labels {command.column!r}, {id}"
-            raise DataError(Problem("bad-label", where, "text or a number is needed", repr(value)))
-        values[row] = value
-    column = Labels(command.dataset, command.column, values)
-    labels = [column if label is known[0] else label for label in data.labels] if known else None
-    after = HeteroData(
-        data.datasets, data.links, data.comparisons, labels or [*data.labels, column]
-    )
-    blind = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
-    return _still_fitting(state, replace(state, data=after), blind)
 
 
 def _still_fitting(before: State, after: State, blind: Collection[str] | None = None) -> State:
@@ -211,7 +354,7 @@ def _still_fitting(before: State, after: State, blind: Collection[str] | None = 
     if blind is not None:
         return replace(after, runs=runs)
     findings = {
-        kind: replace(kept, fingerprint=now) if kept.fingerprint == was else kept
-        for kind, kept in after.findings.items()
+        kind: replace(finding, fingerprint=now) if finding.fingerprint == was else finding
+        for kind, finding in after.findings.items()
     }
     return replace(after, runs=runs, findings=findings)

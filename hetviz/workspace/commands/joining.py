@@ -2,78 +2,165 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from hetviz.data.joins.join import Join, joined
 from hetviz.data.joins.matching import match_by_key
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.commands.commands import Command, LinkByKey, SetEntity
-from hetviz.workspace.commands.joining_commands import JoiningCommand, LinkByList, LinkByNearness
+from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import State
 
 
-def set_entity(state: State, command: SetEntity) -> State:
-    """Return the state in which a dataset shows the things of an entity."""
-    name, entity = command.dataset, command.entity.strip()
-    data = state.opened().edit().set_entity(name, entity)
-    held_out = state.held_out
-    if held_out is not None and name in held_out.datasets:
-        held_out = held_out.edit().set_entity(name, entity)
-    return replace(state, data=data, held_out=held_out)
+@dataclass(frozen=True)
+class SetEntity(Command):
+    """Say what the rows of a dataset are: datasets of one entity show the same things."""
+
+    op: ClassVar[str] = "set-entity"
+    does: ClassVar[str] = "same things"
+    dataset: str
+    entity: str
+
+    def apply(self, state: State, context: Context) -> State:
+        name, entity = self.dataset, self.entity.strip()
+        data = state.opened().edit().set_entity(name, entity)
+        held_out = state.held_out
+        if held_out is not None and name in held_out.datasets:
+            held_out = held_out.edit().set_entity(name, entity)
+        return replace(state, data=data, held_out=held_out)
 
 
-def link_by_key(state: State, command: LinkByKey) -> State:
-    """Return the state with the links that a shared key gives."""
-    data = state.opened()
-    match = match_by_key(
-        data,
-        command.source,
-        command.source_column,
-        command.target,
-        command.target_column,
-        loose=command.loose,
-    )
-    if not len(match.i):
-        raise DataError(
-            Problem(
-                "no-match",
-                f"links {command.source} - {command.target} by key",
-                "no item of the one has the key of an item of the other",
-                remedy="Choose other columns.",
-            )
-        )
-    return replace(state, data=data.edit().add(match.links(command.kind.strip())))
+@dataclass(frozen=True)
+class LinkByKey(Command):
+    """Link the items of two datasets that share a key.
 
-
-def join(state: State, command: JoiningCommand) -> State:
-    """Return the state with the links that a list or places give.
-
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        If nothing can be linked so, or it is already.
+    Attributes
+    ----------
+    source, target : str
+    source_column, target_column : str
+        Columns of their tables; empty for the ids.
+    kind : str
+        What to call the links.
+    loose : bool
+        Whether upper and lower case, blanks and Unicode forms do not count.
     """
-    data = state.opened()
-    match = join_of(command).match(data)
-    return replace(state, data=joined(data, match, command.kind.strip()))
 
+    op: ClassVar[str] = "link-by-key"
+    does: ClassVar[str] = "links by key"
+    source: str
+    source_column: str
+    target: str
+    target_column: str
+    kind: str
+    loose: bool = False
 
-def join_of(command: JoiningCommand) -> Join:
-    """Return what a command says, as a way to join."""
-    match command:
-        case LinkByNearness():
-            return Join("near", command.source, command.target, k=command.k, km=command.km)
-        case LinkByList():
-            return Join(
-                "tags" if command.make else "list",
-                command.source,
-                command.target,
-                command.column,
-                command.target_column,
-                command.separator,
-                command.loose,
-                command.weight,
+    def apply(self, state: State, context: Context) -> State:
+        data = state.opened()
+        match = match_by_key(
+            data,
+            self.source,
+            self.source_column,
+            self.target,
+            self.target_column,
+            loose=self.loose,
+        )
+        if not len(match.i):
+            raise DataError(
+                Problem(
+                    "no-match",
+                    f"links {self.source} - {self.target} by key",
+                    "no item of the one has the key of an item of the other",
+                    remedy="Choose other columns.",
+                )
             )
+        return replace(state, data=data.edit().add(match.links(self.kind.strip())))
+
+
+@dataclass(frozen=True)
+class LinkByList(Command):
+    """Link items with those that a column of theirs lists.
+
+    Attributes
+    ----------
+    source, column : str
+        Whose cells list entries.
+    target : str
+        A dataset; with `make` the name of a new one, of the distinct entries.
+    target_column : str
+        What the entries name; empty for the ids.
+    kind : str
+        What to call the links.
+    separator : str
+    loose : bool
+        Whether upper and lower case, blanks and Unicode forms do not count.
+    weight : {"rare", "same"}
+        See `hetviz.links_by_list`.
+    make : bool
+    """
+
+    op: ClassVar[str] = "link-by-list"
+    does: ClassVar[str] = "links by list"
+    source: str
+    column: str
+    target: str
+    target_column: str
+    kind: str
+    separator: str = ";"
+    loose: bool = True
+    weight: str = "rare"
+    make: bool = False
+
+    @property
+    def join(self) -> Join:
+        """What it says, as a way to join."""
+        return Join(
+            "tags" if self.make else "list",
+            self.source,
+            self.target,
+            self.column,
+            self.target_column,
+            self.separator,
+            self.loose,
+            self.weight,
+        )
+
+    def apply(self, state: State, context: Context) -> State:
+        return _joined(state, self.join, self.kind)
+
+
+@dataclass(frozen=True)
+class LinkByNearness(Command):
+    """Link items with those that lie nearest on the globe.
+
+    Attributes
+    ----------
+    source, target : str
+    kind : str
+        What to call the links.
+    k, km : int, float or None
+        See `hetviz.links_by_nearness`.
+    """
+
+    op: ClassVar[str] = "link-by-nearness"
+    does: ClassVar[str] = "links by nearness"
+    source: str
+    target: str
+    kind: str = "near"
+    k: int | None = None
+    km: float | None = None
+
+    @property
+    def join(self) -> Join:
+        """What it says, as a way to join."""
+        return Join("near", self.source, self.target, k=self.k, km=self.km)
+
+    def apply(self, state: State, context: Context) -> State:
+        return _joined(state, self.join, self.kind)
+
+
+def _joined(state: State, join: Join, kind: str) -> State:
+    data = state.opened()
+    return replace(state, data=joined(data, join.match(data), kind.strip()))
 
 
 def command_for(join: Join, kind: str, entity: str) -> Command:

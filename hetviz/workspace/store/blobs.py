@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -11,13 +12,53 @@ from pathlib import Path
 
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.store.files import not_saved, replace_file
-from hetviz.workspace.store.read_cache import Kept
 
 MB = 1_000_000
 MAX_BYTES = 500 * MB
+MOST_CACHED = 200 * MB
 DAY_S = 86_400.0
 
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
+
+
+class ReadCache:
+    """What was read from the files of a project and can be read again: the oldest makes room.
+
+    Parameters
+    ----------
+    folder : Path
+        Made on the first `put`.
+    most : int
+        Bytes that it may hold in all.
+    """
+
+    def __init__(self, folder: Path, most: int = MOST_CACHED) -> None:
+        self.folder, self.most = folder, min(most, MOST_CACHED)
+
+    def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name, or None."""
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError:
+            return None
+
+    def put(self, name: str, content: bytes) -> None:
+        """Keep something in place of the oldest; without room it is read again some day."""
+        if len(content) <= self.most:
+            self.shrink(self.most - len(content))
+            with contextlib.suppress(OSError):
+                replace_file(self.folder / name, content)
+
+    def shrink(self, most: int) -> None:
+        """Remove the oldest until at most so many bytes are held, as far as the disk allows."""
+        with contextlib.suppress(OSError):
+            there = [(path.stat(), path) for path in self.folder.iterdir()]
+            size = sum(about.st_size for about, _ in there)
+            for about, path in sorted(there, key=lambda found: found[0].st_mtime):
+                if size <= most:
+                    return
+                path.unlink(missing_ok=True)
+                size -= about.st_size
 
 
 class BlobStore:
@@ -42,9 +83,9 @@ class BlobStore:
         return sum(entry.stat().st_size for entry in os.scandir(self.folder))
 
     @property
-    def kept(self) -> Kept:
+    def read_cache(self) -> ReadCache:
         """What was read from blobs, in a folder beside them, as far as they leave room for it."""
-        return Kept(self.folder.parent / "read", self.limit - self.n_bytes)
+        return ReadCache(self.folder.parent / "read", self.limit - self.n_bytes)
 
     def put(self, content: bytes) -> str:
         """Keep `content` and return its key, the SHA-256 as hex.
@@ -69,7 +110,7 @@ class BlobStore:
     def _check_room(self, size: int) -> None:
         held = self.n_bytes
         if held + size <= self.limit:
-            self.kept.shrink(self.limit - held - size)
+            self.read_cache.shrink(self.limit - held - size)
             return
         problem = Problem(
             "project-full",

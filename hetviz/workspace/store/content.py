@@ -21,7 +21,7 @@ from hetviz.io.intake.drop import Drop, Parse
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
-from hetviz.workspace.store.read_cache import Kept
+from hetviz.workspace.store.blobs import ReadCache
 
 _READING = Lock()
 
@@ -47,20 +47,20 @@ def _read(path: Path) -> Loaded:
     return read_bundle(path)
 
 
-def read_zip(content: bytes, filename: str, kept: Kept | None = None) -> Loaded:
-    """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `kept`."""
-    return read_bundle(content, filename, keeping(kept))
+def read_zip(content: bytes, filename: str, cache: ReadCache | None = None) -> Loaded:
+    """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `cache`."""
+    return read_bundle(content, filename, keeping(cache))
 
 
 def read_files(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     base: HeteroData | None = None,
-    kept: Kept | None = None,
+    cache: ReadCache | None = None,
 ) -> Loaded:
     """Read uploaded files, as additions to `base` where it is given.
 
-    Anything but small text is read in a process of its own. What that found is kept in `kept`, of
+    Anything but small text is read in a process of its own. What that found is kept in `cache`, of
     one session, so that a log is replayed without reading its files again.
 
     Raises
@@ -72,7 +72,7 @@ def read_files(
         chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
     except TypeError as error:
         raise ParameterError(f"How to read a file: {error}.") from None
-    return read_tables(list(files.items()), chosen, base, keeping(kept))
+    return read_tables(list(files.items()), chosen, base, keeping(cache))
 
 
 def read_items(
@@ -80,9 +80,9 @@ def read_items(
     dataset: Dataset,
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     id_column: str | None = None,
-    kept: Kept | None = None,
+    cache: ReadCache | None = None,
 ) -> NewItems:
-    """Read uploaded files of new items of a dataset; see `read_files` for `kept`.
+    """Read uploaded files of new items of a dataset; see `read_files` for `cache`.
 
     Raises
     ------
@@ -90,23 +90,23 @@ def read_items(
         If nothing can be used.
     """
     chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
-    return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(kept))
+    return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(cache))
 
 
-def keeping(kept: Kept | None) -> Parse:
-    """Return what reads files, and finds again in `kept` what it has read before."""
+def keeping(cache: ReadCache | None) -> Parse:
+    """Return what reads files, and finds again in `cache` what it has read before."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
-        if kept is None or child.reads_here(files):
+        if cache is None or child.reads_here(files):
             return child.read_drop(files, choices)
         key = _key(files, choices)
-        found = kept.get(key)
+        found = cache.get(key)
         if found is not None:
             with contextlib.suppress(ValueError):
                 return unpacked(found)
         drop = child.read_drop(files, choices)
         if not drop.refused:
-            kept.put(key, packed(drop))
+            cache.put(key, packed(drop))
         return drop
 
     return read

@@ -1,4 +1,4 @@
-"""A run as bytes: coordinates as an array file, what is JSON as JSON, rows; never pickled."""
+"""What is kept of runs and features, as bytes: arrays as NPZ, the rest as JSON; never pickled."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats import npy
+
+_PARTS = ("data", "indices", "indptr")
 
 
 def pack_coordinates(embedding: Embedding) -> bytes:
@@ -46,6 +50,51 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
             Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
         )
     return embedding_of(data, dict(zip(data.datasets, places, strict=True)), note, components)
+
+
+def pack_features(dataset: Dataset) -> bytes:
+    """Return features, their names and their recipe as NPZ."""
+    about = {
+        "names": None if dataset.feature_names is None else list(dataset.feature_names),
+        "recipe": (dataset.recipe or {}).get("features"),
+        "shape": None if dataset.X is None else list(dataset.X.shape),
+    }
+    arrays: dict[str, Any] = {"said": np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)}
+    if isinstance(dataset.X, sp.csr_array):
+        arrays |= {part: getattr(dataset.X, part) for part in _PARTS}
+    elif dataset.X is not None:
+        arrays["X"] = dataset.X
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
+    """Return the dataset with the features that `pack_features` packed.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are of other rows.
+    """
+    where = f"dataset {dataset.name!r}"
+    stored = unpack_arrays(where, content)
+    try:
+        about = json.loads(stored["said"].tobytes())
+        X: Any = stored.get("X")
+        if "indptr" in stored:
+            X = sp.csr_array(tuple(stored[part] for part in _PARTS), shape=tuple(about["shape"]))
+            # An index that leads nowhere would be followed.
+            X.check_format(full_check=True)
+        recipe = {**(dataset.recipe or {}), "features": about["recipe"]}
+        names = about["names"]
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
+    if X is not None and X.shape[0] != len(dataset):
+        what = "the features were made of other rows"
+        remedy = "Make them again."
+        raise DataError(Problem("other-data", where, what, remedy=remedy))
+    return replace(dataset, X=X, feature_names=names, recipe=recipe)
 
 
 def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:

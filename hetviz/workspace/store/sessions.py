@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import json
 import logging
 import shutil
 import tempfile
@@ -12,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hetviz.errors import HetvizError
+from hetviz.workspace.commands.opening import OpenSample
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.cleanup import prune
 from hetviz.workspace.store.files import make_folder
 from hetviz.workspace.store.journal import Journal
 from hetviz.workspace.store.paths import BLOBS, GLANCE, JOURNAL, home, is_id, new_id
@@ -21,6 +23,8 @@ from hetviz.workspace.workspace import Workspace
 
 # An open tab asks every few seconds, one in the background at least every minute.
 REST_AFTER_S = 600.0
+DAYS = 30
+DAYS_UNBORN = 1
 
 log = logging.getLogger(__name__)
 
@@ -171,6 +175,56 @@ class Sessions:
             return spare
         prune(folder)
         return folder
+
+
+def prune(folder: Path, now: float | None = None) -> int:
+    """Remove sessions untouched for 30 days in which nothing was done; return how many.
+
+    Those without a journal go after one day: nobody was ever told of them.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the sessions' folders.
+    now : float, optional
+        Seconds since 1970; the clock's when absent.
+    """
+    clock = time.time() if now is None else now
+    n = 0
+    for session in folder.iterdir():
+        # One that cannot be looked into, or is open elsewhere, stays.
+        with contextlib.suppress(OSError, HetvizError):
+            known = is_id(session.name) and session.is_dir() and not session.is_symlink()
+            days = DAYS if (session / JOURNAL).exists() else DAYS_UNBORN
+            if known and _touched(session) < clock - days * 86_400:
+                n += _removed(session)
+    return n
+
+
+def _touched(session: Path) -> float:
+    return max(path.stat().st_mtime for path in (session, *session.iterdir()))
+
+
+def _removed(session: Path) -> bool:
+    journal = Journal(session / JOURNAL)
+    try:
+        if not _idle(journal.lines):
+            return False
+        # Still locked, so that nobody begins to work in it now.
+        shutil.rmtree(session)
+        return True
+    finally:
+        journal.close()
+
+
+def _idle(lines: list[bytes]) -> bool:
+    """Whether a log holds nothing but the sample that every visit opens."""
+    if len(lines) > 1:
+        return False
+    try:
+        return all(json.loads(line).get("op") == OpenSample.op for line in lines)
+    except (ValueError, AttributeError):
+        return False
 
 
 SESSIONS = Sessions()

@@ -15,7 +15,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io import Choices, limits, read_bundle, read_tables
 from hetviz.io.intake import drop
 from hetviz.workspace.store import content as content_of_projects
-from hetviz.workspace.store.read_cache import Kept
+from hetviz.workspace.store.blobs import ReadCache
 from tests.io.making import npy, npz, packed, parquet, picture, unpacked, workbook
 
 HANG_S = 10.0
@@ -258,7 +258,7 @@ def test_what_was_read_is_kept_by_content_not_by_name(tmp_path, monkeypatch):
         return drop.read_drop(files, choices)
 
     monkeypatch.setattr(content_of_projects.child, "read_drop", read)
-    read_files, kept = content_of_projects.read_files, Kept(tmp_path / "read")
+    read_files, kept = content_of_projects.read_files, ReadCache(tmp_path / "read")
     for who in ("ALICE", "BOB"):
         content = json.dumps([{"id": who, "x": 1}, {"id": "z", "x": 2}]).encode()
         loaded = read_files({"same.json": content}, None, None, kept)

@@ -13,7 +13,7 @@ from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.metrics.conflicts.conflicts import would_contradict
 from hetviz.metrics.conflicts.coverage import coverage
 from hetviz.workspace import BlobStore, State, from_dict
-from hetviz.workspace.commands.reducer import apply
+from hetviz.workspace.commands.command import Context
 
 
 def kin(weights: list[float], role: str = "guidance") -> HeteroData:
@@ -30,7 +30,7 @@ def kin(weights: list[float], role: str = "guidance") -> HeteroData:
 
 
 def after(data: HeteroData, command: dict[str, Any], blobs: BlobStore) -> HeteroData:
-    return apply(State(data=data), from_dict(command), blobs).opened()
+    return from_dict(command).apply(State(data=data), Context(blobs)).opened()
 
 
 def test_a_chain_is_told_and_each_fix_but_the_weak_one_ends_it(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from hetviz.errors import ParameterError
 from hetviz.runs.ask.implied import Implied
 from hetviz.runs.ask.questions import still_open, suggest_questions
 from hetviz.runs.ask.stopping import stopping_hint
-from hetviz.workspace.commands.commands import from_dict
-from hetviz.workspace.commands.guidance_commands import AddComparisons, AddLinks
+from hetviz.workspace.commands.command import from_dict
+from hetviz.workspace.commands.guidance import AddComparisons, AddLinks
 
 
 def flat(data: HeteroData, Y: np.ndarray) -> Embedding:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.workspace.clusters import Clustered
+from hetviz.workspace import Clustering
 
 
 def test_a_summary_counts_the_items_of_each_dataset() -> None:
     data = HeteroData([Dataset("a", ["1", "2", "3"], np.eye(3)), Dataset("b", ["x", "y"])])
     codes = np.array([0, 0, 1, -1, 0])
-    found = Clustered.on(data, codes, ("many", "one"), stability=(0.5, float("nan")))
+    found = Clustering.on(data, codes, ("many", "one"), stability=(0.5, float("nan")))
     table = found.summary(data)
     assert table["cluster"].tolist() == ["many", "one"]
     assert table["a"].tolist() == [2, 1]

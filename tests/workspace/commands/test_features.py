@@ -10,7 +10,7 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.workspace import BlobStore, OpenSample, SetFeatures, Workspace, from_dict
 from hetviz.workspace.commands.features import features_made
-from hetviz.workspace.store.feature_packing import pack_features
+from hetviz.workspace.store.packing import pack_features
 from tests.workspace.helpers import opened, record
 
 RANKED = SetFeatures("plants", {"size": {"scale": "rank"}, "weight": {"use": False}})

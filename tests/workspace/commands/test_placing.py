@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.workspace import AddTables, BlobStore, KeepItems, LeaveItems, RecordRun, Workspace
-from hetviz.workspace.commands.placing import place
+from hetviz.workspace.commands.command import Context
 from hetviz.workspace.store.packing import embedding_of, pack_coordinates, pack_rows
 
 KINDS = ["oak", "elm", "yew"]
@@ -87,4 +87,4 @@ def test_items_that_no_longer_fit_are_refused(tmp_path: Path) -> None:
 def test_leaving_forgets_what_was_placed(tmp_path: Path) -> None:
     workspace, _ = opened(tmp_path)
     kept = replace(workspace.state, findings={"placed": object(), "links": object()})
-    assert set(place(kept, LeaveItems(), workspace.blobs).findings) == {"links"}
+    assert set(LeaveItems().apply(kept, Context(workspace.blobs)).findings) == {"links"}

@@ -31,21 +31,21 @@ def test_a_full_project_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
 def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "blobs", limit=10)
     for age, name in enumerate(("oldest", "older", "newest")):
-        store.kept.put(name, b"123")
+        store.read_cache.put(name, b"123")
         os.utime(tmp_path / "read" / name, (age, age))
     store.put(b"abcd")
-    assert [store.kept.get(name) for name in ("oldest", "older", "newest")] == [
+    assert [store.read_cache.get(name) for name in ("oldest", "older", "newest")] == [
         None, b"123", b"123",
     ]  # fmt: skip
-    store.kept.put("new", b"1234")
-    assert (store.kept.get("older"), store.kept.get("newest")) == (None, None)
-    assert store.kept.get("new") == b"1234"
-    store.kept.put("large", b"1234567")
-    assert store.kept.get("large") is None, "what there is no room for is not kept"
-    assert store.kept.get("new") == b"1234", "nor does it put out what is"
+    store.read_cache.put("new", b"1234")
+    assert (store.read_cache.get("older"), store.read_cache.get("newest")) == (None, None)
+    assert store.read_cache.get("new") == b"1234"
+    store.read_cache.put("large", b"1234567")
+    assert store.read_cache.get("large") is None, "what there is no room for is not kept"
+    assert store.read_cache.get("new") == b"1234", "nor does it put out what is"
     with pytest.raises(DataError):
         store.put(b"1234567")
-    assert store.kept.get("new") == b"1234"
+    assert store.read_cache.get("new") == b"1234"
     store.put(b"123456")
     assert not list((tmp_path / "read").iterdir())
 

@@ -42,10 +42,9 @@ from hetviz.workspace import (
     save_project,
     summary_of,
 )
-from hetviz.workspace.store import project_opening
-from hetviz.workspace.store.cleanup import prune
+from hetviz.workspace.store import project_file
 from hetviz.workspace.store.project_file import BLOBS, GLANCE, JOURNAL, MANIFEST
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_id, prune
 from tests.io.making import npz, packed, unpacked, workbook
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
 
@@ -399,14 +398,14 @@ def test_a_selection_of_rows_that_are_not_there_is_refused(saved: bytes, tmp_pat
 def test_more_than_a_project_may_hold_is_refused(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_opening, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(project_file, "MAX_BYTES", 1_000)
     assert refused(saved, tmp_path / "sessions") == {"project-full"}
 
 
 def test_steps_without_end_are_given_up(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_opening, "MOST_S", -1.0)
+    monkeypatch.setattr(project_file, "MOST_S", -1.0)
     assert refused(saved, tmp_path / "sessions") == {"too-slow"}
 
 

@@ -1,0 +1,113 @@
+"""Opening data: a sample, a bundle, or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from hetviz.errors import DataError
+from hetviz.io import Loaded
+from hetviz.workspace.commands.command import Command, Context
+from hetviz.workspace.commands.view import MAX_TITLE, checked_title
+from hetviz.workspace.state import SHIPPED, Run, State
+from hetviz.workspace.store.content import read_files, read_sample, read_zip
+
+
+@dataclass(frozen=True)
+class OpenSample(Command):
+    """Open a sample that comes with hetviz; what was open is replaced."""
+
+    op: ClassVar[str] = "open-sample"
+    does: ClassVar[str] = "open sample"
+    name: str
+
+    def apply(self, state: State, context: Context) -> State:
+        return _opened(state, read_sample(self.name), f"sample:{self.name}")
+
+
+@dataclass(frozen=True)
+class OpenBundle(Command):
+    """Open a bundle (zip) kept as a blob; what was open is replaced."""
+
+    op: ClassVar[str] = "open-bundle"
+    does: ClassVar[str] = "open file"
+    blob: str
+    filename: str
+    leave_out: bool = False
+
+    def apply(self, state: State, context: Context) -> State:
+        loaded = read_zip(context.blobs.get(self.blob), self.filename, context.blobs.read_cache)
+        _refuse_errors(loaded, self.leave_out)
+        return _opened(state, loaded, f"file:{self.filename}")
+
+
+@dataclass(frozen=True)
+class AddTables(Command):
+    """Read tables kept as blobs, as datasets or links.
+
+    Attributes
+    ----------
+    files : mapping of str to str
+        File name to blob.
+    choices : mapping
+        How to read each file, where the user said so.
+    leave_out : bool
+        Go on without the rows that are wrong.
+    fresh : bool
+        Replace what was open instead of adding to it.
+    """
+
+    op: ClassVar[str] = "add-tables"
+    does: ClassVar[str] = "add files"
+    files: Mapping[str, str]
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    leave_out: bool = False
+    fresh: bool = False
+
+    def apply(self, state: State, context: Context) -> State:
+        files = {name: context.blobs.get(key) for name, key in self.files.items()}
+        base = None if self.fresh else state.data
+        loaded = read_files(files, self.choices, base, context.blobs.read_cache)
+        _refuse_errors(loaded, self.leave_out)
+        if base is None:
+            return _opened(state, loaded, "files")
+        return replace(
+            state,
+            data=loaded.data,
+            problems=state.problems + loaded.problems,
+            understood=state.understood + loaded.understood,
+        )
+
+
+def _opened(before: State, loaded: Loaded, source: str) -> State:
+    runs: tuple[Run, ...] = ()
+    if loaded.map is not None:
+        runs = (
+            Run(
+                SHIPPED,
+                loaded.map_method or "",
+                "Map that came with the data",
+                loaded.map,
+                loaded.data.fingerprint(),
+                dict(loaded.map_params),
+                loaded.map_seed,
+            ),
+        )
+    return State(
+        title=checked_title((loaded.title or loaded.name)[:MAX_TITLE]),
+        description=loaded.description,
+        source=source,
+        data=loaded.data,
+        held_out=loaded.held_out,
+        problems=loaded.problems,
+        understood=loaded.understood,
+        runs=runs,
+        chosen=SHIPPED if runs else None,
+        pending=before.pending,
+    )
+
+
+def _refuse_errors(loaded: Loaded, leave_out: bool) -> None:
+    if loaded.errors and not leave_out:
+        raise DataError(loaded.errors)
