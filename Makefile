@@ -9,19 +9,22 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 # Numerical libraries otherwise start a thread per core in every test process.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) $(PY) -m pytest
+PYTEST := env $(ONE_THREAD) $(PY) -m pytest
+# Two targets at once; what each says is kept together where make knows how.
+BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint types unit browser soak docs lock clean
+.PHONY: help app test quick quick-tests lint types unit browser soak docs lock clean
 
 help:
 	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
 	@echo 'make test      lint, types, unit, app and browser tests'
+	@echo 'make quick     lint, types, and the tests of what changed since main: two minutes'
 	@echo 'make lint      ruff: rules and format'
 	@echo 'make types     mypy --strict on hetviz/'
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
-	@echo 'make soak      long runs with faults (not part of make test)'
+	@echo 'make soak      many examples, hostile files, killed processes (not part of make test)'
 	@echo 'make docs      a page for each method and the reference, in build/docs'
 	@echo 'make lock      write requirements*.txt from pyproject.toml'
 	@echo 'make clean     remove .venv and what the tests left'
@@ -30,7 +33,19 @@ app: $(RUNTIME)
 	@echo 'Starting hetviz; open the address below in a browser. Ctrl+C stops it.'
 	@$(PY) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
-test: lint types unit browser
+# Browser tests wait more than they work, so the others run beside them and give way to them.
+test: $(TOOLS)
+	@rm -f test-artifacts/reruns.txt
+	@$(MAKE) --no-print-directory lint types
+	@$(MAKE) --no-print-directory $(BESIDE) unit browser GIVE_WAY='nice -n 5'; ended=$$?; \
+	    cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
+
+quick: $(TOOLS)
+	@$(MAKE) --no-print-directory $(BESIDE) lint types quick-tests
+
+quick-tests: $(TOOLS)
+	$(PYTEST) -q -n 2 -m 'not browser and not soak and not slow' --within 60 \
+	    $$($(PY) tools/changed_tests.py)
 
 lint: $(TOOLS)
 	$(PY) -m ruff check .
@@ -40,19 +55,20 @@ types: $(TOOLS)
 	$(PY) -m mypy
 
 unit: $(TOOLS)
-	$(PYTEST) -n 2 -m 'not browser and not soak'
+	$(GIVE_WAY) $(PYTEST) -n 2 -m 'not browser and not soak'
 
-# One process: two browsers with software graphics on two cores only get in each other's way. What
-# failed is tried again, up to twice, and told as RERUN: a slow machine may lose a key or a frame.
+# One process: two browsers with software graphics on two cores only get in each other's way.
 browser: $(TOOLS)
 	@if ! $(PY) tools/find_chromium.py; then \
 	    echo 'Asking Playwright to fetch a Chromium.'; \
 	    $(PY) -m playwright install chromium || true; \
 	fi
-	@$(PYTEST) tests/browser --reruns 2 --reruns-delay 3
+	@$(PYTEST) tests/browser
 
+# An hour or more: property tests in depth, then long runs with faults and hostile files.
 soak: $(TOOLS)
-	$(PYTEST) -s -m soak tests/soak
+	HETVIZ_DEPTH=20 $(PYTEST) -n 2 -m 'hypothesis and not browser' --timeout 3600
+	$(PYTEST) -s -m soak tests
 
 $(PY):
 	@sh tools/make_venv.sh $(VENV)

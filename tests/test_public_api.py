@@ -30,6 +30,7 @@ from hetviz.errors import (
     ParameterError,
 )
 from tests.data.strategies import heterodata
+from tests.depth import examples
 
 N_PEOPLE, N_BOOKS = 30, 20
 
@@ -397,7 +398,7 @@ METHODS = st.sampled_from(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(heterodata(), METHODS, st.integers(0, 5))
 def test_any_data_give_a_valid_result_or_a_reason(
     data: HeteroData, method: tuple[str, dict[str, Any]], seed: int

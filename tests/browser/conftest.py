@@ -1,26 +1,58 @@
 """Fixtures for the browser tests: the real app in a real Chromium.
 
-`page` is an open, empty page whose default address is the app: `page.goto("/map")`. It fails the
-test when the page logs an error, throws, or asks any other server for anything. Its look is light
-and 1400 x 900 unless the test is marked
-`@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)`.
+One Chromium and one server serve all tests. `page` is an open, empty page whose default address is
+the app: `page.goto("/map")`. It fails the test when the page logs an error, throws, or asks any
+other server for anything. It is light and 1400 x 900 unless the test is marked
+`@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)`, and it asks for no motion, so
+that nothing has to be waited for that only moves.
+
+What a test needs to find is loaded, not clicked together: `projects` makes projects in the
+server's folder, and `page.goto(f"/compare?s={id}")` opens one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
-from tests.browser.harness import ARTIFACTS, CHROMIUM_FLAGS, ROOT, Look, Server, Watch, serve
+from tests.browser.harness import (
+    ARTIFACTS,
+    CHROMIUM_FLAGS,
+    ROOT,
+    Look,
+    Open,
+    Picture,
+    Server,
+    Watch,
+    serve,
+)
+from tests.browser.projects import Projects
 from tools.find_chromium import NoBrowserError, find_chromium
 
 PATIENCE_MS = 45_000
 expect.set_options(timeout=PATIENCE_MS)
+
+# Tests that are run again, up to twice, when they fail; each with what a slow machine does to it.
+# `make test` ends with how many were. Anything else that fails has failed.
+RERUN: dict[str, str] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    found = {}
+    for item in items:
+        if item.path.is_relative_to(here):
+            found[f"{item.path.name}::{item.originalname}"] = item  # type: ignore[attr-defined]
+    for name, item in found.items():
+        if name in RERUN:
+            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=3))
 
 
 @pytest.fixture(scope="session")
@@ -43,52 +75,90 @@ def server(browser: Browser) -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def projects(home: Path) -> Projects:
+    """Give what makes projects in the folder that the server keeps them in."""
+    return Projects(home)
+
+
+@dataclass
+class Visitors:
+    """Contexts of the browser, each another visitor.
+
+    They are used by one test after the other, which keeps the scripts of the app in their caches,
+    but what a visitor leaves behind in a browser is cleared away in between.
+    """
+
+    browser: Browser
+    free: dict[str, list[BrowserContext]] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def visitor(self, url: str) -> Iterator[BrowserContext]:
+        waiting = self.free.setdefault(url, [])
+        context = waiting.pop() if waiting else self._new(url)
+        try:
+            yield context
+        finally:
+            for page in context.pages:
+                with contextlib.suppress(Error):
+                    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+                page.close()
+            context.clear_cookies()
+            waiting.append(context)
+
+    def _new(self, url: str) -> BrowserContext:
+        context = self.browser.new_context(
+            base_url=url, accept_downloads=True, reduced_motion="reduce"
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        return context
+
+
+@pytest.fixture(scope="session")
+def visitors(browser: Browser) -> Visitors:
+    return Visitors(browser)
+
+
 @pytest.fixture
 def look(request: pytest.FixtureRequest) -> Look:
     return getattr(request, "param", Look())
 
 
 @pytest.fixture
-def open_page(
-    browser: Browser, look: Look, request: pytest.FixtureRequest
-) -> Iterator[Callable[[str], Page]]:
+def open_page(visitors: Visitors, look: Look, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Give a function that opens a watched page whose default address is the one it is given.
 
     Each call is another visitor, with cookies of its own.
     """
     opened: list[tuple[Page, Watch]] = []
+    with contextlib.ExitStack() as stack:
 
-    def open_at(url: str) -> Page:
-        context = browser.new_context(
-            base_url=url,
-            viewport={"width": look.width, "height": look.height},
-            color_scheme=look.scheme,
-            accept_downloads=True,
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        page = context.new_page()
-        watch = Watch(url)
-        watch.follow(page)
-        opened.append((page, watch))
-        return page
+        def open_at(url: str, *, motion: bool = False) -> Page:
+            page = stack.enter_context(visitors.visitor(url)).new_page()
+            page.set_viewport_size({"width": look.width, "height": look.height})
+            wanted = "no-preference" if motion else "reduce"
+            page.emulate_media(color_scheme=look.scheme, reduced_motion=wanted)
+            watch = Watch(url)
+            watch.follow(page)
+            opened.append((page, watch))
+            return page
 
-    yield open_at
-    failed = getattr(request.node, "failed_in_call", False)
-    problems = [problem for _, watch in opened for problem in watch.problems]
-    for number, (page, _) in enumerate(opened):
-        if failed or problems:
-            save_picture(page, f"failed-{plain(request.node.name)}-{number}")
-        page.context.close()
+        yield open_at
+        failed = getattr(request.node, "failed_in_call", False)
+        problems = [problem for _, watch in opened for problem in watch.problems]
+        for number, (page, _) in enumerate(opened):
+            if failed or problems:
+                save_picture(page, f"failed-{plain(request.node.name)}-{number}")
     assert problems == []
 
 
 @pytest.fixture
-def page(open_page: Callable[[str], Page], server: Server) -> Page:
+def page(open_page: Open, server: Server) -> Page:
     return open_page(server.url)
 
 
 @pytest.fixture
-def picture(look: Look) -> Callable[[Page, str], Path]:
+def picture(look: Look) -> Picture:
     """Give a function that saves a screenshot under test-artifacts, named with the look."""
     return lambda page, name: save_picture(page, f"{name}-{look}")
 

@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Page, Request
@@ -54,6 +55,18 @@ LOOKS = [
     for scheme in ("light", "dark")
     for width, height in ((1400, 900), (900, 700))
 ]
+
+
+class Open(Protocol):
+    """Opens a watched page of a server, each as another visitor."""
+
+    def __call__(self, url: str, *, motion: bool = False) -> Page: ...
+
+
+class Picture(Protocol):
+    """Saves a screenshot under test-artifacts, named with the look."""
+
+    def __call__(self, page: Page, name: str) -> Path: ...
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,21 @@ def wait_until(happened: Callable[[], bool], timeout: float) -> bool:
             return False
         time.sleep(0.1)
     return True
+
+
+def wait_in(page: Page, happened: Callable[[], bool], timeout: float = 45.0) -> None:
+    """Wait until something is seen that the page tells of while it goes on."""
+    end = time.monotonic() + timeout
+    while not happened():
+        assert time.monotonic() < end, f"it did not happen in {timeout:g} s"
+        page.wait_for_timeout(50)
+
+
+def painted(page: Page) -> None:
+    """Wait until what the page has drawn is on the screen."""
+    page.evaluate(
+        "new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))"
+    )
 
 
 def session_members(session: int) -> list[int]:

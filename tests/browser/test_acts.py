@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_app import Picture, drag, settled, stage, told, until
+from tests.browser.harness import Picture
+from tests.browser.test_app import drag, settled, stage, told, until
 
 SEEN = (
     "row => document.querySelector('.st-key-map .hv-map').__hv.map.pos.slice(2 * row, 2 * row + 2)"

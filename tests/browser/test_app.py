@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import ARTIFACTS, LOOKS, ROOT, Look, serve
-
-Picture = Callable[[Page, str], Path]
+from tests.browser.harness import ARTIFACTS, LOOKS, ROOT, Look, Open, Picture, serve
 
 PLANTS = "id,name,kind,size,weight\n" + "".join(
     f"{k:03d},Plant {k},{['tree', 'herb', 'moss'][k % 3]},{k * 37 % 11},{k * 17 % 7}\n"
@@ -132,7 +128,7 @@ def test_data_page(page: Page, look: Look, picture: Picture) -> None:
 
 @pytest.mark.parametrize("path", ["/map", "/data", "/"])
 def test_a_deep_link_as_first_request_opens_its_page_in_its_frame(
-    path: str, browser: Browser, open_page: Callable[[str], Page]
+    path: str, open_page: Open
 ) -> None:
     with serve(ROOT / "app.py", ARTIFACTS / "cold.log") as fresh:
         page = open_page(fresh.url)
@@ -242,7 +238,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(1500)
+    until(page, "map.view.zoomed && !map.flight && !map.drawing.frame")
     range_ = told(page, "view.range.x")
     page.get_by_role("combobox", name="Colour").click()
     page.get_by_role("option", name="Colour: N keywords of emoji").click()

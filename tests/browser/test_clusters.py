@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from playwright.sync_api import Page, expect
 
+from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage
 
 # It tries many numbers of clusters; elsewhere the usual patience is enough.
 LONG = 120_000
 
 
-def written(page: Page, key: str) -> list[dict[str, Any]]:
-    """Return the names that stand on a map, with the code of their group and their font."""
-    found: list[dict[str, Any]] = page.evaluate(
+def written(page: Page, key: str) -> list[str]:
+    """Return the names that stand on a map."""
+    found: list[str] = page.evaluate(
         "key => document.querySelector(`.st-key-${key} .hv-map`).__hv.map.overlay.pieces"
-        ".filter(p => p.kind === 'name').map(({ text, code, font }) => ({ text, code, font }))",
+        ".filter(p => p.kind === 'name').map(p => p.text)",
         key,
     )
     return found
@@ -30,12 +29,22 @@ def wait_for_name(page: Page, key: str, name: str) -> None:
     )
 
 
-def test_clusters_are_found_renamed_merged_and_exported(page: Page) -> None:
+BOXES = ".st-key-clusters-cards [data-testid=stCheckbox]"
+
+
+def test_clusters_are_found(page: Page) -> None:
     page.goto("/clusters")
     stage(page, "clusters-map")
     page.get_by_role("button", name="Find clusters").click()
-    boxes = page.locator(".st-key-clusters-cards [data-testid=stCheckbox]")
-    expect(boxes.first).to_be_visible(timeout=LONG)
+    expect(page.locator(BOXES).first).to_be_visible(timeout=LONG)
+    settled(page)
+
+
+def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects) -> None:
+    page.goto(f"/clusters?s={projects.clustered()}")
+    stage(page, "clusters-map")
+    boxes = page.locator(BOXES)
+    expect(boxes.first).to_be_visible()
     settled(page)
     n = boxes.count()
     assert n > 2
@@ -70,13 +79,15 @@ def test_clusters_are_found_renamed_merged_and_exported(page: Page) -> None:
     page.wait_for_function(
         "far => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
         " return map.overlay.pieces.some(p => p.kind === 'name' && !far.includes(p.text)); }",
-        arg=[name["text"] for name in far],
+        arg=far,
     )
-    for _ in range(60):
-        if one_level(page):
-            break
-        page.wait_for_timeout(250)
-    assert one_level(page)
+    # No cluster is named in two sizes of letters.
+    page.wait_for_function(
+        "() => { const { pieces } = document.querySelector('.st-key-map .hv-map').__hv.map.overlay;"
+        " const names = pieces.filter((p) => p.kind === 'name');"
+        " const fonts = new Set(names.map((p) => `${p.code} ${p.font}`));"
+        " return fonts.size === new Set(names.map((p) => p.code)).size; }"
+    )
 
     page.get_by_role("link", name="Export").click()
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
@@ -87,9 +98,3 @@ def test_clusters_are_found_renamed_merged_and_exported(page: Page) -> None:
     header, *rows = made.value.path().read_text(encoding="utf-8").splitlines()
     assert "cluster" in header.split(",")
     assert any("My own words" in line for line in rows)
-
-
-def one_level(page: Page) -> bool:
-    """Whether no cluster is named in two sizes of letters."""
-    names = written(page, "map")
-    return len({(one["code"], one["font"]) for one in names}) == len({n["code"] for n in names})

@@ -8,8 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOOKS
-from tests.browser.test_app import Picture, settled
+from tests.browser.harness import LOOKS, Picture
+from tests.browser.projects import Projects
+from tests.browser.test_app import settled
 
 PICKED = ("Guided projection", "Cross-domain matching", "Principal components")
 EACH = "[...document.querySelectorAll('.hv-map[data-together]')].map((e) => e.__hv.map)"
@@ -79,8 +80,9 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
 
 
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
-def test_the_page_is_whole_at_every_size(page: Page, picture: Picture) -> None:
-    compare(page)
+def test_the_page_is_whole_at_every_size(page: Page, projects: Projects, picture: Picture) -> None:
+    page.goto(f"/compare?s={projects.compared()}")
+    expect(page.locator(".hv-board")).to_be_visible()
     until(page, "map.stats.paints > 0")
     settled(page)
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")

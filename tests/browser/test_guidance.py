@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOOKS, Look
+from tests.browser.harness import LOOKS, Look, Picture
 from tests.browser.test_app import settled, stage, told
-
-Picture = Callable[[Page, str], Path]
 
 WEIGHT = 3
 BROKEN = "source_dataset,source_id,target_dataset,target_id,weight\nemoji,nobody,keywords,k_dog,1\n"

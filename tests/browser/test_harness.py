@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.harness import LOOKS, Look, Server, Watch, serve, session_members
+from tests.browser.harness import (
+    LOOKS,
+    Look,
+    Open,
+    Picture,
+    Server,
+    Watch,
+    serve,
+    session_members,
+    wait_in,
+)
 
 SCRIPT = """
 import streamlit as st
@@ -38,8 +48,8 @@ def small_app(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
 def test_page_has_the_look_asked_for(
     small_app: Server,
-    open_page: Callable[[str], Page],
-    picture: Callable[[Page, str], Path],
+    open_page: Open,
+    picture: Picture,
     look: Look,
 ) -> None:
     page = open_page(small_app.url)
@@ -50,7 +60,7 @@ def test_page_has_the_look_asked_for(
     assert picture(page, "harness").stat().st_size > 0
 
 
-def test_deep_link_is_no_problem(small_app: Server, open_page: Callable[[str], Page]) -> None:
+def test_deep_link_is_no_problem(small_app: Server, open_page: Open) -> None:
     page = open_page(small_app.url)
     page.goto("/other")
     expect(page.get_by_role("heading", name="Another")).to_be_visible()
@@ -71,12 +81,11 @@ def test_trouble_is_seen(small_app: Server, browser: Browser, script: str, probl
     watch = Watch(small_app.url)
     watch.follow(page)
     page.evaluate(f"() => {{ {script} }}")
-    page.wait_for_timeout(500)
+    wait_in(page, lambda: problem in " ".join(watch.problems))
     page.close()
-    assert problem in " ".join(watch.problems)
 
 
-def test_webgl_is_there(small_app: Server, open_page: Callable[[str], Page]) -> None:
+def test_webgl_is_there(small_app: Server, open_page: Open) -> None:
     page = open_page(small_app.url)
     page.goto("/")
     assert page.evaluate("!!document.createElement('canvas').getContext('webgl')")

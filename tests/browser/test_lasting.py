@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,15 +13,15 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.harness import (
     ARTIFACTS,
     ROOT,
+    Open,
     Server,
     free_port,
     serve,
     session_members,
+    wait_in,
     wait_until,
 )
 from tests.browser.test_app import drag, make_map, settled, stage, told
-
-Open = Callable[[str], Page]
 
 
 @pytest.fixture
@@ -93,17 +93,14 @@ def test_a_killed_server_that_comes_back_has_lost_nothing(
         os.kill(first.pid, signal.SIGKILL)
         # The worker ends with its server.
         assert wait_until(lambda: not session_members(first.pid), 20)
-    back: list[object] = []
-    page.on("websocket", lambda socket: back.append(socket))  # noqa: PLW0108 - it wants a function
+    # What a server that is there again says; until then the browser tries in vain.
+    heard: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
     with serve(ROOT / "app.py", ARTIFACTS / "killed-2.log", env=env, port=port):
         # The open tab comes back by itself: its heartbeat runs the page, and clicks work then.
-        for _ in range(120):
-            if back:
-                break
-            page.wait_for_timeout(250)
-        assert back
+        wait_in(page, lambda: bool(heard))
         expect(page.get_by_text("Connection error")).to_have_count(0, timeout=30_000)
-        page.wait_for_timeout(6_000)
+        expect(page.locator('[data-test-connection-state="CONNECTED"]')).to_be_visible()
         settled(page)
         page.get_by_role("button", name="Undo project name").click()
         expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()

@@ -15,10 +15,20 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.harness import ARTIFACTS, CHROMIUM_FLAGS, LOOKS, ROOT, Look, Server, serve
+from tests.browser.harness import (
+    ARTIFACTS,
+    CHROMIUM_FLAGS,
+    LOOKS,
+    ROOT,
+    Look,
+    Open,
+    Server,
+    painted,
+    serve,
+)
 from tools.find_chromium import find_chromium
 
-Open = Callable[..., Page]
+Show = Callable[..., Page]
 WHOLE = [(-0.48, -0.46), (0.48, -0.46), (0.48, 0.46), (-0.48, 0.46)]
 
 
@@ -29,9 +39,9 @@ def demo(browser: Browser) -> Iterator[Server]:
 
 
 @pytest.fixture
-def show(open_page: Callable[[str], Page], demo: Server) -> Open:
-    def open_map(**query: Any) -> Page:
-        page = open_page(demo.url)
+def show(open_page: Open, demo: Server) -> Show:
+    def open_map(*, motion: bool = False, **query: Any) -> Page:
+        page = open_page(demo.url, motion=motion)
         page.goto("/?" + "&".join(f"{name}={value}" for name, value in query.items()))
         expect(page.locator(".hv-map[data-drawn]")).to_be_visible()
         expect(page.locator(".hv-note")).to_be_hidden()
@@ -137,7 +147,7 @@ def crossing(a: list[float], b: list[float]) -> bool:
     return all(a[k] < b[k + 2] - slack and a[k + 2] > b[k] + slack for k in (0, 1))
 
 
-def test_lasso_box_click_and_keys_that_add_or_take_out(show: Open) -> None:
+def test_lasso_box_click_and_keys_that_add_or_take_out(show: Show) -> None:
     page = show()
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
@@ -167,7 +177,7 @@ def test_lasso_box_click_and_keys_that_add_or_take_out(show: Open) -> None:
     python_has(page, "picked 0 ")
 
 
-def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: Open) -> None:
+def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: Show) -> None:
     page = show()
     tool(page, "box")
     drag(page, [(-0.2, -0.3), (0.3, 0.3)])
@@ -210,7 +220,7 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     assert [url for url in requests if "/hv/array/" in url or "plotly" in url] == []
 
 
-def test_python_may_set_the_selection(show: Open) -> None:
+def test_python_may_set_the_selection(show: Show) -> None:
     page = show()
     press(page, "five")
     until(page, "m.count === 5")
@@ -223,7 +233,7 @@ def test_python_may_set_the_selection(show: Open) -> None:
 # The fault that an earlier trial met: a lasso over 20,000 points while a job moves them.
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(4))
-def test_lasso_of_many_points_while_a_job_moves_them(show: Open, attempt: int) -> None:
+def test_lasso_of_many_points_while_a_job_moves_them(show: Show, attempt: int) -> None:
     page = show(n=20000, seconds=30)
     press(page, "job")
     until(page, "s.frames >= 2")
@@ -243,7 +253,7 @@ def test_lasso_of_many_points_while_a_job_moves_them(show: Open, attempt: int) -
     assert ask(page, "m.pos.every((v, k) => Math.abs(v - m.geometry[k]) < 1e-5)")
 
 
-def test_points_hold_still_under_the_lasso(show: Open) -> None:
+def test_points_hold_still_under_the_lasso(show: Show) -> None:
     page = show(n=2000, seconds=30)
     press(page, "job")
     until(page, "s.frames >= 2")
@@ -262,8 +272,8 @@ def test_points_hold_still_under_the_lasso(show: Open) -> None:
     until(page, "m.pos[0] !== " + str(before[1][0]))
 
 
-def test_a_new_layout_travels_and_leaves_ghosts(show: Open) -> None:
-    page = show()
+def test_a_new_layout_travels_and_leaves_ghosts(show: Show) -> None:
+    page = show(motion=True)
     press(page, "layout")
     until(page, "m.ghosts && m.ghosts.rows.length === 300")
     until(page, "!m.motion")
@@ -271,14 +281,13 @@ def test_a_new_layout_travels_and_leaves_ghosts(show: Open) -> None:
     until(page, "!m.ghosts")
 
 
-def test_no_travel_where_motion_is_unwanted(show: Open) -> None:
+def test_no_travel_where_motion_is_unwanted(show: Show) -> None:
     page = show()
-    page.emulate_media(reduced_motion="reduce")
     press(page, "layout")
     until(page, "m.ghosts && !m.motion")
 
 
-def test_search_flies_to_an_item_and_selects_it(show: Open) -> None:
+def test_search_flies_to_an_item_and_selects_it(show: Show) -> None:
     page = show()
     page.locator(".hv-stage").focus()
     page.keyboard.press("/")
@@ -295,7 +304,7 @@ def test_search_flies_to_an_item_and_selects_it(show: Open) -> None:
     python_has(page, "picked 1 ")
 
 
-def test_keys(show: Open) -> None:
+def test_keys(show: Show) -> None:
     page = show()
     stage = page.get_by_role("application")
     stage.focus()
@@ -329,7 +338,7 @@ def test_keys(show: Open) -> None:
     expect(stage).to_be_focused()
 
 
-def test_a_still_map_draws_nothing(show: Open) -> None:
+def test_a_still_map_draws_nothing(show: Show) -> None:
     page = show()
     page.route("**/hv/atlas/**", lambda route: route.fulfill(status=200, body=""))
     page.get_by_role("button", name="Zoom in").click()
@@ -338,7 +347,7 @@ def test_a_still_map_draws_nothing(show: Open) -> None:
     until(page, "!m.flight && !m.view.zoomed && !m.drawing.frame")
 
 
-def test_groups_are_selected_by_the_legend(show: Open) -> None:
+def test_groups_are_selected_by_the_legend(show: Show) -> None:
     page = show()
     page.get_by_role("button", name="Music").click()
     until(page, "m.count > 100")
@@ -347,7 +356,7 @@ def test_groups_are_selected_by_the_legend(show: Open) -> None:
     until(page, "m.count === 0")
 
 
-def test_hover_shows_a_card_with_text_as_text(show: Open) -> None:
+def test_hover_shows_a_card_with_text_as_text(show: Show) -> None:
     page = show()
     row = lonely(page)
     page.mouse.move(*place_of(page, row))
@@ -371,7 +380,7 @@ def test_hover_shows_a_card_with_text_as_text(show: Open) -> None:
 
 
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
-def test_nothing_written_overlaps_and_the_tools_fit(show: Open, look: Look) -> None:
+def test_nothing_written_overlaps_and_the_tools_fit(show: Show, look: Look) -> None:
     page = show()
     until(page, "s.written.pictures > 10 && s.written.words > 5")
     for _ in range(3):
@@ -391,11 +400,12 @@ def test_nothing_written_overlaps_and_the_tools_fit(show: Open, look: Look) -> N
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_selected_points_are_seen_and_others_dimmed(show: Open) -> None:
+def test_selected_points_are_seen_and_others_dimmed(show: Show) -> None:
     page = show()
     page.get_by_role("button", name="Music").click()
     until(page, "m.count > 100 && s.paints >= 2")
-    page.wait_for_timeout(800)
+    until(page, "!m.motion && m.points.drawer.whole")
+    painted(page)
     stage = page.locator(".hv-stage").screenshot()
     pixels = np.asarray(Image.open(io.BytesIO(stage)).convert("RGB")).reshape(-1, 3).astype(int)
 
@@ -408,7 +418,7 @@ def test_selected_points_are_seen_and_others_dimmed(show: Open) -> None:
     assert max(strong(palette[k]) for k in (1, 2, 4)) < 0.1 * strong(palette[3])
 
 
-def test_picture_of_what_is_seen(show: Open) -> None:
+def test_picture_of_what_is_seen(show: Show) -> None:
     page = show()
     until(page, "s.written.pictures > 10")
     with page.expect_download() as download:
@@ -426,7 +436,7 @@ def test_picture_of_what_is_seen(show: Open) -> None:
         assert near.sum() > 200, hexes
 
 
-def test_many_items_are_drawn_one_by_one_and_all_are_selected(show: Open) -> None:
+def test_many_items_are_drawn_one_by_one_and_all_are_selected(show: Show) -> None:
     page = show(n=120000)
     until(page, "m.points.drawn === m.n && m.points.drawer.whole")
     tool(page, "lasso")
@@ -448,7 +458,7 @@ def test_many_items_are_drawn_one_by_one_and_all_are_selected(show: Open) -> Non
 
 
 @pytest.mark.parametrize("renderer", ["canvas", "plotly"])
-def test_other_drawers_have_the_same_tools(show: Open, renderer: str) -> None:
+def test_other_drawers_have_the_same_tools(show: Show, renderer: str) -> None:
     page = show(renderer=renderer)
     tool(page, "lasso")
     drag(page, [(-0.45, -0.45), (0, -0.45), (0, 0.45), (-0.45, 0.45)])
@@ -467,7 +477,7 @@ def test_other_drawers_have_the_same_tools(show: Open, renderer: str) -> None:
     assert ask(page, "Math.abs(m.pos[0] - m.geometry[0])") < 1e-6
 
 
-def test_start_page_form_only_looks(show: Open) -> None:
+def test_start_page_form_only_looks(show: Show) -> None:
     page = show(mode="look")
     expect(page.locator(".hv-bar")).to_be_hidden()
     scale = ask(page, "m.view.s")
@@ -479,7 +489,7 @@ def test_start_page_form_only_looks(show: Open) -> None:
     assert ask(page, "[m.view.s, m.count]") == [scale, 0]
 
 
-def test_a_lost_graphics_context_is_rebuilt(show: Open) -> None:
+def test_a_lost_graphics_context_is_rebuilt(show: Show) -> None:
     page = show()
     before = page.locator(".hv-stage").screenshot()
     page.evaluate("""() => {
@@ -490,12 +500,12 @@ def test_a_lost_graphics_context_is_rebuilt(show: Open) -> None:
     until(page, "!m.points.drawer.gl")
     page.evaluate("window.lose.restoreContext()")
     until(page, "m.points.drawer.gl && m.points.drawer.whole")
-    page.wait_for_timeout(300)
+    painted(page)
     after = page.locator(".hv-stage").screenshot()
     assert np.abs(grey(before) - grey(after)).mean() < 1
 
 
-def test_other_data_forgets_where_the_keys_were(show: Open) -> None:
+def test_other_data_forgets_where_the_keys_were(show: Show) -> None:
     page = show()
     page.get_by_role("application").focus()
     page.evaluate("""() => {
@@ -552,7 +562,7 @@ def test_rows_of_a_group_that_are_gone_are_asked_of_python(unwatched: Page) -> N
     assert faults == []
 
 
-def test_no_serious_barrier(show: Open) -> None:
+def test_no_serious_barrier(show: Show) -> None:
     page = show()
     page.locator(".hv-stage").focus()
     page.keyboard.press("?")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.harness import Server
+from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled, stage
 from tests.browser.test_lasting import rename
-
-Open = Callable[[str], Page]
 
 
 def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_path: Path) -> None:

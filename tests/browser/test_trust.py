@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from tests.browser.harness import Picture
 from tests.browser.test_app import settled, stage, until
 
 
-def test_haze_lies_over_part_of_the_map_and_is_lifted(
-    page: Page, picture: Callable[[Page, str], Path]
-) -> None:
+def test_haze_lies_over_part_of_the_map_and_is_lifted(page: Page, picture: Picture) -> None:
     page.goto("/map")
     stage(page)
     settled(page)

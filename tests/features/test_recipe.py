@@ -15,6 +15,7 @@ from hetviz.features import table as features
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
 from hetviz.features.table import transform
+from tests.depth import examples
 
 
 def made(values, **said):
@@ -334,7 +335,7 @@ fields = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(1, 8).flatmap(lambda n: st.tuples(*[st.lists(cells, min_size=n, max_size=n)] * 2)),
     fields,

@@ -35,6 +35,7 @@ from hetviz.workspace import (
     from_dict,
 )
 from hetviz.workspace.store.sessions import is_id, new_id
+from tests.depth import examples
 from tests.workspace.helpers import (
     BAD_LINKS,
     STEPS,
@@ -196,7 +197,7 @@ def test_commands_survive_json(command: Command) -> None:
 
 
 @given(steps=STEPS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_replaying_the_log_gives_the_same_state(steps: list[Any], blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for number, step in enumerate(steps):
@@ -210,7 +211,7 @@ def test_replaying_the_log_gives_the_same_state(steps: list[Any], blobs: BlobSto
 
 
 @given(steps=STEPS.filter(lambda steps: all(step not in ("undo", "redo") for step in steps)))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undoing_all_and_redoing_all_comes_back(steps: list[Any], blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for number, step in enumerate(steps):

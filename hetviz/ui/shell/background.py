@@ -224,7 +224,7 @@ def ended(job: Job) -> None:
     if workspace is None:
         return
     try:
-        workspace.do(_outcome(job, workspace))
+        workspace.do(outcome(job, workspace))
     except HetvizError as error:
         message = f"The data changed while this was being made. {error}"
         try:
@@ -233,7 +233,7 @@ def ended(job: Job) -> None:
             log.exception("How a job ended could not be kept: %s", job.title)
 
 
-def _outcome(job: Job, workspace: Workspace) -> Command:
+def outcome(job: Job, workspace: Workspace) -> Command:
     """Return the command that keeps what a job made, or why it made nothing."""
     # A stopped one may have come to a map of some use.
     if job.state == "cancelled" and job.result is None:

@@ -12,8 +12,9 @@ from hetviz.data.edits.adding import add_all
 from hetviz.data.edits.stating import drop_statements, edit_statements, rename_set, without_sets
 from hetviz.data.model.statements import located, set_names, statement_keys, statement_rows
 from tests.data.strategies import heterodata
+from tests.depth import examples
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=examples(60), deadline=None)
 
 
 @FEW

@@ -19,6 +19,7 @@ from hetviz.data.joins.matching import match_by_key
 from hetviz.data.joins.places import EARTH_KM, match_by_nearness, place_columns
 from hetviz.data.queries.reach import reach
 from hetviz.errors import DataError, DataWarning, ParameterError
+from tests.depth import examples
 
 
 def toys(cells: list[Any] | None = None, column: str = "is") -> Dataset:
@@ -336,7 +337,7 @@ def said(data: HeteroData, join: Join) -> list[tuple[str, str, float]]:
     return sorted((str(x), str(y), float(w)) for x, y, w in ids)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(two_tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_pair_and_a_join_no_row(data: HeteroData, luck: Any) -> None:
     shuffled = data.edit().subset(

@@ -12,6 +12,7 @@ from hetviz.data.edits.adding import add_all
 from hetviz.errors import DataError, ParameterError
 from hetviz.io import guidance_csv, guidance_template, read_guidance
 from tests.data.strategies import heterodata
+from tests.depth import examples
 
 
 def odd() -> HeteroData:
@@ -63,7 +64,7 @@ def test_to_read_what_is_there_changes_nothing() -> None:
     assert met.data.fingerprint() == data.fingerprint()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(heterodata())
 def test_any_guidance_survives(data: HeteroData) -> None:
     once = add_all(

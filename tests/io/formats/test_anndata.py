@@ -12,6 +12,7 @@ from hetviz.io import limits
 from hetviz.io.formats import anndata
 from hetviz.io.formats.anndata import read_hdf5
 from hetviz.io.piece import Choices
+from tests.depth import examples
 
 h5py = pytest.importorskip("h5py")
 
@@ -270,7 +271,7 @@ def test_without_h5py_the_extra_is_named(monkeypatch):
 GOOD = file_of(put_cells)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, len(GOOD)), st.binary(min_size=1, max_size=8))
 def test_damaged_files_are_read_or_refused(at, noise):
     for content in (GOOD[:at], GOOD[:at] + noise + GOOD[at + len(noise) :]):

@@ -13,6 +13,7 @@ from hetviz.io import limits
 from hetviz.io.formats.arrays import read_npy, read_npz
 from hetviz.io.matrices import ROW, recognised, square_table
 from hetviz.io.piece import Choices, Piece
+from tests.depth import examples
 
 PLAIN = Choices()
 
@@ -220,7 +221,7 @@ def test_a_table_whose_columns_are_its_rows(points):
     assert square_table(text) is text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 200), st.sampled_from([npy, npz]))
 def test_damaged_bytes_are_read_or_refused(noise, at, pack):
     good = npy(np.eye(3)) if pack is npy else npz(X=np.eye(3), ids=np.array(["a", "b", "c"]))
@@ -233,7 +234,7 @@ def test_damaged_bytes_are_read_or_refused(noise, at, pack):
             assert all(piece.X is None or np.isfinite(piece.X).all() for piece in pieces)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     hnp.arrays(
         st.sampled_from([np.float64, np.float32, np.int16, np.complex64]),

@@ -12,6 +12,7 @@ from hetviz.io.formats import graphml
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.formats.graphml import read_graphml
 from hetviz.io.piece import Choices, Piece
+from tests.depth import examples
 
 HEAD = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 
@@ -225,7 +226,7 @@ def test_other_tables_are_no_edge_lists():
 GOOD = written(nx.karate_club_graph().subgraph(range(5)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, len(GOOD)), st.binary(max_size=30), st.integers(0, 30))
 def test_damaged_graphs_are_read_or_refused(at, noise, skip):
     for content in (GOOD[:at] + noise + GOOD[at + skip :], noise, GOOD[:at]):

@@ -12,6 +12,7 @@ from hetviz.io import limits
 from hetviz.io.formats import images
 from hetviz.io.formats.images import checked_picture
 from hetviz.io.piece import Piece
+from tests.depth import examples
 from tests.io.making import picture
 
 
@@ -162,7 +163,7 @@ def test_a_name_that_two_files_have_names_none():
     assert piece.media == (None, b"3", b"2")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(["PNG", "JPEG", "WEBP"]), st.integers(8, 300), st.binary(max_size=40))
 def test_damaged_pictures_are_read_or_refused(kind, at, noise):
     good = encoded(half_and_half(20, 16), kind)

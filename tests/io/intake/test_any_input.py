@@ -16,6 +16,7 @@ from hetviz.io import Choices, limits, read_bundle, read_tables
 from hetviz.io.intake import drop
 from hetviz.workspace.store import content as content_of_projects
 from hetviz.workspace.store.blobs import ReadCache
+from tests.depth import examples
 from tests.io.making import npy, npz, packed, parquet, picture, unpacked, workbook
 
 HANG_S = 10.0
@@ -89,7 +90,7 @@ def test_a_damaged_file_is_read_or_refused(trials, name):
     content = WHOLE[name]
     place = st.integers(0, len(content) - 1)
 
-    @settings(max_examples=10, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
     @given(
         st.lists(st.tuples(place, st.integers(0, 255)), max_size=6), st.integers(1, len(content))
     )
@@ -115,14 +116,14 @@ cells = st.one_of(
 records = st.lists(st.dictionaries(st.text(max_size=5), cells, max_size=4), min_size=1, max_size=6)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(records, st.booleans())
 def test_any_records(trials, rows, by_line):
     text = "\n".join(map(json.dumps, rows)) if by_line else json.dumps(rows)
     try_read(trials, [("t.json", text.encode())])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     st.dictionaries(
         st.text(max_size=5),
@@ -145,13 +146,13 @@ simple = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(st.lists(st.lists(simple, max_size=5), max_size=7))
 def test_any_sheet(trials, rows):
     try_read(trials, [("t.xlsx", workbook({"S": rows}))])
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.sampled_from(sorted(WHOLE)), min_size=2, max_size=5), st.data())
 def test_any_files_at_once(trials, names, data):
     files = [(f"{k}{name}", WHOLE[name]) for k, name in enumerate(names)]

@@ -12,6 +12,7 @@ from hetviz.io import limits, read_bundle
 from hetviz.io.files import Archive, Folder
 from hetviz.io.intake.drop import read_collection
 from hetviz.io.piece import Choices
+from tests.depth import examples
 
 PROSE = "It was a bright cold day in April, and nobody said a word.\nThe clocks had stopped.\n"
 
@@ -192,7 +193,7 @@ CONTENTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(NAMES, CONTENTS, max_size=4))
 def test_any_mixture_is_read_or_refused(members):
     try:

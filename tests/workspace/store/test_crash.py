@@ -16,6 +16,7 @@ from hetviz.errors import HetvizError
 from hetviz.workspace import BlobStore, Sessions, SetTitle, Workspace
 from hetviz.workspace.store.journal import Journal
 from hetviz.workspace.store.sessions import new_id
+from tests.depth import examples
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, opened
 
 NUMBER = itertools.count()
@@ -39,7 +40,7 @@ def settled(workspace: Workspace) -> tuple[Any, ...]:
 
 
 @given(steps=STEPS, share=st.floats(0, 1))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_crash_at_any_byte_loses_nothing_acknowledged(
     steps: list[Any], share: float, tmp_path: Path
 ) -> None:
@@ -68,7 +69,7 @@ def test_a_crash_at_any_byte_loses_nothing_acknowledged(
 
 
 @given(steps=STEPS, room=st.integers(0, 1500))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_disk_that_fills_up_refuses_and_keeps_the_rest(
     steps: list[Any], room: int, tmp_path: Path
 ) -> None:

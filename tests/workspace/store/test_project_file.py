@@ -45,6 +45,7 @@ from hetviz.workspace import (
 from hetviz.workspace.store import project_file
 from hetviz.workspace.store.project_file import BLOBS, GLANCE, JOURNAL, MANIFEST
 from hetviz.workspace.store.sessions import new_id, prune
+from tests.depth import examples
 from tests.io.making import npz, packed, unpacked, workbook
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
 
@@ -155,7 +156,7 @@ def test_everything_comes_back_and_goes_on(tmp_path: Path) -> None:
 
 
 @given(steps=STEPS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_was_done_comes_back(steps: list[Any], tmp_path: Path) -> None:
     folder = tmp_path / str(next(NUMBER))
     sessions = Sessions(folder)
@@ -249,7 +250,7 @@ def test_a_member_that_is_another_by_one_byte_is_refused(saved: bytes, tmp_path:
 
 
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_bit_flipped_is_refused_or_changes_nothing(
     saved: bytes, share: float, bit: int, tmp_path: Path
 ) -> None:
