@@ -16,7 +16,7 @@ import hetviz
 from benchmarks.coca import mfeat
 from benchmarks.harness import peak_memory_mb, report
 from hetviz import Dataset, HeteroData, Links
-from hetviz.core.graph.affinities import Balance, joint_affinities
+from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
 from hetviz.core.layout.sne import QUICK, USUAL, Layout, Phase
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import DataWarning
@@ -211,9 +211,9 @@ def joint(data: HeteroData) -> Any:
     """Return the joint affinities of the default method, items without any left out."""
     sizes = [len(dataset) for dataset in data.datasets.values()]
     parts = [own_affinities(dataset, 30.0) for dataset in data.datasets.values()]
-    balance = Balance(1.0 if max(sizes) > 5 * min(sizes) else 0.5, [1.0] * len(sizes))
+    balance = Balance(1.0 if max(sizes) > 5 * min(sizes) else 0.5)
     none = sp.csr_array((data.n_rows, data.n_rows))
-    found = joint_affinities(parts, data.adjacency(1), none, sizes, balance)
+    found = joint_affinities(JointGraph(sizes, parts, data.adjacency(1), none), balance)
     if found is None:
         raise SystemExit("these data have no affinities")
     kept = np.flatnonzero(np.asarray(found.P.sum(axis=1)).ravel() > 0)

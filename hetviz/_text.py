@@ -1,4 +1,4 @@
-"""Small pieces of sentences: "a, b and c", "1 row" or "12 rows", "84 %"."""
+"""Small pieces of sentences: "a, b and c", "1 row" or "12 rows", "84 %", "2.4 s"."""
 
 from __future__ import annotations
 
@@ -27,3 +27,22 @@ def count(number: int, one: str, many: str | None = None) -> str:
 def percent(share: float, digits: int = 3) -> str:
     """Return a share as "84.2 %", to so many significant digits."""
     return f"{100 * share:.{digits}g} %"
+
+
+def rounded(share: float, decimals: int = 0) -> str:
+    """Return a share as "84 %", to so many decimals."""
+    return f"{100 * share:.{decimals}f} %"
+
+
+def per_hundred(value: float) -> str:
+    """Return a share as a number out of 100: "47", or "0.4" below one."""
+    return f"{100 * value:.0f}" if value >= 0.0095 or value <= 0 else f"{100 * value:.1f}"
+
+
+def in_seconds(seconds: float) -> str:
+    """Return a time in words: "0.03 s", "2.4 s", "28 s", "3 min"."""
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} min"
+    if seconds >= 9.95:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(seconds, 0.01):.2f} s"

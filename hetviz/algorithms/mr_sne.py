@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.algorithms.shared_params import RandomState, TieViews
-from hetviz.core.graph.affinities import Balance, Joint, joint_affinities
-from hetviz.core.graph.laplacian import SignedGraph
-from hetviz.core.layout.guidance_boost import louder, spoken_part
+from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
-from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
-from hetviz.data import Embedding, HeteroData
+from hetviz.core.layout.sne import Layout, Phase
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, own_affinities
-from hetviz.features.spaces.neighbor_map import Placed, place_new
+from hetviz.features.spaces.joint_graph import joint_graph
+from hetviz.features.spaces.neighbor_map import place_new
+from hetviz.features.spaces.sne_map import SneMap
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
@@ -32,9 +28,6 @@ from hetviz.progress import Part, Progress
 TITLE = "Neighbour map with links (MR-SNE)"
 UNEVEN = 5.0
 """Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
-_FAR_ENOUGH = 0.95
-_DOUBLINGS = 3
-_LONGER = _BROUGHT = Phase(50)
 
 
 class MRSNE(BaseEmbedder):
@@ -47,7 +40,7 @@ class MRSNE(BaseEmbedder):
 
     Notes
     -----
-    Minimises KL(P || Q), see `hetviz.core.graph.affinities` and `hetviz.core.layout.sne`. Links
+    Minimises KL(P || Q), see `hetviz.core.graph.joint` and `hetviz.core.layout.sne`. Links
     that say apart never enter P, which must remain a distribution; they are a bounded force
     besides. An item has no place when it has neither comparable features nor a link. Given an
     earlier map of its own to start from, it makes 100 iterations without exaggeration, so that only
@@ -246,99 +239,55 @@ class MRSNE(BaseEmbedder):
         progress: Progress,
         start: Embedding | None,
     ) -> Fit:
-        signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
-        joint = self._joint(data, signed, Part(progress, 0.0, 0.4))
-        S = spoken_part(joint.P, spoken_weights(data), self.guidance_boost)
-        placed = Placed.by(_of_sum_one(joint.P + S) if S.nnz else joint.P, data)
-        progress(0.4, "Finding a start")
-        earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None
-        again = start is not None and start.note == self.card.title
-        Y, phases = self._start(placed.graph, earlier, again, rng)
-        apart = Apart(*placed.pairs(signed.negative), self.cannot_link_strength)
-        reason = "all iterations made"
-        first = louder(placed.among(S), Y) if phases is REFIT else None
-        graph = placed.graph if first is None else _of_sum_one(placed.graph + first)
-        layout = Layout(graph, Y, apart=apart)
+        part = Part(progress, 0.0, 0.4)
+        whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
+        joint = self._joint(whole)
+        drawn = SneMap(
+            joint.P, data, whole.negative, self.guidance_boost, self.cannot_link_strength
+        )
         try:
-            if first is not None:
-                layout.run([_BROUGHT], Part(progress, 0.45, 0.6), placed.whole)
-                layout = Layout(placed.graph, layout.positions, apart=apart)
-            layout.run(phases, Part(progress, 0.45, 0.95), placed.whole)
-            for _ in range(_DOUBLINGS):
-                if self.cannot_link_strength == 0 or layout.far_enough() >= _FAR_ENOUGH:
-                    break
-                layout.strengthen(2.0)
-                layout.run([_LONGER], Part(progress, 0.95, 0.95), placed.whole)
-        except Cancelled as stopped:
-            reason = f"stopped after {layout.n_iter:,} iterations"
-            stopped.partial = self._done(joint, layout, placed, reason)
-            raise
-        return self._done(joint, layout, placed, reason)
-
-    def _joint(self, data: HeteroData, graph: SignedGraph, progress: Progress) -> Joint:
-        sizes = [len(dataset) for dataset in data.datasets.values()]
-        conditional = []
-        for step, (name, dataset) in enumerate(data.datasets.items()):
-            share = Part(progress, step / len(sizes), (step + 1) / len(sizes))
-            share(0.0, f"Neighbours in {name}")
-            conditional.append(
-                own_affinities(
-                    dataset,
-                    self.perplexity,
-                    value_for(self.features, name, "auto"),
-                    self.random_state,
-                    share,
-                )
+            drawn.run(
+                self.n_components,
+                rng,
+                Part(progress, 0.4, 0.95),
+                coordinates_of(data, start) if start else None,
+                again=start is not None and start.note == self.card.title,
+                n_iter=self.n_iter,
+                exaggeration=self.exaggeration,
+                paper=self.paper,
             )
+        except Cancelled as stopped:
+            stopped.partial = self._done(joint, drawn)
+            raise
+        return self._done(joint, drawn)
+
+    def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
+        kind = value_for(self.features, dataset.name, "auto")
+        return own_affinities(dataset, self.perplexity, kind, self.random_state, progress)
+
+    def _joint(self, graph: JointGraph) -> Joint:
         exponent = self.balance
         if isinstance(exponent, str):
-            exponent = 1.0 if max(sizes) > UNEVEN * min(sizes) else 0.5
-        factors = [value_for(self.weights, name, 1.0) for name in data.datasets]
-        balance = Balance(exponent, factors, self.link_strength, printed=self.paper)
-        joint = joint_affinities(
-            conditional, graph.positive, graph.negative, sizes, balance, self.normalization
-        )
+            exponent = 1.0 if max(graph.sizes) > UNEVEN * min(graph.sizes) else 0.5
+        balance = Balance(exponent, self.link_strength, printed=self.paper)
+        joint = joint_affinities(graph, balance, self.normalization)
         if joint is None:
             reason = "No item has features that tell items apart, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
         return joint
 
-    def _start(
-        self, P: Any, earlier: Floats | None, again: bool, rng: np.random.Generator
-    ) -> tuple[Floats, tuple[Phase, ...]]:
-        """Return where to start, and the iterations to make from there."""
-        k = self.n_components
-        if earlier is not None and again:
-            return carried_on(P, earlier, rng), REFIT
-        if self.paper:
-            return random_start(P.shape[0], k, rng), PRINTED
-        tight, loose, rest = QUICK
-        early = self.n_iter // 8
-        phases = (
-            replace(tight, n_iter=early, exaggeration=self.exaggeration),
-            replace(loose, n_iter=early),
-            replace(rest, n_iter=self.n_iter - 2 * early),
-        )
-        if earlier is not None:
-            Y = carried_on(P, earlier, rng)
-            return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
-        return spectral_start(P, k, rng), phases
-
-    def _done(self, joint: Joint, layout: Layout, placed: Placed, reason: str) -> Fit:
-        names = list(placed.offsets)
+    def _done(self, joint: Joint, drawn: SneMap) -> Fit:
+        names = list(drawn.placed.offsets)
         self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
         self._masses = {(names[d], names[e]): mass for (d, e), mass in joint.masses().items()}
+        weights = {f"{a} - {b}": share for (a, b), share in self.beta_.items()}
         return Fit(
-            placed.by_dataset(layout.positions),
-            n_iter=layout.n_iter,
-            loss_history=layout.history,
-            stopping_reason=reason,
-            diagnostics={
-                "kl": layout.history[-1] if layout.history else None,
-                "weights": {f"{a} - {b}": share for (a, b), share in self.beta_.items()},
-                "apart far enough": layout.far_enough(),
-            },
-            components=placed.components,
+            drawn.placed.by_dataset(drawn.layout.positions),
+            n_iter=drawn.layout.n_iter,
+            loss_history=drawn.layout.history,
+            stopping_reason=drawn.reason,
+            diagnostics={**drawn.diagnostics, "weights": weights},
+            components=drawn.placed.components,
         )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
@@ -353,7 +302,3 @@ class MRSNE(BaseEmbedder):
             )
             for name, rows in new.items()
         }
-
-
-def _of_sum_one(P: Any) -> Any:
-    return sp.csr_array(P / P.sum())

@@ -18,7 +18,7 @@ from hetviz.algorithms.shared_params import (
 )
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.features.spaces.neighborhood import GRAPHS, neighborhood
+from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project, weighted
 from hetviz.params import Choice, Flag, Integer, Real
 from hetviz.progress import Progress
@@ -135,7 +135,7 @@ class MultiviewLPP(BaseEmbedder):
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         bases = fit_bases(data, progress, self.features, random_state=self.random_state)
-        A = neighborhood(
+        A = neighborhood_graph(
             data,
             bases,
             self.graph,

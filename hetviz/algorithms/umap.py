@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
-from hetviz.core.graph.laplacian import SignedGraph
+from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.core.layout.guidance_boost import met, spoken_part
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.spectral.start import carried_on, spectral_start
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, dataset_neighbors
+from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
@@ -168,8 +168,9 @@ class UMAP(BaseEmbedder):
         progress: Progress,
         start: Embedding | None,
     ) -> Fit:
-        signed = SignedGraph.split((tied(data) if self.tie_views else data).adjacency())
-        placed = Placed.by(self._graph(data, signed, Part(progress, 0.0, 0.3)), data)
+        part = Part(progress, 0.0, 0.3)
+        whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
+        placed = Placed.by(self._graph(whole, data), data)
         if not placed.mask.any():
             reason = "No item has features that tell items apart, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
@@ -188,7 +189,7 @@ class UMAP(BaseEmbedder):
                 Y = met(spoken_part(placed.graph, said), Y)
             else:
                 Y = spread_out(Y, rng)
-        left, right, weight = placed.pairs(signed.negative)
+        left, right, weight = placed.pairs(whole.negative)
         layout = UmapLayout(
             placed.graph,
             Y,
@@ -206,36 +207,27 @@ class UMAP(BaseEmbedder):
             raise
         return self._done(layout, placed, "all epochs made")
 
-    def _graph(self, data: HeteroData, signed: SignedGraph, progress: Progress) -> Any:
+    def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
+        n = len(dataset)
+        if n < LEAST_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
+            return None
+        kind = value_for(self.features, dataset.name, "auto")
+        k = min(self.n_neighbors, n) - 1
+        found = dataset_neighbors(dataset, k, kind, self.random_state, progress)
+        return None if found is None else fuzzy_graph(found)
+
+    def _graph(self, graph: JointGraph, data: HeteroData) -> Sparse:
         """Return the graph of all rows: fuzzy neighbourhoods, and links as further edges."""
-        names = list(data.datasets)
-        factor = {name: float(value_for(self.weights, name, 1.0)) for name in names}
-        parts: list[Any] = []
-        self._alike: dict[str, float] = {}
-        for step, (name, dataset) in enumerate(data.datasets.items()):
-            n = len(dataset)
-            share = Part(progress, step / len(names), (step + 1) / len(names))
-            share(0.0, f"Neighbours in {name}")
-            found = None
-            if n >= LEAST_ROWS and factor[name] > 0:
-                found = dataset_neighbors(
-                    dataset,
-                    min(self.n_neighbors, n) - 1,
-                    value_for(self.features, name, "auto"),
-                    self.random_state,
-                    share,
-                )
-            graph = sp.csr_array((n, n)) if found is None else fuzzy_graph(found) * factor[name]
-            self._alike[name] = float(graph.sum() / n)
-            parts.append(graph)
-        own = sp.csr_array(sp.block_diag(parts, format="csr"))
-        root = np.concatenate([np.full(len(data[name]), np.sqrt(factor[name])) for name in names])
-        scale = sp.diags_array(root)
-        links = (scale @ signed.positive @ scale) * self.link_strength
-        graph = fuzzy_union(own, links) if self.link_strength <= 1 else own + links
-        graph = sp.csr_array(graph - graph.multiply(signed.negative != 0))
-        graph.eliminate_zeros()
-        return graph
+        own = graph.near()
+        self._alike = {
+            name: float(own[rows].sum() / own[rows].shape[0]) for name, rows in data.offsets.items()
+        }
+        scale = sp.diags_array(np.repeat(np.sqrt(graph.weights), graph.sizes))
+        links = (scale @ graph.positive @ scale) * self.link_strength
+        both = fuzzy_union(own, links) if self.link_strength <= 1 else own + links
+        both = sp.csr_array(both - both.multiply(abs(graph.negative) > 0))
+        both.eliminate_zeros()
+        return both
 
     def _done(self, layout: UmapLayout, placed: Placed, reason: str) -> Fit:
         return Fit(

@@ -8,11 +8,12 @@ import math
 from pathlib import Path
 
 import hetviz
+from hetviz._text import in_seconds
 from hetviz.cli.arguments import Add, add_data
 from hetviz.cli.terminal import progress, show
 from hetviz.io import gate
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.measures import MEASURES, in_seconds
+from hetviz.runs.compare.measures import MEASURES
 
 _MOST_COLUMNS = 4
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 import hetviz
+from hetviz._text import in_seconds
 from hetviz.algorithms.cost import measure_seconds
 from hetviz.cli.arguments import DATA_HELP, Add
 from hetviz.cli.terminal import show
-from hetviz.runs.compare.measures import in_seconds
 
 
 def register(add: Add) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from hetviz._text import rounded
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
 from hetviz.plots.colour import spoken
@@ -48,7 +49,7 @@ def error_figure(
     errors = np.array([held_out["error"][k] for k in order], dtype=float)
     spread = np.array([held_out["standard_error"][k] or 0.0 for k in order], dtype=float)
     first = held_out["model"][0]
-    say = [_share(error) if classes else f"{error:.3g}" for error in errors]
+    say = [rounded(error, 1) if classes else f"{error:.3g}" for error in errors]
     labels = [escape(short(names.get(model, model), _LONGEST)) for model in models]
     figure = go.Figure(
         go.Bar(
@@ -92,7 +93,7 @@ def error_alt(
 ) -> str:
     """Say in words what the bars show."""
     parts = [
-        f"{names.get(model, model)} {_share(error) if classes else f'{error:.3g}'}"
+        f"{names.get(model, model)} {rounded(error, 1) if classes else f'{error:.3g}'}"
         for model, error in zip(held_out["model"], held_out["error"], strict=True)
     ]
     return f"Error on held-out labels: {', '.join(parts)}."
@@ -271,7 +272,3 @@ def _class_names(
 def doubt_alt(n: int, label: str) -> str:
     """Say in words what the map shows."""
     return f"Map of all items; {n:,} coloured by their {label}, larger where it is doubtful."
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}".replace("%", " %")

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import laplacian
 from hetviz.algorithms.cca import CCA
 from hetviz.algorithms.lpp import LPP
 from hetviz.algorithms.multiview_lpp import MultiviewLPP
-from hetviz.core.graph.knn_graph import neighbor_graph
+from hetviz.core.graph.neighbors import neighbor_graph
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning, NotApplicableError
 

@@ -1,4 +1,7 @@
-"""Distances among the rows of features, of a distance matrix or of a kernel, block by block."""
+"""Squared distances among rows: of features, a distance matrix, a kernel, or two sets of places.
+
+One seam for all that asks who is near whom: neighbours, measures, trust, questions.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,18 @@ _ENTRIES = 4_000_000
 
 
 class Space(Protocol):
-    """Squared distances (or any dissimilarities) among n rows."""
+    """Squared distances among n rows, none below 0.
 
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return those from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""
+    Attributes
+    ----------
+    n : int
+        Rows there are to be far from.
+    """
+
+    n: int
+
+    def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
+        """Return those from each of `rows` (q,) to each of `columns` (c,), or to all: (q, c)."""
         ...
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
@@ -36,14 +47,16 @@ class FeatureSpace:
             # smaller numbers, so that less is lost when sizes cancel
             self._X = X - X.mean(axis=0)
             self._size = np.einsum("ij,ij->i", self._X, self._X)
+        self.n = len(self._size)
 
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return distances from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""
-        product = self._X[rows] @ self._X[columns].T
-        D = product.toarray() if is_sparse(product) else product
-        D *= -2.0
-        D += self._size[rows][:, None]
-        D += self._size[columns]
+    def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
+        """Return distances from `rows` (q,) to `columns` (c,), or to all: shape (q, c)."""
+        there = slice(None) if columns is None else columns
+        product = self._X[rows] @ self._X[there].T
+        product = product.toarray() if is_sparse(product) else product
+        product *= 2.0
+        D = np.add.outer(self._size[rows], self._size[there])
+        D -= product
         return np.asarray(np.maximum(D, 0.0, out=D))
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
@@ -62,35 +75,41 @@ class FeatureSpace:
 
 
 class DistanceSpace:
-    """The entries of a distance matrix (n, n)."""
+    """The squared entries of a distance matrix (n, n)."""
 
     def __init__(self, D: Any) -> None:
         self._D = D
+        self.n = D.shape[0]
 
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return distances from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""
-        return np.asarray(self._D[np.ix_(rows, columns)], dtype=np.float64)
+    def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
+        """Return distances from `rows` (q,) to `columns` (c,), or to all: shape (q, c)."""
+        part = self._D[rows] if columns is None else self._D[np.ix_(rows, columns)]
+        return np.asarray(part, dtype=np.float64) ** 2
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from ``rows[i]`` to ``columns[i]``, both of shape (m,)."""
-        return np.asarray(self._D[rows, columns], dtype=np.float64)
+        return np.asarray(self._D[rows, columns], dtype=np.float64) ** 2
 
 
 class KernelSpace:
     """Squared distances in the feature space of a kernel matrix (n, n)."""
 
     def __init__(self, K: Any) -> None:
-        self._K = np.asarray(K, dtype=np.float64)
-        self._size = self._K.diagonal()
+        self._K = K
+        self._size = np.asarray(K.diagonal(), dtype=np.float64)
+        self.n = len(self._size)
 
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return distances from each of `rows` (q,) to each of `columns` (c,), shape (q, c)."""
-        sizes = np.add.outer(self._size[rows], self._size[columns])
-        return np.asarray(sizes - 2.0 * self._K[np.ix_(rows, columns)])
+    def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
+        """Return distances from `rows` (q,) to `columns` (c,), or to all: shape (q, c)."""
+        there = slice(None) if columns is None else columns
+        part = self._K[rows] if columns is None else self._K[np.ix_(rows, columns)]
+        D = np.add.outer(self._size[rows], self._size[there]) - 2.0 * np.asarray(part)
+        return np.asarray(np.maximum(D, 0.0, out=D))
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from ``rows[i]`` to ``columns[i]``, both of shape (m,)."""
-        return np.asarray(self._size[rows] + self._size[columns] - 2.0 * self._K[rows, columns])
+        D = self._size[rows] + self._size[columns] - 2.0 * self._K[rows, columns]
+        return np.asarray(np.maximum(D, 0.0))
 
 
 class CrossSpace:
@@ -98,12 +117,14 @@ class CrossSpace:
 
     def __init__(self, A: Floats, B: Floats) -> None:
         self._A, self._B = A, B
+        self.n = len(B)
 
-    def between(self, rows: Ints, columns: Ints) -> Floats:
-        """Return distances from rows (q,) of A to rows (c,) of B, shape (q, c)."""
-        D = np.zeros((len(rows), len(columns)))
+    def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
+        """Return distances from rows (q,) of A to rows (c,) of B, or to all: shape (q, c)."""
+        there = slice(None) if columns is None else columns
+        D = np.zeros((len(rows), self.n if columns is None else len(columns)))
         for a, b in zip(self._A.T, self._B.T, strict=True):
-            difference = a[rows][:, None] - b[columns]
+            difference = a[rows][:, None] - b[there]
             difference *= difference
             D += difference
         return D
@@ -117,3 +138,25 @@ class CrossSpace:
             difference *= difference
             total += difference
         return total
+
+
+def cross_squared_distances(A: Any, B: Any) -> Floats:
+    """Return squared distances between the rows of A (m, d) and of B (n, d), dense or CSR.
+
+    Shape (m, n); exactly 0 where two rows are equal. O(m n d).
+    """
+    if is_sparse(A) or is_sparse(B):
+        A, B = sp.csr_array(A), sp.csr_array(B)
+        sizes = [np.asarray(M.multiply(M).sum(axis=1)).ravel() for M in (A, B)]
+        D = np.add.outer(*sizes) - 2.0 * (A @ B.T).toarray()
+    else:
+        centre = np.asarray(B, dtype=np.float64).mean(axis=0)
+        A, B = A - centre, B - centre
+        sizes = [np.einsum("ij,ij->i", M, M) for M in (A, B)]
+        D = np.add.outer(*sizes) - 2.0 * (A @ B.T)
+    # cancellation leaves a trace of rounding where rows are equal or nearly so
+    rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
+    for i, j in zip(rows, columns, strict=True):
+        difference = A[[i]] - B[[j]]
+        D[i, j] = (difference.multiply(difference) if is_sparse(A) else difference**2).sum()
+    return np.asarray(np.maximum(D, 0.0))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.core.graph.local_scale import n_near
-from hetviz.core.graph.neighbors import cross_squared_distances
+from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.measures.neighborhoods import n_near
 
 _ENTRIES = 4_000_000
 _SAMPLED = 2_000

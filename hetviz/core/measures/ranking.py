@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.graph.neighbors import cross_squared_distances, nearest_columns
+from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.graph.neighbors import nearest_columns
 
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
@@ -221,8 +222,10 @@ def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
         Lowered to n - 1. Among labels with equally many the one nearest wins.
     """
     index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
-    near = codes[index]
+    return np.asarray(majority(codes[index]) == codes)
+
+
+def majority(near: Ints) -> Ints:
+    """Return the code most frequent in each row, of equal ones the first: (q, k) to (q,)."""
     votes = (near[:, :, None] == near[:, None, :]).sum(axis=2)
-    # argmax takes the first of equal ones, which is the nearest
-    guess = near[np.arange(len(Y)), votes.argmax(axis=1)]
-    return np.asarray(guess == codes)
+    return np.asarray(near[np.arange(len(near)), votes.argmax(axis=1)])

@@ -8,21 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.core.graph.neighbors import Rows
+from hetviz.core.graph.distances import Space
 
 _BLOCK_ENTRIES = 4_000_000
 
 
-def likeness(squared: Rows, queries: Ints, n: int, k: int) -> Sparse:
+def likeness(space: Space, queries: Ints, k: int) -> Sparse:
     """Weigh the k nearest rows of some rows: exp(-d^2 / s^2), s the distance of the middle one.
 
     Parameters
     ----------
-    squared : callable
-        Squared distances of some rows to all n, as from
-        `hetviz.core.graph.neighbors.euclidean_rows`.
+    space : Space
+        Of n rows.
     queries : ndarray of shape (q,)
-    n, k : int
+    k : int
 
     Returns
     -------
@@ -33,15 +32,16 @@ def likeness(squared: Rows, queries: Ints, n: int, k: int) -> Sparse:
     -----
     O(q n d) time in row blocks of bounded memory.
     """
+    n = space.n
     k = min(k, n - 1)
     found, weight = np.empty((len(queries), k + 1), dtype=np.int64), np.ones((len(queries), k + 1))
     step = max(1, _BLOCK_ENTRIES // max(n, 1))
     for start in range(0, len(queries) if k else 0, step):
         block = slice(start, min(start + step, len(queries)))
-        D = squared(queries[block])
+        D = space.between(queries[block])
         D[np.arange(len(D)), queries[block]] = np.inf
         near = np.argpartition(D, k - 1, axis=1)[:, :k]
-        away = np.maximum(np.take_along_axis(D, near, axis=1), 0.0)
+        away = np.take_along_axis(D, near, axis=1)
         middle = np.median(away, axis=1, keepdims=True)
         found[block, 1:] = near
         weight[block, 1:] = np.exp(-away / np.where(middle > 0, middle, 1.0))

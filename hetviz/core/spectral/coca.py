@@ -19,7 +19,7 @@ from scipy.linalg import eigh, eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hetviz._types import Floats, Sparse
-from hetviz.core.spectral.eigen import slices
+from hetviz.core.graph.laplacian import slices
 from hetviz.core.spectral.sources import Source
 from hetviz.errors import DataWarning, NotApplicableError
 

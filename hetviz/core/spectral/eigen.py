@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from scipy.linalg import LinAlgError, blas, cholesky, eigh, lapack, solve_triang
 from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
 from hetviz._types import Floats, Sparse
+from hetviz.core.graph.laplacian import slices
 from hetviz.core.spectral.blocks import Block, LinearMap
 from hetviz.errors import NotApplicableError, ParameterError
 
@@ -149,12 +149,6 @@ def finish(blocks: Sequence[Block], mu: Floats, P: Floats) -> Solution:
             Y = np.where(unplaced[:, None], np.nan, Y)
         embeddings.append(Y)
     return Solution(mu, tuple(maps), tuple(embeddings))
-
-
-def slices(sizes: Sequence[int]) -> list[slice]:
-    """Return the slice of each part of a stacked array."""
-    ends = np.cumsum([0, *sizes])
-    return [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 class _Pencil:

@@ -16,17 +16,31 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 
 from hetviz._types import Bools, Floats, Ints, Sparse
-from hetviz.core.graph.laplacian import SignedGraph, dataset_components
-from hetviz.core.spectral.anchor import solve_anchored
-from hetviz.core.spectral.blocks import Block, LinearMap
-from hetviz.core.spectral.eigen import KEEP, Solution, finish, slices, solve
+from hetviz.core.graph.laplacian import (
+    SignedGraph,
+    dataset_components,
+    row_components,
+    slices,
+)
+from hetviz.core.spectral.blocks import Block, IdentityBlock, LinearMap
+from hetviz.core.spectral.eigen import KEEP, Solution, finish, kept, leading, solve
 from hetviz.core.spectral.prepare import make_block
-from hetviz.core.spectral.signed import NU, SIGNED, constant_solutions, signed_form
-from hetviz.errors import DataError, DataWarning, NotApplicableError, ParameterError, Problem
+from hetviz.errors import (
+    DataError,
+    DataWarning,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+    UnboundedProblemError,
+)
 
 VARIANTS = ("block", "anchor", "printed")
+SIGNED = ("ratio", "similarity", "paper")
+NU = {"ratio": 0.3, "similarity": 0.3, "paper": 1.0}
+"""Strength of negative guidance in each form when none is given."""
 
 
 @dataclass(frozen=True)
@@ -281,3 +295,115 @@ def _checked_graph(W: Any, symmetric: bool) -> SignedGraph:
             )
         )
     return SignedGraph.split(W, symmetric=symmetric)
+
+
+def signed_form(
+    blocks: Sequence[Block], graph: SignedGraph, form: str, nu: float
+) -> tuple[Any, Floats, Any]:
+    """Return (S, mass, coupling) of a signed form for `hetviz.core.spectral.eigen.solve`."""
+    positive, negative = graph.positive, graph.negative
+    d_pos, d_neg = graph.positive_degrees, graph.negative_degrees
+    if not negative.nnz:
+        return positive, d_pos, None
+    if form == "ratio":
+        capped = nu * _cap(blocks, graph)
+        S = (positive + capped * graph.negative_laplacian()).tocsr()
+        return S, d_pos + capped * d_neg, -capped * negative
+    S = positive - nu * negative
+    if form == "paper":
+        S = S + sp.diags_array(2.0 * nu * d_neg)
+    return S.tocsr(), d_pos + nu * d_neg, None
+
+
+def _cap(blocks: Sequence[Block], graph: SignedGraph) -> float:
+    """min(1, tr(Z'D+Z) / tr(Z'L-Z)) with every dataset scaled to unit size."""
+    if not graph.negative.nnz:
+        return 1.0
+    L = graph.negative_laplacian()
+    attract = repel = 0.0
+    for block, rows in zip(blocks, slices([block.n for block in blocks]), strict=True):
+        size = _trace(block, graph.absolute_degrees[rows])
+        if size > 0:
+            attract += _trace(block, graph.positive_degrees[rows]) / size
+            repel += block.norms(L[rows][:, rows]) / size
+    return min(1.0, attract / repel) if repel > 0 else 1.0
+
+
+def _trace(block: Block, mass: Floats) -> float:
+    return block.norms(sp.csr_array(sp.diags_array(mass)))
+
+
+def constant_solutions(blocks: Sequence[Block], graph: SignedGraph) -> Any:
+    """Return the indicators of the connected groups of featureless rows, or None.
+
+    Such a group sits at one point for free, with mu = 1; features, being centred, cannot.
+    """
+    featureless = np.concatenate([np.full(b.n, isinstance(b, IdentityBlock)) for b in blocks])
+    if not featureless.any():
+        return None
+    label = row_components(graph.positive)
+    closed = np.ones(label.max() + 1, dtype=bool)
+    closed[label[~featureless | (graph.positive_degrees == 0)]] = False
+    numbers = np.cumsum(closed) - 1
+    rows = np.flatnonzero(closed[label])
+    entries = (np.ones(rows.size), (rows, numbers[label[rows]]))
+    return sp.csr_array(entries, shape=(label.size, int(closed.sum()))) if rows.size else None
+
+
+def solve_anchored(
+    blocks: Sequence[Block],
+    graph: SignedGraph,
+    n_components: int,
+    nu: float,
+    keep: float | None,
+    names: Sequence[str],
+    random_state: int,
+) -> Solution:
+    """Constrain the first dataset only; the others minimise given it (Schur complement)."""
+    rows = slices([block.n for block in blocks])
+    parts = slices([block.r for block in blocks])
+    L = (graph.positive_laplacian() - nu * graph.negative_laplacian()).tocsr()
+    A = np.block(
+        [
+            [left.cross(L[ru][:, rv], right) for right, rv in zip(blocks, rows, strict=True)]
+            for left, ru in zip(blocks, rows, strict=True)
+        ]
+    )
+    first = blocks[0]
+    a, b = parts[0], slice(parts[0].stop, parts[-1].stop)
+    H = np.zeros((b.stop - b.start, first.r))
+    schur = A[a, a]
+    if H.size:
+        values, U = eigh((A[b, b] + A[b, b].T) / 2)
+        top = float(np.abs(values).max())
+        if values[0] < -1e-10 * top:
+            raise UnboundedProblemError(_unbounded(blocks, graph, names, float(values[0])))
+        used = values > 1e-12 * top
+        H = -(U[:, used] / values[used]) @ (U[:, used].T @ A[b, a])
+        schur = schur + A[a, b] @ H
+    mass = graph.positive_degrees + nu * graph.negative_degrees
+    gram = first.gram(mass[rows[0]])
+    B = (np.diag(gram) if gram.ndim == 1 else gram) + first.ridge * np.eye(first.r)
+    # mu = 1 - lambda with lambda from (Schur + Gamma) a = lambda B a
+    G = B - schur - first.ridge * np.eye(first.r)
+    v0 = np.random.default_rng(random_state).standard_normal(first.r)
+    mu, P = leading((G + G.T) / 2, B, min(n_components, first.r), v0)
+    mu, P = kept(mu, P, keep)
+    return finish(blocks, mu, np.vstack([P, H @ P]))
+
+
+def _unbounded(
+    blocks: Sequence[Block], graph: SignedGraph, names: Sequence[str], lowest: float
+) -> str:
+    rows = slices([block.n for block in blocks])
+    repelled = [
+        name
+        for name, part in zip(names[1:], rows[1:], strict=True)
+        if graph.negative_degrees[part].any()
+    ]
+    return (
+        f"The anchor variant has no minimum here: negative links on {', '.join(repelled)} outweigh "
+        f"the positive ones (lowest eigenvalue {lowest:.3g}), so these rows can be pushed away "
+        "without end. Use variant='block', weaken the negative links (nu or their weights), or "
+        "add positive ones."
+    )

@@ -10,13 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Sparse
-from hetviz.core.graph.laplacian import SignedGraph, dataset_components
+from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import Block
-from hetviz.core.spectral.eigen import Solution, slices, solve
-from hetviz.core.spectral.guided import axis_scale
+from hetviz.core.spectral.eigen import Solution, solve
+from hetviz.core.spectral.guided import NU, axis_scale, constant_solutions, signed_form
 from hetviz.core.spectral.prepare import make_block
-from hetviz.core.spectral.signed import NU, constant_solutions, signed_form
 from hetviz.errors import NotApplicableError
 
 GAMMAS = (0.01, 0.1, 1.0, 10.0)

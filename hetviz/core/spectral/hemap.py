@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats
-from hetviz.core.spectral.eigen import slices
+from hetviz.core.graph.laplacian import slices
 
 _MOST_SWEEPS = 500
 

@@ -13,13 +13,14 @@ from scipy.sparse.linalg import LinearOperator, svds
 from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.spectral.blocks import (
     RIDGE_FLOOR,
+    ROWS,
     Block,
     FeatureBlock,
     IdentityBlock,
+    StreamedBlock,
     absolute_ridge,
     as_dense,
 )
-from hetviz.core.spectral.streamed import ROWS, StreamedBlock
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
 WIDE = 4_000

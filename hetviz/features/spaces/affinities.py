@@ -1,28 +1,28 @@
-"""Who is near whom within a dataset, as probabilities; remembered from one fit to the next."""
+"""Who is near whom within a dataset: what is compared, its nearest items, and as probabilities.
+
+Neighbours and affinities are remembered from one fit to the next.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Sparse, is_sparse
+from hetviz._types import Floats, Sparse
 from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
-from hetviz.core.graph.neighbors import (
-    Neighbors,
-    Rows,
-    approximate_neighbors,
+from hetviz.core.graph.distances import (
+    DistanceSpace,
+    FeatureSpace,
+    KernelSpace,
+    Space,
     cross_squared_distances,
-    euclidean_rows,
-    kernel_rows,
-    nearest_neighbors,
 )
+from hetviz.core.graph.neighbors import Neighbors, feature_neighbors, nearest_neighbors
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError
+from hetviz.features.spaces.remembered import digest, remembered
 
 KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
@@ -30,10 +30,59 @@ KINDS = {
     "precomputed": "the kernel or the distances that came with the dataset",
     "featureless": "no features: items are placed by their links alone",
 }
-EXACT_ROWS = 60_000
-"""Features of more rows than this are searched approximately."""
+_SPACES: Mapping[str, Callable[[Any], Space]] = {
+    "X": FeatureSpace,
+    "distance": DistanceSpace,
+    "kernel": KernelSpace,
+}
 
-_REMEMBERED_BYTES = 400e6
+
+def described_by(dataset: Dataset, kind: str = "auto") -> str | None:
+    """Return which attribute of a dataset is compared: "X", "distance", "kernel", or None.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kind : str
+        See `KINDS`; "auto" takes the first of the three that is there.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If the dataset lacks what `kind` needs.
+    """
+    there = [word for word in _SPACES if getattr(dataset, word) is not None]
+    if kind == "featureless" or (kind == "auto" and not there):
+        return None
+    allowed = {"auto": there, "linear": ["X"], "precomputed": ["distance", "kernel"]}[kind]
+    for word in allowed:
+        if word in there:
+            return word
+    what = "features" if kind == "linear" else "a kernel or distances"
+    raise ParameterError(
+        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        "Use 'auto', or name another kind for this dataset."
+    )
+
+
+def space_of(dataset: Dataset, kind: str = "auto") -> Space | None:
+    """Return the distances among the rows of a dataset by what describes them.
+
+    None where nothing does, and for new rows described by distances or a kernel, which are known
+    to fitted rows only.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If the dataset lacks what `kind` needs.
+    """
+    word = described_by(dataset, kind)
+    if word is None:
+        return None
+    matrix = getattr(dataset, word)
+    if word != "X" and matrix.shape != (len(dataset), len(dataset)):
+        return None
+    return _SPACES[word](matrix)
 
 
 def dataset_neighbors(
@@ -73,18 +122,17 @@ def dataset_neighbors(
     The result is remembered by content, so that a fit after a change of links does not pay for
     it again.
     """
-    word = used(dataset, kind)
+    word = described_by(dataset, kind)
     if word is None:
         return None
     matrix = getattr(dataset, word)
-    n = len(dataset)
 
     def search() -> Neighbors:
-        if word == "X" and n > EXACT_ROWS:
-            return approximate_neighbors(matrix, k, random_state)
-        return nearest_neighbors(_squared(word, matrix), n, k, progress)
+        if word == "X":
+            return feature_neighbors(matrix, k, random_state, progress)
+        return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
-    found = _store.get((_digest(matrix), word, k, random_state), search)
+    found = remembered((digest(matrix), word, k, random_state), search)
     low, high = float(found.squared.min()), float(found.squared.max())
     return None if high - low <= 1e-9 * high else found
 
@@ -111,7 +159,7 @@ def own_affinities(
         None where there is nothing to compare, and for fewer than 4 items.
     """
     n = len(dataset)
-    word = used(dataset, kind)
+    word = described_by(dataset, kind)
     if n < LEAST_ROWS or word is None:
         return None
 
@@ -120,8 +168,8 @@ def own_affinities(
         found = dataset_neighbors(dataset, k, kind, random_state, progress)
         return None if found is None else conditional_affinities(found, allowed)
 
-    key = (_digest(getattr(dataset, word)), word, "affinities", perplexity, random_state)
-    return _store.get(key, compute)
+    key = (digest(getattr(dataset, word)), word, "affinities", perplexity, random_state)
+    return remembered(key, compute)
 
 
 def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floats | None:
@@ -129,7 +177,7 @@ def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floa
 
     Equal rows of features have a distance of exactly 0. None where there is nothing to compare.
     """
-    word = used(fitted, kind)
+    word = described_by(fitted, kind)
     if word is None:
         return None
     if word == "X":
@@ -139,74 +187,3 @@ def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floa
         return matrix**2
     # |x - x_j|^2 = k(x, x) - 2 k(x, x_j) + k(x_j, x_j), and k(x, x) is the same for all j
     return np.asarray(fitted.kernel, dtype=np.float64).diagonal()[None, :] - 2.0 * matrix
-
-
-def used(dataset: Dataset, kind: str) -> str | None:
-    """Return which attribute of a dataset is compared: "X", "kernel", "distance", or None.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If the dataset lacks what `kind` needs.
-    """
-    there = [word for word in ("X", "distance", "kernel") if getattr(dataset, word) is not None]
-    if kind == "featureless" or (kind == "auto" and not there):
-        return None
-    allowed = {"auto": there, "linear": ["X"], "precomputed": ["distance", "kernel"]}[kind]
-    for word in allowed:
-        if word in there:
-            return word
-    what = "features" if kind == "linear" else "a kernel or distances"
-    raise ParameterError(
-        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
-        "Use 'auto', or name another kind for this dataset."
-    )
-
-
-def _squared(word: str, matrix: Any) -> Rows:
-    if word == "X":
-        return euclidean_rows(matrix)
-    if word == "kernel":
-        return kernel_rows(matrix)
-    return lambda queries: np.asarray(matrix[queries], dtype=np.float64) ** 2
-
-
-def _digest(matrix: Any) -> bytes:
-    digest = hashlib.sha256(str(matrix.shape).encode())
-    arrays = (matrix.indptr, matrix.indices, matrix.data) if is_sparse(matrix) else (matrix,)
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.digest()
-
-
-Found = TypeVar("Found", bound=Neighbors | Sparse | None)
-
-
-class _Store:
-    """Results by key, the least used forgotten first."""
-
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, Neighbors | Sparse | None] = OrderedDict()
-
-    def get(self, key: Hashable, make: Callable[[], Found]) -> Found:
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return cast("Found", self._kept[key])
-        value = make()
-        with self._lock:
-            self._kept[key] = value
-            while len(self._kept) > 1 and sum(map(_size, self._kept.values())) > self._limit:
-                self._kept.popitem(last=False)
-        return value
-
-
-def _size(value: Neighbors | Sparse | None) -> int:
-    if isinstance(value, Neighbors):
-        return int(value.index.nbytes + value.squared.nbytes)
-    return 0 if value is None else int(value.data.nbytes + value.indices.nbytes)
-
-
-_store = _Store(_REMEMBERED_BYTES)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.core.graph.neighbors import cross_squared_distances
+from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.kernels.kernels import median_bandwidth
 from hetviz.data import Dataset
 from hetviz.errors import ParameterError

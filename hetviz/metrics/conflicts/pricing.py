@@ -14,9 +14,9 @@ from hetviz.core.measures.satisfaction import distance_percentiles
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.conflicts.conflicts import Said
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.metrics.fit.spaces import space_of
 
 COLUMNS = (
     "key", "form", "kept", "rank", "of", "row", "to", "price", "neighbours", "opposed_by",

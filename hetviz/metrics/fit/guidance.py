@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.core.measures.satisfaction import (
+    degree_auc,
     distance_percentiles,
     link_auc,
     satisfaction_area,
@@ -19,6 +20,9 @@ from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import Gate, positions_of
 from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.rows import coordinates_of
+
+NEAR = 0.05
+"""A link counts as kept when its pair is among this share of all pairs, the closest ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,10 @@ class BlockScore:
         Of one value of F; 0 when all candidates were counted.
     distinct : array
         F of each linked pair once, for `auc`.
+    degree_auc : float
+        See `hetviz.core.measures.satisfaction.degree_auc`; NaN for links that say apart.
+    degree_error : float
+        Its standard error; 0 when all pairs of ends were compared.
     """
 
     source: str
@@ -48,6 +56,8 @@ class BlockScore:
     candidates: int
     standard_error: float
     distinct: Floats
+    degree_auc: float = float("nan")
+    degree_error: float = 0.0
 
     @property
     def n_links(self) -> int:
@@ -68,6 +78,20 @@ class BlockScore:
     def auc(self) -> float:
         """Chance that a linked pair lies closer than a pair not linked, ties half."""
         return link_auc(self.distinct, self.candidates)
+
+    @property
+    def kept(self) -> float:
+        """Share of links among the nearest 5 % of the candidate pairs, of all links.
+
+        A link that has an end without a place is not kept.
+        """
+        return float((self.F <= NEAR).sum() / len(self.F)) if len(self.F) else float("nan")
+
+    @property
+    def kept_ceiling(self) -> float:
+        """The most that `kept` could be: the nearest 5 % of the pairs may be fewer than links."""
+        linked = len(self.distinct)
+        return min(1.0, NEAR * self.candidates / linked) if linked else float("nan")
 
 
 def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) -> list[BlockScore]:
@@ -110,25 +134,42 @@ def scores_of_parts(
         owner = np.concatenate(
             [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in said]
         )
+        together = owner % 2 == 0
         for one in np.unique(owner):
             mine = owner == one
             F = ranked.values[mine]
             _, first = np.unique(np.column_stack([i[mine], j[mine]]), axis=0, return_index=True)
             part, sign = int(one) // 2, -1 if one % 2 else 1
+            degree = (float("nan"), 0.0)
+            if sign > 0:
+                known = (i[together], j[together])
+                ends = (i[mine][first], j[mine][first])
+                degree = degree_auc(Y[source], *ends, other, known, random_state=seed)
             found[part].append(
                 BlockScore(
-                    source, target, sign, F, ranked.candidates, ranked.standard_error, F[first]
+                    source,
+                    target,
+                    sign,
+                    F,
+                    ranked.candidates,
+                    ranked.standard_error,
+                    F[first],
+                    *degree,
                 )
             )
     return found
 
 
 def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
-    """Return the mean of a measure over blocks of one sign, weighted by links; None without any."""
+    """Return the mean of a measure over blocks of one sign, weighted by links; None without any.
+
+    What is about all links counts those without a place too, the rest those with one alone.
+    """
+    whole = measure in ("kept", "kept_ceiling")
     rows = [
-        (getattr(block, measure), block.n_links)
+        (getattr(block, measure), len(block.F) if whole else block.n_links)
         for block in blocks
-        if block.sign == sign and block.n_links and np.isfinite(getattr(block, measure))
+        if block.sign == sign and (whole or block.n_links) and np.isfinite(getattr(block, measure))
     ]
     if not rows:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Bools, Ints
-from hetviz.core.graph.local_scale import n_near
+from hetviz.core.measures.neighborhoods import n_near
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.links_of_rows import Touching, touching
 from hetviz.metrics.fit.rows import coordinates_of

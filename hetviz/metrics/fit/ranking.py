@@ -12,11 +12,12 @@ from hetviz.core.measures.ranking import (
     Ranked,
     label_agreement,
     linked,
+    majority,
     ndcg,
     nearest_places,
     rank_partners,
 )
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, HeteroData, Labels
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.measured import (
     EXACT_QUERIES,
@@ -231,6 +232,37 @@ def label_neighbors(measured: Measured) -> Values:
         return {}
     agrees = label_agreement(measured.stacked[rows], codes[rows], LABEL_NEIGHBORS)
     return {"label_knn_accuracy": (float(agrees.mean()), 0.0)}
+
+
+def labels_across(measured: Measured) -> Values:
+    """Return label_across_accuracy: the label of an item by its neighbours in other datasets.
+
+    The share of items whose 5 nearest labelled items of other datasets mostly have their label.
+    Each dataset brings its first label column, whatever its name; labels are the same where their
+    texts are. Items whose label no other dataset has are left out.
+    """
+    data, Y = measured.data, measured.stacked
+    columns: dict[str, Labels] = {}
+    for column in data.labels:
+        columns.setdefault(column.dataset, column)
+    texts = np.full(data.n_rows, "", dtype=object)
+    for name, column in columns.items():
+        texts[data.offsets[name]] = ["" if v is None else str(v) for v in column.values]
+    right = total = 0
+    for name in columns:
+        mine = np.zeros(data.n_rows, dtype=bool)
+        mine[data.offsets[name]] = True
+        labelled = (texts != "") & measured.placed
+        there = np.flatnonzero(labelled & ~mine)
+        asked = np.flatnonzero(labelled & mine)
+        asked = asked[np.isin(texts[asked], texts[there])]
+        if not len(asked) or len(set(texts[asked])) < 2:
+            continue
+        near = nearest_places(Y[asked], Y[there], min(LABEL_NEIGHBORS, len(there)))
+        codes = np.unique(texts, return_inverse=True)[1]
+        right += int((majority(codes[there][near]) == codes[asked]).sum())
+        total += len(asked)
+    return {"label_across_accuracy": (right / total, 0.0)} if total else {}
 
 
 def _pooled(parts: list[tuple[Floats, int]]) -> tuple[float, float]:

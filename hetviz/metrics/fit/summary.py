@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
+from hetviz._text import listed
+from hetviz.core.measures.neighborhoods import Preservation, preservation
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.frozen import Frozen
-from hetviz.metrics.fit.clustering import group_measures, spread_ratio
+from hetviz.errors import DataWarning
+from hetviz.features.spaces.affinities import space_of
+from hetviz.metrics.fit.clustering import group_measures, label_codes, spread_ratio
 from hetviz.metrics.fit.guidance import BlockScore, pooled
 from hetviz.metrics.fit.measured import Measured, Values
-from hetviz.metrics.fit.neighborhood import neighborhoods
 from hetviz.metrics.fit.ranking import (
     label_neighbors,
+    labels_across,
     linked_nearby,
     reconstruction,
     tag_prediction,
@@ -33,11 +38,16 @@ _COLUMNS = [
     "area",
     "auc",
     "standard_error",
+    "degree_auc",
+    "kept",
+    "kept_ceiling",
 ]
 _OF_LINKS = (
     ("guidance_area", "area", 1),
     ("negative_guidance_area", "area", -1),
     ("link_auc", "auc", 1),
+    ("degree_auc", "degree_auc", 1),
+    ("links_kept", "kept", 1),
 )
 
 
@@ -53,12 +63,20 @@ class Scores(Frozen):
         Of the values that were sampled.
     blocks : DataFrame
         One row per pair of datasets and sign: source, target, sign, held_out, n_links,
-        n_unplaced, area, auc, standard_error.
+        n_unplaced, area, auc, standard_error, degree_auc, kept, kept_ceiling.
+    ceilings : mapping of str to float
+        The most that a value could be on these data, of those for which it is not simply 1: more
+        links than the nearest 5 % of the pairs has room for cannot all be kept, an item that is
+        alone with its label finds it at no neighbour.
+    note : str
+        What must be said of the whole, such as that the map shares no id with the data; else "".
     """
 
     values: Mapping[str, float]
     standard_errors: Mapping[str, float]
     blocks: pd.DataFrame
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
 
     def to_dict(self) -> dict[str, float]:
         """Return the values by name; what does not apply is absent."""
@@ -97,6 +115,12 @@ def evaluate(
             The same for links that say apart.
         link_auc
             Chance that a linked pair lies closer than a pair that is not linked.
+        degree_auc
+            The same against pairs made of the ends of two links, so that popularity earns nothing:
+            see `hetviz.core.measures.satisfaction.degree_auc`.
+        links_kept
+            Share of the links that are among the nearest 5 % of all pairs that could be linked;
+            one with an end without a place is not kept.
         comparison_accuracy
             Share of comparisons that the map agrees with, ties half.
         ndcg, ndcg_guess
@@ -117,8 +141,17 @@ def evaluate(
             Of the 10 nearest neighbours, mean over datasets with features, weighted by rows.
         label_knn_accuracy
             Share of labelled items whose 5 nearest labelled items mostly have their label.
+        label_across_accuracy
+            The same by the 5 nearest labelled items of other datasets, over the items whose label
+            another dataset has too.
 
-        The first four, ndcg, ndcg_guess and rand_index also with the ending ``_held_out``.
+        The first six, ndcg, ndcg_guess and rand_index also with the ending ``_held_out``.
+
+    Warns
+    -----
+    hetviz.errors.DataWarning
+        When the map has a place for none of the items: no measure applies, and the ``note`` of the
+        scores says so too.
 
     Notes
     -----
@@ -132,8 +165,12 @@ def evaluate(
 def scores_of(measured: Measured) -> Scores:
     """Return all that applies, as `evaluate`, of a map that other measures are taken of too."""
     found: Values = {}
-    for measure in _MEASURES:
-        found |= measure(measured)
+    note = "" if measured.placed.any() else _nothing_shared(measured)
+    if note:
+        warnings.warn(note, DataWarning, stacklevel=3)
+    else:
+        for measure in _MEASURES:
+            found |= measure(measured)
     given, held = measured.blocks
     tables = [_table(given, False)]
     if measured.held_out is not None:
@@ -142,17 +179,54 @@ def scores_of(measured: Measured) -> Scores:
         MappingProxyType({name: value for name, (value, _) in found.items()}),
         MappingProxyType({name: error for name, (_, error) in found.items() if error > 0}),
         pd.concat(tables, ignore_index=True),
+        MappingProxyType({k: v for k, v in _ceilings(measured).items() if k in found}),
+        note,
     )
 
 
+def _nothing_shared(measured: Measured) -> str:
+    """Say why a map places none of the items of the data."""
+    data, embedding = measured.data, measured.embedding
+    shared = [name for name in data.datasets if name in embedding.coordinates]
+    if not shared:
+        return (
+            f"Nothing to measure: the map is of {listed(list(embedding.coordinates))}, the data of "
+            f"{listed(list(data.datasets))}. Name the datasets alike."
+        )
+    name = shared[0]
+    mine, theirs = data[name].ids, embedding.ids[name]
+    if not set(mine.tolist()) & set(theirs.tolist()):
+        return (
+            f"Nothing to measure: the map shares no id with the data. In {name} the data have "
+            f"{mine[0]!r}, the map {theirs[0]!r}; ids are compared as text."
+        )
+    return "Nothing to measure: no item of the data has a place on the map."
+
+
+def _ceilings(measured: Measured) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
+        most = pooled(blocks, "kept_ceiling", 1)
+        if most is not None and most < 1.0:
+            found["links_kept" + ending] = most
+    known = label_codes(measured.data)
+    if known is not None:
+        codes = known[0][(known[0] >= 0) & measured.placed]
+        alone = np.bincount(codes, minlength=1)[codes] < 2
+        if alone.any():
+            found["label_knn_accuracy"] = float(1.0 - alone.mean())
+    return found
+
+
 def links_kept(measured: Measured) -> Values:
-    """Return guidance_area, negative_guidance_area and link_auc."""
+    """Return guidance_area, negative_guidance_area, link_auc, degree_auc and links_kept."""
     found: Values = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in _OF_LINKS:
             value = pooled(blocks, measure, sign)
             if value is not None:
-                error = max(block.standard_error for block in blocks if block.sign == sign)
+                which = "degree_error" if measure == "degree_auc" else "standard_error"
+                error = max(getattr(block, which) for block in blocks if block.sign == sign)
                 found[name + ending] = (value, error)
     return found
 
@@ -174,9 +248,19 @@ def comparisons_kept(measured: Measured) -> Values:
 
 
 def neighbors_kept(measured: Measured) -> Values:
-    """Return trustworthiness and continuity."""
+    """Return trustworthiness and continuity, datasets by their rows.
+
+    Of datasets with features, or distances or a kernel, and at least 4 placed rows; queries are
+    sampled above 2,500 rows.
+    """
     data = measured.data
-    kept = neighborhoods(data, measured.embedding, random_state=measured.random_state)
+    kept: dict[str, Preservation] = {}
+    for name, Y in measured.places.items():
+        space = space_of(data[name])
+        if space is not None:
+            found_here = preservation(space, Y, random_state=measured.random_state)
+            if np.isfinite(found_here.trustworthiness):
+                kept[name] = found_here
     found: Values = {}
     if kept:
         weights = np.array([len(data[name]) for name in kept], dtype=np.float64)
@@ -199,6 +283,7 @@ _MEASURES: tuple[Callable[[Measured], Values], ...] = (
     spread_ratio,
     group_measures,
     label_neighbors,
+    labels_across,
 )
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace, Space
-from hetviz.core.graph.local_scale import Horizon, horizon, mistaken
 from hetviz.core.graph.neighbors import nearest_columns
+from hetviz.core.measures.neighborhoods import Horizon, horizon, mistaken
 from hetviz.core.measures.ranking import MOST_AXES, nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.metrics.fit.spaces import space_of
 
 NEAR = 0.05
 """Share of a dataset that counts as near to an item."""

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.graph.neighbors import Rows
+from hetviz.core.graph.distances import Space
 from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.fit.neighborhood import dissimilarities
+from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.ask.implied import Implied
 
@@ -96,8 +96,8 @@ class Doubts:
         return np.concatenate([drawn, least])
 
     @cached_property
-    def _distances(self) -> list[Rows | None]:
-        return [dissimilarities(dataset) for dataset in self.data.datasets.values()]
+    def _distances(self) -> list[Space | None]:
+        return [space_of(dataset) for dataset in self.data.datasets.values()]
 
     def alike(self, rows: Ints) -> Any:
         """Return the likeness S of some rows to all of their dataset, shape (len(rows), n_rows)."""
@@ -107,11 +107,11 @@ class Doubts:
             if not len(at):
                 continue
             mine, n = rows[at] - span.start, span.stop - span.start
-            squared = self._distances[number]
-            if squared is None:
+            space = self._distances[number]
+            if space is None:
                 found = sp.csr_array((np.ones(len(at)), (np.arange(len(at)), mine)), (len(at), n))
             else:
-                found = likeness(squared, mine, n, _ALIKE)
+                found = likeness(space, mine, _ALIKE)
             entries = found.tocoo()
             i, j = entries.coords
             parts.append((entries.data, at[i], j + span.start))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from hetviz._text import listed
+from hetviz._text import in_seconds, listed, per_hundred
 from hetviz.data import Embedding
-from hetviz.runs.compare.measures import MEASURES, Measure, in_seconds, per_hundred
+from hetviz.runs.compare.measures import MEASURES, Measure
 
 Curve = tuple[list[float], list[float]]
 

@@ -89,17 +89,3 @@ MEASURES: Mapping[str, Measure] = {
     )
 }
 """The measures that may decide, those of what no method saw first."""
-
-
-def per_hundred(value: float) -> str:
-    """Return a share as a number out of 100: "47", or "0.4" below one."""
-    return f"{100 * value:.0f}" if value >= 0.0095 or value <= 0 else f"{100 * value:.1f}"
-
-
-def in_seconds(seconds: float) -> str:
-    """Return a time in words: "0.03 s", "2.4 s", "28 s", "3 min"."""
-    if seconds >= 120:
-        return f"{seconds / 60:.0f} min"
-    if seconds >= 9.95:
-        return f"{seconds:.0f} s"
-    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(seconds, 0.01):.2f} s"

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.spatial.distance import cdist
 
 from hetviz._types import Floats, Ints
-from hetviz.core.graph.neighbors import cross_squared_distances
+from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem

@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import methods
-from hetviz.core.graph.neighbors import cross_squared_distances
+from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.measures.out_of_sample import Doubt, doubt, usual_distance
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from hetviz._text import in_seconds
 from hetviz.algorithms.cost import known_seconds
 from hetviz.data import HeteroData
-from hetviz.runs.compare.measures import in_seconds
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import State

@@ -6,9 +6,10 @@ import math
 
 import streamlit as st
 
+from hetviz._text import in_seconds, per_hundred
 from hetviz.plots.overlaid import overlaid_alt, overlaid_figure
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.measures import MEASURES, in_seconds, per_hundred
+from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.compare.results import comparison_of, deciding, is_current, run_of, short_title
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import ChooseRun, Finding, State

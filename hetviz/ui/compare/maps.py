@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from hetviz._text import per_hundred
 from hetviz._types import Floats
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
@@ -16,7 +17,7 @@ from hetviz.errors import HetvizError
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of, tokens
 from hetviz.plots.planar import drawn
-from hetviz.runs.compare.measures import LOOK_AT, per_hundred
+from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.ui.compare import leaderboard, moved
 from hetviz.ui.compare.results import comparison_of, run_of, short_title
 from hetviz.ui.map import component, description, selection_codec

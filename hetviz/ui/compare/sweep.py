@@ -9,11 +9,12 @@ import numpy as np
 import streamlit as st
 
 from hetviz import params as parameters
+from hetviz._text import per_hundred
 from hetviz.data import Embedding, HeteroData
 from hetviz.params import Choice, Flag, Param, PerDataset
 from hetviz.plots import still_map
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.measures import MEASURES, per_hundred
+from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.sweep import sweep_values, value_words
 from hetviz.ui.compare.results import SWEEP, comparison_of, is_current, kept_of
 from hetviz.ui.map import new_map

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._text import rounded
 from hetviz.data import HeteroData
 from hetviz.plots.curve import LOOK_AT, kept_at
 from hetviz.ui.guidance import label_table
@@ -32,22 +33,22 @@ def headline(state: State, data: HeteroData, ledger: Ledger) -> None:
     line = []
     if "given" in curves:
         found = (
-            f"{theme.listed(said)}: the map keeps {_share(kept_at(curves['given']))} of the links"
+            f"{theme.listed(said)}: the map keeps {rounded(kept_at(curves['given']))} of the links"
         )
         line.append(
             f"Kept: the pair is among the nearest {share} of all pairs, as {share} are by chance."
         )
     if "held_out" in curves:
-        line.append(f"Of links it was not shown it keeps {_share(kept_at(curves['held_out']))}.")
+        line.append(f"Of links it was not shown it keeps {rounded(kept_at(curves['held_out']))}.")
     if "comparison_accuracy" in scores:
-        share = _share(scores["comparison_accuracy"])
+        share = rounded(scores["comparison_accuracy"])
         if "given" in curves:
             line.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
         else:
             found = f"{found}: the map agrees with {share} of the comparisons"
             line.append("By chance it would agree with 50 %.")
     if "comparison_accuracy_held_out" in scores:
-        share = _share(scores["comparison_accuracy_held_out"])
+        share = rounded(scores["comparison_accuracy_held_out"])
         line.append(f"Of comparisons it was not shown it agrees with {share}.")
     theme.headline(found, " ".join(line))
 
@@ -71,7 +72,3 @@ def refit(state: State) -> None:
 def _refit(state: State) -> None:
     if not background.refit(state):
         session.tell("This map cannot be made again: its method is not known here.")
-
-
-def _share(value: float) -> str:
-    return f"{value:.0%}".replace("%", " %")

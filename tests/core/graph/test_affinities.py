@@ -11,29 +11,23 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.graph.affinities import (
-    Balance,
-    Joint,
     conditional_affinities,
-    joint_affinities,
     link_affinities,
     neighbors_needed,
     perplexity_weights,
     symmetric_affinities,
     with_guidance,
 )
-from hetviz.core.graph.neighbors import (
-    approximate_neighbors,
-    cross_squared_distances,
-    euclidean_rows,
-    nearest_neighbors,
-)
+from hetviz.core.graph.distances import FeatureSpace, cross_squared_distances
+from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
+from hetviz.core.graph.neighbors import approximate_neighbors, nearest_neighbors
 
 RNG = np.random.default_rng(0)
 
 
 def conditional(X: Any, perplexity: float = 5.0) -> Any:
     k, allowed = neighbors_needed(len(X), perplexity)
-    return conditional_affinities(nearest_neighbors(euclidean_rows(X), len(X), k), allowed)
+    return conditional_affinities(nearest_neighbors(FeatureSpace(X), k), allowed)
 
 
 def two_sided(W: Any) -> Any:
@@ -42,11 +36,19 @@ def two_sided(W: Any) -> Any:
     return sp.csr_array(sp.block_array([[zero[0], W], [W.T, zero[1]]]))
 
 
-def joint(sizes: tuple[int, int], W: Any, balance: Balance, features: bool = True) -> Joint:
+def joint(
+    sizes: tuple[int, int],
+    W: Any,
+    balance: Balance,
+    features: bool = True,
+    weights: tuple[float, ...] = (),
+) -> Joint:
     rng = np.random.default_rng(1)
     parts = [conditional(rng.normal(size=(n, 3))) if features else None for n in sizes]
     positive = two_sided(W)
-    found = joint_affinities(parts, positive, sp.csr_array(positive.shape), sizes, balance)
+    found = joint_affinities(
+        JointGraph(sizes, parts, positive, sp.csr_array(positive.shape), (), weights), balance
+    )
     assert found is not None
     return found
 
@@ -74,7 +76,7 @@ def test_affinities_equal_those_of_opentsne() -> None:
     X = np.random.default_rng(2).normal(size=(200, 5))
     k, allowed = neighbors_needed(200, 15.0)
     ours = symmetric_affinities(
-        conditional_affinities(nearest_neighbors(euclidean_rows(X), 200, k), allowed)
+        conditional_affinities(nearest_neighbors(FeatureSpace(X), k), allowed)
     )
     theirs = affinity.PerplexityBasedNN(X, perplexity=15.0, method="exact", n_jobs=1).P
     assert abs(ours - theirs).max() < 1e-8 * ours.max()
@@ -85,7 +87,7 @@ def test_nearest_neighbors_are_those_of_brute_force() -> None:
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     np.fill_diagonal(D, np.inf)
     heard: list[float] = []
-    found = nearest_neighbors(euclidean_rows(X), 60, 7, heard.append)
+    found = nearest_neighbors(FeatureSpace(X), 7, heard.append)
     np.testing.assert_array_equal(found.index, np.argsort(D, axis=1)[:, :7])
     np.testing.assert_allclose(found.squared, np.sort(D, axis=1)[:, :7], atol=1e-12)
     assert heard[-1] == 1.0
@@ -105,7 +107,7 @@ def test_approximate_neighbors_leave_out_the_row_itself(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
     found = approximate_neighbors(X, 3)
     assert (found.index != np.arange(54)[:, None]).all()
-    exact = nearest_neighbors(euclidean_rows(X), 54, 3)
+    exact = nearest_neighbors(FeatureSpace(X), 3)
     np.testing.assert_allclose(found.squared, exact.squared, atol=1e-12)
     assert (found.squared[50:] == 0).all()
 
@@ -141,7 +143,7 @@ def test_pmi_and_norm_of_a_regular_graph_change_nothing() -> None:
 
 
 def test_adaptive_weights_are_those_of_the_paper() -> None:
-    paper = Balance(1.0, (1.0, 1.0), printed=True)
+    paper = Balance(1.0, printed=True)
     beta = joint((250, 85), full((250, 85)), paper).beta
     total = 250**2 + 85**2 + 250 * 85
     assert beta[0, 0] == pytest.approx(250**2 / total)
@@ -150,35 +152,35 @@ def test_adaptive_weights_are_those_of_the_paper() -> None:
     links = sp.csr_array((np.ones(1000), (np.arange(1000), np.arange(1000) % 613)))
     parts = [conditional(RNG.normal(size=(1000, 2))), None]
     W = two_sided(links)
-    found = joint_affinities(parts, W, sp.csr_array(W.shape), (1000, 613), paper)
+    found = joint_affinities(JointGraph((1000, 613), parts, W, sp.csr_array(W.shape)), paper)
     assert found is not None
     assert found.beta == pytest.approx({(0, 0): 0.6199628, (0, 1): 0.3800372}, abs=1e-7)
 
 
 def test_equal_weights_and_the_factors() -> None:
-    equal = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 1.0)))
+    equal = joint((40, 20), full((40, 20)), Balance(0.0))
     assert set(np.round(list(equal.beta.values()), 12)) == {round(1 / 3, 12)}
-    linked = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 1.0), links=4.0))
+    linked = joint((40, 20), full((40, 20)), Balance(0.0, links=4.0))
     assert linked.beta[0, 1] == pytest.approx(4 / 6)
-    weighted = joint((40, 20), full((40, 20)), Balance(0.0, (9.0, 1.0)))
+    weighted = joint((40, 20), full((40, 20)), Balance(0.0), weights=(9.0, 1.0))
     assert weighted.beta == pytest.approx({(0, 0): 9 / 13, (0, 1): 3 / 13, (1, 1): 1 / 13})
-    without = joint((40, 20), full((40, 20)), Balance(0.0, (1.0, 0.0)))
+    without = joint((40, 20), full((40, 20)), Balance(0.0), weights=(1.0, 0.0))
     assert set(without.beta) == {(0, 0)}
 
 
 def test_few_or_weak_links_count_less_but_not_as_printed() -> None:
     one = sp.csr_array((np.ones(1), ([0], [0])), shape=(40, 20))
-    default = joint((40, 20), one, Balance(0.0, (1.0, 1.0))).beta[0, 1]
+    default = joint((40, 20), one, Balance(0.0)).beta[0, 1]
     assert default == pytest.approx(0.05 / 2.05)
-    printed = joint((40, 20), one, Balance(0.0, (1.0, 1.0), printed=True)).beta[0, 1]
+    printed = joint((40, 20), one, Balance(0.0, printed=True)).beta[0, 1]
     assert printed == pytest.approx(1 / 3)
-    half = joint((40, 20), 0.5 * full((40, 20)), Balance(0.0, (1.0, 1.0))).beta[0, 1]
+    half = joint((40, 20), 0.5 * full((40, 20)), Balance(0.0)).beta[0, 1]
     assert half == pytest.approx(0.5 / 2.5)
 
 
 def test_joint_is_a_symmetric_distribution_whose_blocks_sum_to_their_weights() -> None:
     W = sp.csr_array((RNG.random((40, 20)) < 0.1).astype(float))
-    found = joint((40, 20), W, Balance(0.5, (1.0, 1.0)))
+    found = joint((40, 20), W, Balance(0.5))
     assert found.P.sum() == pytest.approx(1.0)
     assert abs(found.P - found.P.T).max() < 1e-18
     assert not found.P.diagonal().any()
@@ -188,11 +190,12 @@ def test_joint_is_a_symmetric_distribution_whose_blocks_sum_to_their_weights() -
 
 def test_featureless_datasets_have_no_block_of_their_own_unless_linked_within() -> None:
     W = sp.csr_array(np.eye(6, 5))
-    assert set(joint((6, 5), W, Balance(1.0, (1.0, 1.0)), features=False).beta) == {(0, 1)}
+    assert set(joint((6, 5), W, Balance(1.0), features=False).beta) == {(0, 1)}
     positive = two_sided(W).tolil()
     positive[0, 1] = positive[1, 0] = 1.0
     found = joint_affinities(
-        [None, None], positive.tocsr(), sp.csr_array((11, 11)), (6, 5), Balance(0.0, (1.0, 1.0))
+        JointGraph((6, 5), (None, None), positive.tocsr(), sp.csr_array((11, 11))),
+        Balance(0.0),
     )
     assert found is not None
     assert found.beta[0, 0] == pytest.approx((2 / 6) / (2 / 6 + 1))
@@ -214,7 +217,7 @@ def test_pairs_said_to_be_apart_have_no_affinity() -> None:
     P = conditional(X)
     i, j = (int(end[0]) for end in P.nonzero())
     apart = sp.csr_array((np.ones(2), ([i, j], [j, i])), shape=(20, 20))
-    found = joint_affinities([P], sp.csr_array((20, 20)), apart, (20,), Balance(1.0, (1.0,)))
+    found = joint_affinities(JointGraph((20,), (P,), sp.csr_array((20, 20)), apart), Balance(1.0))
     assert found is not None
     assert found.P[i, j] == found.P[j, i] == 0.0
     assert found.P.sum() == pytest.approx(1.0)
@@ -222,4 +225,4 @@ def test_pairs_said_to_be_apart_have_no_affinity() -> None:
 
 def test_nothing_known_is_no_distribution() -> None:
     zero = sp.csr_array((5, 5))
-    assert joint_affinities([None], zero, zero, (5,), Balance(1.0, (1.0,))) is None
+    assert joint_affinities(JointGraph((5,), (None,), zero, zero), Balance(1.0)) is None

@@ -13,13 +13,13 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.graph.affinities import (
-    Balance,
     conditional_affinities,
-    joint_affinities,
     neighbors_needed,
     symmetric_affinities,
 )
-from hetviz.core.graph.neighbors import euclidean_rows, nearest_neighbors
+from hetviz.core.graph.distances import FeatureSpace
+from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
+from hetviz.core.graph.neighbors import nearest_neighbors
 from hetviz.core.layout import sne
 from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Phase
 from hetviz.core.spectral.start import carried_on, random_start, spectral_start
@@ -30,7 +30,7 @@ def affinities(n: int = 120, groups: int = 3, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 5)) + 6.0 * rng.normal(size=(groups, 5))[np.arange(n) % groups]
     k, perplexity = neighbors_needed(n, 10.0)
-    found = nearest_neighbors(euclidean_rows(X), n, k)
+    found = nearest_neighbors(FeatureSpace(X), k)
     return symmetric_affinities(conditional_affinities(found, perplexity))
 
 
@@ -58,7 +58,7 @@ def hinge_of(apart: Apart, Y: Any, reach: float) -> float:
 def test_golden_unit_square() -> None:
     links = sp.csr_array(np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(2)))
     joint = joint_affinities(
-        [None, None], links, sp.csr_array((4, 4)), (2, 2), Balance(1.0, (1.0, 1.0))
+        JointGraph((2, 2), (None, None), links, sp.csr_array((4, 4))), Balance(1.0)
     )
     assert joint is not None
     square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
@@ -78,7 +78,9 @@ def test_kl_falls_apart_into_blocks() -> None:
     parts = [affinities(30, 2, 1), affinities(20, 2, 2)]
     W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
     both = sp.csr_array(sp.block_array([[None, W], [W.T, None]]))
-    joint = joint_affinities(parts, both, sp.csr_array((50, 50)), (30, 20), Balance(0.3, (1, 1)))
+    joint = joint_affinities(
+        JointGraph((30, 20), parts, both, sp.csr_array((50, 50))), Balance(0.3)
+    )
     assert joint is not None
     Y = rng.normal(size=(50, 2))
     Q = 1.0 / (1.0 + ((Y[:, None] - Y[None]) ** 2).sum(axis=2))

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.graph.neighbors import Neighbors, euclidean_rows, nearest_neighbors, preservation
+from hetviz.core.graph.distances import FeatureSpace
+from hetviz.core.graph.neighbors import Neighbors, nearest_neighbors
 from hetviz.core.layout.umap import UmapLayout, curve, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.core.measures.neighborhoods import preservation
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import Cancelled
 
@@ -20,7 +22,7 @@ def blobs(n: int = 150) -> Any:
 
 
 X = blobs()
-FOUND = nearest_neighbors(euclidean_rows(X), len(X), 9)
+FOUND = nearest_neighbors(FeatureSpace(X), 9)
 GRAPH = fuzzy_graph(FOUND)
 START = spread_out(spectral_start(GRAPH, 2, np.random.default_rng(0)), np.random.default_rng(0))
 
@@ -67,7 +69,7 @@ def test_layout_keeps_neighbours_and_is_the_same_each_time() -> None:
     for layout in layouts:
         layout.run()
     np.testing.assert_array_equal(layouts[0].positions, layouts[1].positions)
-    assert preservation(euclidean_rows(X), layouts[0].positions).trustworthiness > 0.9
+    assert preservation(FeatureSpace(X), layouts[0].positions).trustworthiness > 0.9
     other = UmapLayout(GRAPH, START, n_epochs=200, random_state=4)
     other.run()
     assert (other.positions != layouts[0].positions).any()

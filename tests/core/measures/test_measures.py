@@ -12,9 +12,10 @@ from scipy.spatial.distance import cdist, squareform
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import roc_auc_score
 
-from hetviz.core.graph.neighbors import distance_rows, euclidean_rows, kernel_rows, preservation
+from hetviz.core.graph.distances import DistanceSpace, FeatureSpace, KernelSpace
 from hetviz.core.layout.procrustes import align
 from hetviz.core.measures import satisfaction
+from hetviz.core.measures.neighborhoods import preservation
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
     link_auc,
@@ -131,7 +132,7 @@ def test_trustworthiness_and_continuity_equal_scikit_learn(k):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(120, 6))
     Y = X[:, :2] + 0.3 * rng.normal(size=(120, 2))
-    found = preservation(euclidean_rows(X), Y, n_neighbors=k)
+    found = preservation(FeatureSpace(X), Y, n_neighbors=k)
     assert_allclose(found.trustworthiness, trustworthiness(X, Y, n_neighbors=k), atol=1e-12)
     assert_allclose(found.continuity, trustworthiness(Y, X, n_neighbors=k), atol=1e-12)
     assert found.trustworthiness_error == found.continuity_error == 0.0
@@ -142,11 +143,11 @@ def test_preservation_does_not_depend_on_how_distances_are_given():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 4)) * (rng.random((80, 4)) < 0.7)
     Y = rng.normal(size=(80, 2))
-    by_features = preservation(euclidean_rows(X), Y)
+    by_features = preservation(FeatureSpace(X), Y)
     for rows in (
-        euclidean_rows(sp.csr_array(X)),
-        distance_rows(cdist(X, X)),
-        kernel_rows(X @ X.T),
+        FeatureSpace(sp.csr_array(X)),
+        DistanceSpace(cdist(X, X)),
+        KernelSpace(X @ X.T),
     ):
         assert preservation(rows, Y).trustworthiness == pytest.approx(by_features.trustworthiness)
 
@@ -156,14 +157,14 @@ def test_preservation_leaves_out_rows_without_position():
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     Y[[5, 9]] = np.nan
     kept = np.isfinite(Y[:, 0])
-    found = preservation(euclidean_rows(X), Y)
+    found = preservation(FeatureSpace(X), Y)
     assert_allclose(found.trustworthiness, trustworthiness(X[kept], Y[kept], n_neighbors=10))
 
 
 def test_sampled_preservation_is_near_the_exact_one():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(900, 5))
-    rows = euclidean_rows(X)
+    rows = FeatureSpace(X)
     exact = preservation(rows, X[:, :2])
     sampled = preservation(rows, X[:, :2], max_rows=500, n_queries=300, random_state=1)
     assert sampled.n_queries == 300
@@ -175,10 +176,10 @@ def test_sampled_preservation_is_near_the_exact_one():
 
 def test_perfect_and_tiny_maps():
     X = np.random.default_rng(8).normal(size=(50, 2))
-    found = preservation(euclidean_rows(X), 3 * X @ [[0, 1], [-1, 0]])
+    found = preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
     assert (found.trustworthiness, found.continuity) == (1.0, 1.0)
-    assert np.isnan(preservation(euclidean_rows(X[:3]), X[:3]).trustworthiness)
-    assert preservation(euclidean_rows(X[:6]), X[:6]).n_neighbors == 2
+    assert np.isnan(preservation(FeatureSpace(X[:3]), X[:3]).trustworthiness)
+    assert preservation(FeatureSpace(X[:6]), X[:6]).n_neighbors == 2
 
 
 def test_comparisons():

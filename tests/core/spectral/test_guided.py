@@ -16,9 +16,8 @@ from scipy.sparse.linalg import ArpackError
 
 from hetviz.core.graph.laplacian import SignedGraph
 from hetviz.core.spectral.eigen import leading, solve
-from hetviz.core.spectral.guided import axis_scale, guided_projection
+from hetviz.core.spectral.guided import axis_scale, guided_projection, signed_form
 from hetviz.core.spectral.prepare import make_block
-from hetviz.core.spectral.signed import signed_form
 from hetviz.errors import (
     DataError,
     DataWarning,

@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from hetviz.core.spectral import prepare
-from hetviz.core.spectral.blocks import FeatureBlock
+from hetviz.core.spectral.blocks import ROWS, FeatureBlock, StreamedBlock
 from hetviz.core.spectral.guided import guided_projection
 from hetviz.core.spectral.prepare import make_block
-from hetviz.core.spectral.streamed import ROWS, StreamedBlock
 from hetviz.errors import DataError
 
 

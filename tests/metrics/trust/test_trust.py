@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.graph.local_scale import n_near
+from hetviz.core.measures.neighborhoods import n_near
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import ParameterError
 from hetviz.metrics.trust import vicinity as vicinities
@@ -169,7 +169,7 @@ def test_a_sample_of_rows_stands_for_all_within_its_error(monkeypatch: pytest.Mo
     embedding = Embedding({"a": X[:, :2]}, {"a": ids(n, "a")})
     exact = trust(data, embedding)
     assert exact.standard_error == 0.0
-    monkeypatch.setattr("hetviz.core.graph.local_scale.EXACT_PAIRS", 1_000_000)
+    monkeypatch.setattr("hetviz.core.measures.neighborhoods.EXACT_PAIRS", 1_000_000)
     sampled = trust(data, embedding)
     assert sampled.standard_error == pytest.approx(np.sqrt(0.05 * 0.95 / 2_000), rel=0.02)
     # The ten nearest of a sample lie a little farther away than the ten nearest of all.

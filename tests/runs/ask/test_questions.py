@@ -166,9 +166,9 @@ def test_no_distances_between_all_rows_are_formed(monkeypatch: pytest.MonkeyPatc
     looked: list[int] = []
     real = active_learning.likeness
 
-    def counting(squared, queries, n, k):  # type: ignore[no-untyped-def]
+    def counting(space, queries, k):  # type: ignore[no-untyped-def]
         looked.append(len(queries))
-        return real(squared, queries, n, k)
+        return real(space, queries, k)
 
     monkeypatch.setattr(active_learning, "likeness", counting)
     for n in (3_000, 9_000):

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import hetviz
+from hetviz._text import in_seconds, per_hundred
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.runs.compare import compare as engine
 from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
-from hetviz.runs.compare.measures import MEASURES, in_seconds, per_hundred
+from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.sweep import sweep_values
 from hetviz.runs.embed.run import fit_run
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.graph.knn_graph import neighbor_graph
-from hetviz.core.graph.neighbors import Neighbors, euclidean_rows, nearest_neighbors
+from hetviz.core.graph.distances import FeatureSpace
+from hetviz.core.graph.neighbors import Neighbors, nearest_neighbors, neighbor_graph
 
 
 def brute(X: np.ndarray, k: int, heat: bool) -> np.ndarray:
@@ -43,10 +43,10 @@ def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPat
 
     def search(rows: np.ndarray, k: int, random_state: int) -> Neighbors:
         asked.append((k, random_state))
-        return nearest_neighbors(euclidean_rows(rows), len(rows), k)
+        return nearest_neighbors(FeatureSpace(rows), k)
 
-    monkeypatch.setattr("hetviz.core.graph.knn_graph.EXACT_ROWS", 39)
-    monkeypatch.setattr("hetviz.core.graph.knn_graph.approximate_neighbors", search)
+    monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 39)
+    monkeypatch.setattr("hetviz.core.graph.neighbors.approximate_neighbors", search)
     A = neighbor_graph(X, 5, random_state=7)
     assert asked == [(5, 7)]
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)

@@ -1,0 +1,227 @@
+"""The joint graph of several datasets: who is near whom within each, and what links say.
+
+Every method that draws neighbours and links in one picture takes it from here. As one joint
+distribution over all pairs of items it is
+
+    P = [ beta_1 P_1          beta_12 / 2 R_12 ]
+        [ beta_12 / 2 R_12'   beta_2 P_2       ],      sum P = 1,
+
+for any number of datasets: P_d from the features of dataset d, R_de from the links between d
+and e (MR-SNE, equation 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Sparse
+from hetviz.core.graph.affinities import link_affinities, symmetric_affinities, with_guidance
+from hetviz.core.graph.laplacian import slices
+
+
+@dataclass(frozen=True, eq=False)
+class LinkBlock:
+    """Links of one kind between two datasets, or within one.
+
+    Attributes
+    ----------
+    source, target : int
+        Positions of the datasets; equal within one.
+    W : csr_array of shape (n_source, n_target)
+        Signed weights; within a dataset each pair once or twice.
+    kind : str
+        What sort of link it is.
+    strength : float
+        How much the block counts beside the others; 1 is as much as a dataset's own neighbours.
+    """
+
+    source: int
+    target: int
+    W: Sparse
+    kind: str = ""
+    strength: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class JointGraph:
+    """Items of several datasets, their rows stacked.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Rows of each dataset.
+    own : tuple of csr_array of shape (n_d, n_d), or None
+        How near the items of each dataset are to each other, none below 0 and not necessarily
+        symmetric; None where nothing tells them apart.
+    positive, negative : csr_array of shape (n, n)
+        W+ and W-, symmetric and non-negative: what links say is together, and apart.
+    links : tuple of LinkBlock
+        The same links kind by kind, for methods that weigh kinds.
+    weights : tuple of float
+        How much each dataset counts; 1 where none is given.
+    """
+
+    sizes: Sequence[int]
+    own: Sequence[Sparse | None]
+    positive: Sparse
+    negative: Sparse
+    links: Sequence[LinkBlock] = ()
+    weights: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1.0,) * len(self.sizes))
+
+    @property
+    def rows(self) -> list[slice]:
+        """Rows of each dataset among all."""
+        return slices(self.sizes)
+
+    def near(self) -> Sparse:
+        """Return the own blocks of all datasets, each times its weight: csr_array (n, n)."""
+        blocks = [
+            sp.csr_array((size, size)) if own is None else own * weight
+            for own, size, weight in zip(self.own, self.sizes, self.weights, strict=True)
+        ]
+        return sp.csr_array(sp.block_diag(blocks, format="csr"))
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How much each block counts.
+
+    Attributes
+    ----------
+    exponent : float
+        0 gives all blocks the same weight, 1 a weight by the number of their pairs (the paper's
+        adaptive weights: n_d^2 and n_d n_e).
+    links : float
+        Factor of links between datasets besides.
+    printed : bool
+        As in the paper: a block of links counts in full however few items they touch, and
+        however weak they are.
+    """
+
+    exponent: float
+    links: float = 1.0
+    printed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The joint distribution and how it came about.
+
+    Attributes
+    ----------
+    P : csr_array of shape (n, n)
+        Symmetric, of sum 1.
+    beta : mapping of (d, e) to float
+        Weight of each block that exists, d <= e; they sum to 1.
+    within : mapping of int to csr_array
+        P_d of each dataset that has one.
+    across : mapping of (d, e) to csr_array
+        R_de of each pair of datasets with links.
+    """
+
+    P: Sparse
+    beta: Mapping[tuple[int, int], float]
+    within: Mapping[int, Any]
+    across: Mapping[tuple[int, int], Any]
+
+    def masses(self) -> dict[tuple[int, int], float]:
+        """Return, by (d, e), the mean share of a row of d in the block of d and e, if it has any.
+
+        Half of the block for each side, over the rows that it touches there.
+        """
+        found = {}
+        for (d, e), share in self.beta.items():
+            if d == e:
+                found[d, d] = share / self.within[d].shape[0]
+                continue
+            for axis, pair in ((0, (d, e)), (1, (e, d))):
+                touched = np.unique(self.across[d, e].nonzero()[axis]).size
+                found[pair] = 0.5 * share / touched
+        return found
+
+
+def joint_affinities(
+    graph: JointGraph, balance: Balance, normalization: str = "unnorm"
+) -> Joint | None:
+    """Make one distribution over all pairs of items of a joint graph.
+
+    Parameters
+    ----------
+    graph : JointGraph
+        Its own blocks hold p_{j|i}. A pair in W- gets no weight at all; what pushes it apart is
+        another matter.
+    balance : Balance
+    normalization : str
+        See `hetviz.core.graph.affinities.link_affinities`.
+
+    Returns
+    -------
+    Joint, or None
+        None when there is neither a neighbourhood nor a link.
+
+    Notes
+    -----
+    A block of links counts for n_d n_e as in the paper, times the larger share of linked items of
+    its two datasets (so that a first link does not pull as hard as a full table), times its
+    strongest weight (so that a kind of links that is turned down counts less). O(links + n k).
+    """
+    sizes, parts = graph.sizes, graph.rows
+    positive, apart = graph.positive, sp.csr_array(graph.negative > 0)
+    raw: dict[tuple[int, int], float] = {}
+    within: dict[int, Any] = {}
+    across: dict[tuple[int, int], Any] = {}
+    for d, rows in enumerate(parts):
+        own = _within(graph.own[d], positive[rows][:, rows], apart[rows][:, rows])
+        if own is not None and graph.weights[d] > 0:
+            within[d] = own
+            raw[d, d] = graph.weights[d] * _reach(own, d, d, sizes, balance)
+        for e in range(d + 1, len(parts)):
+            W = positive[rows][:, parts[e]]
+            R = link_affinities(W, normalization)
+            factor = balance.links * float(np.sqrt(graph.weights[d] * graph.weights[e]))
+            if R is None or factor == 0:
+                continue
+            across[d, e] = R
+            strength = 1.0 if balance.printed else float(W.max())
+            raw[d, e] = factor * strength * _reach(W, d, e, sizes, balance)
+    total = sum(raw.values())
+    if total == 0:
+        return None
+    beta = {pair: value / total for pair, value in raw.items()}
+    blocks: list[list[Any]] = [[None] * len(parts) for _ in parts]
+    for d, size in enumerate(sizes):
+        blocks[d][d] = within[d] * beta[d, d] if d in within else sp.csr_array((size, size))
+    for (d, e), R in across.items():
+        blocks[d][e] = R * (beta[d, e] / 2)
+        blocks[e][d] = blocks[d][e].T
+    P = sp.csr_array(sp.block_array(blocks, format="csr"))
+    P.sort_indices()
+    return Joint(P, beta, within, across)
+
+
+def _within(P: Any, W: Any, apart: Any) -> Any:
+    if P is None and not W.nnz:
+        return None
+    guided = with_guidance(P, W) if W.nnz else P
+    if apart.nnz:
+        guided = sp.csr_array(guided - guided.multiply(apart))
+        guided.eliminate_zeros()
+    return symmetric_affinities(guided)
+
+
+def _reach(W: Any, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
+    """Return n_d n_e to the exponent, times the share of rows that the block touches."""
+    pairs = float(sizes[d]) * float(sizes[e])
+    if balance.printed:
+        return float(pairs**balance.exponent)
+    touched = [np.unique(W.nonzero()[axis]).size / sizes[k] for axis, k in ((0, d), (1, e))]
+    return float(pairs**balance.exponent * max(touched))

@@ -1,0 +1,121 @@
+"""The joint axes of some data: one space of all items, from features and links of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Floats, Sparse
+from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
+from hetviz.core.spectral.joint_axes import new_axes
+from hetviz.core.spectral.leading import leading_scores, leading_scores_of_kernel
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.out_of_sample import NewRows
+from hetviz.features.spaces.affinities import described_by, own_affinities, squared_to_fitted
+from hetviz.features.spaces.remembered import digest, remembered
+from hetviz.params import value_for
+from hetviz.progress import Progress
+
+MOST_FEATURES = 32
+"""Leading axes of each dataset's own features that take part."""
+_FEW = 5.0
+
+
+def own_block(
+    dataset: Dataset, perplexity: float, kind: str, random_state: int, progress: Progress
+) -> Sparse | None:
+    """Return near items of a dataset, symmetric: (P + P') / 2 of a perplexity."""
+    P = own_affinities(dataset, perplexity, kind, random_state, progress)
+    return None if P is None else sp.csr_array((P + P.T) * 0.5)
+
+
+def leading_features(
+    data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
+) -> list[Floats | None]:
+    """Return the leading principal components of every dataset, unscaled and centred.
+
+    Parameters
+    ----------
+    data : HeteroData
+    kinds : str or mapping of str to str
+        What to use of each dataset, see `hetviz.features.spaces.affinities.KINDS`.
+    random_state : int
+
+    Returns
+    -------
+    list of ndarray of shape (n_d, at most 32), or None
+        None where nothing describes the items, or all are described alike.
+    """
+    return [
+        _leading(dataset, str(value_for(kinds, name, "auto")), random_state)
+        for name, dataset in data.datasets.items()
+    ]
+
+
+def _leading(dataset: Dataset, kind: str, random_state: int) -> Floats | None:
+    word = described_by(dataset, kind)
+    if word is None:
+        return None
+    matrix = getattr(dataset, word)
+
+    def compute() -> Floats:
+        if word == "X":
+            return leading_scores(matrix, MOST_FEATURES, random_state)
+        K = np.asarray(matrix, dtype=np.float64)
+        return leading_scores_of_kernel(
+            -0.5 * K**2 if word == "distance" else K, MOST_FEATURES, random_state
+        )
+
+    found = remembered((digest(matrix), word, "leading", MOST_FEATURES, random_state), compute)
+    return found if found.shape[1] else None
+
+
+def axes_of_new(
+    rows: NewRows,
+    fitted: Mapping[str, Dataset],
+    axes: Mapping[str, Floats],
+    kind: str,
+) -> tuple[Floats, Floats | None]:
+    """Return joint axes of new rows of a dataset, and their squared distances to fitted rows.
+
+    Parameters
+    ----------
+    rows : NewRows
+    fitted : mapping of str to Dataset
+    axes : mapping of str to array of shape (n, k)
+        Of the fitted items.
+    kind : str
+        What makes rows alike, see `hetviz.features.spaces.affinities.KINDS`.
+
+    Returns
+    -------
+    Z : ndarray of shape (m, k)
+        The mean direction of the few fitted rows most like each and of those linked with it, one
+        vote each; 0 where there is neither. Links that say apart are not used.
+    squared : ndarray of shape (m, n), or None
+        By what describes the rows; None where nothing does.
+    """
+    name, m = rows.dataset.name, len(rows.dataset)
+    near = sp.csr_array((m, len(fitted[name])))
+    squared = squared_to_fitted(fitted[name], rows.dataset, kind)
+    if squared is not None and squared.shape[1] > 1:
+        k, perplexity = neighbors_needed(squared.shape[1] + 1, _FEW)
+        index = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        weights = perplexity_weights(np.take_along_axis(squared, index, axis=1), perplexity)
+        weights[np.take_along_axis(squared, index, axis=1).min(axis=1) == 0] = 0.0
+        own = np.repeat(np.arange(m), k)
+        near = near + sp.csr_array((weights.ravel(), (own, index.ravel())), shape=near.shape)
+        # rows that describe the same thing as a fitted one are that thing
+        near = near + sp.csr_array((squared == 0).astype(np.float64))
+    names = list(axes)
+    starts = dict(zip(names, np.cumsum([0, *(len(axes[other]) for other in names)]), strict=False))
+    Z = np.vstack([axes[other] for other in names])
+    together = rows.weight > 0
+    columns = rows.to_row[together] + np.array(
+        [starts[str(other)] for other in rows.to[together]], dtype=np.int64
+    )
+    linked = sp.csr_array((rows.weight[together], (rows.row[together], columns)), shape=(m, len(Z)))
+    wide = sp.csr_array((near.data, near.indices + starts[name], near.indptr), shape=(m, len(Z)))
+    return new_axes(Z, wide, linked), squared

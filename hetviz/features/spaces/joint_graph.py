@@ -1,0 +1,148 @@
+"""The joint graph of some data: near items within each dataset, and what links say of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Sparse
+from hetviz.core.graph.joint import JointGraph, LinkBlock
+from hetviz.core.graph.laplacian import SignedGraph
+from hetviz.core.graph.neighbors import neighbor_graph
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.views import tied
+from hetviz.features.spaces.basis import Basis
+from hetviz.features.spaces.projection import guidance_of
+from hetviz.params import value_for
+from hetviz.progress import Part, Progress
+
+Near = Callable[[Dataset, Progress], Sparse | None]
+"""How near the items of a dataset are to each other, (n, n); None where nothing tells them apart.
+Told the share done."""
+
+GRAPHS = {
+    "both": "items with similar features, and linked items",
+    "neighbors": "items with similar features",
+    "links": "linked items",
+}
+
+
+def joint_graph(
+    data: HeteroData,
+    near: Near,
+    progress: Progress,
+    tie_views: bool = True,
+    weights: float | Mapping[str, float] = 1.0,
+) -> JointGraph:
+    """Return who is near whom within each dataset, and all links.
+
+    Parameters
+    ----------
+    data : HeteroData
+    near : callable
+        See `Near`.
+    progress : callable
+        Told from 0 to 1, dataset by dataset.
+    tie_views : bool
+        Add a link of weight 1 between the rows of one object in different views.
+    weights : float or mapping of str to float
+        How much each dataset counts; a kind of links counts by the geometric mean of its two,
+        times its strongest weight.
+    """
+    linked = tied(data) if tie_views else data
+    signed = SignedGraph.split(linked.adjacency())
+    own = _own(data, near, progress)
+    sizes = tuple(len(dataset) for dataset in data.datasets.values())
+    factors = tuple(float(value_for(weights, name, 1.0)) for name in data.datasets)
+    links = link_blocks(linked, factors)
+    return JointGraph(sizes, own, signed.positive, signed.negative, links, factors)
+
+
+def link_blocks(data: HeteroData, weights: Sequence[float]) -> tuple[LinkBlock, ...]:
+    """Return all links, a block for each kind and pair of datasets of weight above 0."""
+    order = {name: place for place, name in enumerate(data.datasets)}
+    parts: dict[tuple[int, int, str], list[Sparse]] = {}
+    for group in data.links:
+        a, b = order[group.source], order[group.target]
+        said = group.weight != 0
+        ends = (group.i[said], group.j[said])
+        if a > b:
+            a, b, ends = b, a, ends[::-1]
+        if a == b:
+            ends = (np.minimum(*ends), np.maximum(*ends))
+        shape = (len(data[group.source]), len(data[group.target]))
+        shape = shape if order[group.source] == a else shape[::-1]
+        W = sp.csr_array((group.weight[said], ends), shape=shape)
+        parts.setdefault((a, b, group.kind), []).append(W)
+    found = []
+    for (a, b, kind), group_parts in parts.items():
+        W = group_parts[0]
+        for more in group_parts[1:]:
+            W = sp.csr_array(W + more)
+        W.data = np.clip(W.data, -1.0, 1.0)
+        W.eliminate_zeros()
+        strength = float(np.sqrt(weights[a] * weights[b]))
+        if W.nnz and strength > 0:
+            found.append(LinkBlock(a, b, W, kind, strength * float(abs(W).max())))
+    return tuple(found)
+
+
+def neighborhood_graph(
+    data: HeteroData,
+    bases: Mapping[str, Basis],
+    graph: str,
+    n_neighbors: int,
+    heat: bool,
+    random_state: int,
+    progress: Progress,
+) -> Sparse:
+    """Return who is near whom within each dataset, by features, links within it, or both.
+
+    Parameters
+    ----------
+    data : HeteroData
+        Links within a dataset that say together are edges.
+    bases : mapping of str to Basis
+        Rows are near by these features; featureless datasets have links alone.
+    graph : {"both", "neighbors", "links"}
+        See `GRAPHS`.
+    n_neighbors : int
+    heat, random_state
+        See `hetviz.core.graph.neighbors.neighbor_graph`.
+    progress : callable
+        Told from 0.6 to 0.8.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_rows)
+        Non-negative, symmetric; an edge of both kinds counts the sum, at most 1.
+    """
+    none = sp.csr_array((data.n_rows, data.n_rows))
+    links = none
+    if graph != "neighbors":
+        links = guidance_of(data, sign=1, tie_views=False, between=False)
+    if graph == "links":
+        return links
+
+    def near(dataset: Dataset, tell: Progress) -> Sparse | None:
+        X = bases[dataset.name].features
+        if isinstance(X, int):
+            return None
+        return neighbor_graph(X, n_neighbors, heat=heat, random_state=random_state, progress=tell)
+
+    sizes = tuple(len(dataset) for dataset in data.datasets.values())
+    own = _own(data, near, Part(progress, 0.6, 0.8))
+    A = sp.csr_array(links + JointGraph(sizes, own, links, none).near())
+    A.data = np.minimum(A.data, 1.0)
+    return A
+
+
+def _own(data: HeteroData, near: Near, progress: Progress) -> tuple[Sparse | None, ...]:
+    found = []
+    for step, (name, dataset) in enumerate(data.datasets.items()):
+        share = Part(progress, step / len(data.datasets), (step + 1) / len(data.datasets))
+        share(0.0, f"Neighbours in {name}")
+        found.append(near(dataset, share))
+    return tuple(found)

@@ -1,0 +1,167 @@
+"""Stochastic neighbour embedding of a graph over the rows of some data, from a start or further."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Floats, Sparse
+from hetviz.core.layout.guidance_boost import louder, spoken_part
+from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
+from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
+from hetviz.data import HeteroData
+from hetviz.errors import Cancelled
+from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.spaces.neighbor_map import Placed
+from hetviz.progress import Part, Progress
+
+_FAR_ENOUGH = 0.95
+_DOUBLINGS = 3
+_LONGER = _BROUGHT = Phase(50)
+
+
+class SneMap:
+    """A neighbour map on its way.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n_rows, n_rows)
+        Affinities of all rows: symmetric, of sum 1. Rows without any get no place.
+    data : HeteroData
+        What a person said of its items is heard besides.
+    negative : csr_array of shape (n_rows, n_rows)
+        Pairs that links say are apart.
+    guidance_boost : float
+        Weight of what a person said beside all else, see
+        `hetviz.core.layout.guidance_boost.spoken_part`.
+    cannot_link_strength : float
+        How hard pairs said to be apart are pushed.
+
+    Attributes
+    ----------
+    placed : Placed
+    layout : Layout
+        From `run` on.
+    reason : str
+        Why it stopped, a sentence.
+    """
+
+    layout: Layout
+    reason: str
+
+    def __init__(
+        self,
+        P: Sparse,
+        data: HeteroData,
+        negative: Sparse,
+        guidance_boost: float = 1.0,
+        cannot_link_strength: float = 0.3,
+    ) -> None:
+        self._said = spoken_part(P, spoken_weights(data), guidance_boost)
+        self.placed = Placed.by(_of_sum_one(P + self._said) if self._said.nnz else P, data)
+        self._apart = Apart(*self.placed.pairs(negative), cannot_link_strength)
+
+    def run(
+        self,
+        n_components: int,
+        rng: np.random.Generator,
+        progress: Progress,
+        earlier: Mapping[str, Floats] | None = None,
+        *,
+        again: bool = False,
+        n_iter: int = 400,
+        exaggeration: float = 12.0,
+        paper: bool = False,
+    ) -> None:
+        """Make the map.
+
+        Parameters
+        ----------
+        n_components : {1, 2}
+        rng : numpy.random.Generator
+        progress : callable
+        earlier : mapping of str to array of shape (n, k), optional
+            Places of each row on an earlier map.
+        again : bool
+            The earlier map is of this method: only what must move does. 50 iterations bring
+            together those that were said to be and lie far apart, and 100 follow.
+        n_iter : int
+            Iterations from the start; an eighth of them with exaggeration.
+        exaggeration : float
+        paper : bool
+            The printed start and schedule of MR-SNE.
+
+        Raises
+        ------
+        hetviz.errors.Cancelled
+            When `progress` raises it; the layout is as far as it got.
+        """
+        placed = self.placed
+        progress(0.0, "Finding a start")
+        there = None if earlier is None else placed.earlier(earlier, n_components)
+        again = again and there is not None
+        Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
+        first = louder(placed.among(self._said), Y) if again else None
+        graph = placed.graph if first is None else _of_sum_one(placed.graph + first)
+        self.layout = Layout(graph, Y, apart=self._apart)
+        self.reason = "all iterations made"
+        begun = 0.1
+        try:
+            if first is not None:
+                begun = 0.3
+                self.layout.run([_BROUGHT], Part(progress, 0.1, begun), placed.whole)
+                self.layout = Layout(placed.graph, self.layout.positions, apart=self._apart)
+            self.layout.run(phases, Part(progress, begun, 0.9), placed.whole)
+            for _ in range(_DOUBLINGS):
+                if self._apart.strength == 0 or self.layout.far_enough() >= _FAR_ENOUGH:
+                    break
+                self.layout.strengthen(2.0)
+                self.layout.run([_LONGER], Part(progress, 0.9, 0.9), placed.whole)
+        except Cancelled:
+            self.reason = f"stopped after {self.layout.n_iter:,} iterations"
+            raise
+
+    @property
+    def diagnostics(self) -> dict[str, Any]:
+        """The final divergence, and the share of pairs said to be apart that are."""
+        history = self.layout.history
+        return {
+            "kl": history[-1] if history else None,
+            "apart far enough": self.layout.far_enough(),
+        }
+
+    def _start(
+        self,
+        there: Floats | None,
+        again: bool,
+        k: int,
+        rng: np.random.Generator,
+        n_iter: int,
+        exaggeration: float,
+        paper: bool,
+    ) -> tuple[Floats, tuple[Phase, ...]]:
+        """Return where to start, and the iterations to make from there."""
+        P = self.placed.graph
+        if there is not None and again:
+            return carried_on(P, there, rng), REFIT
+        if paper:
+            return random_start(P.shape[0], k, rng), PRINTED
+        tight, loose, rest = QUICK
+        early = n_iter // 8
+        phases = (
+            replace(tight, n_iter=early, exaggeration=exaggeration),
+            replace(loose, n_iter=early),
+            replace(rest, n_iter=n_iter - 2 * early),
+        )
+        if there is not None:
+            Y = carried_on(P, there, rng)
+            return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
+        return spectral_start(P, k, rng), phases
+
+
+def _of_sum_one(P: Sparse) -> Sparse:
+    return sp.csr_array(P / P.sum())
