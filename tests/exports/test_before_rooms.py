@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hetviz.workspace.commands.commands import from_dict
+from hetviz.workspace.commands.command import from_dict
 
 import hetviz
 from hetviz.algorithms.registry import methods
