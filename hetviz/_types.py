@@ -5,6 +5,7 @@ They say what an array holds; its shape, and what each index means, stand in the
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 Floats: TypeAlias = NDArray[np.float64]
-Reals: TypeAlias = NDArray[np.floating[Any]]  # of any precision, as features are kept
+Real: TypeAlias = np.floating[Any]
+Reals: TypeAlias = NDArray[Real]  # of any precision, as features are kept
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
 Array: TypeAlias = NDArray[Any]
+
+Scalar: TypeAlias = bool | int | float | str | None
+Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json]"
+JsonObject: TypeAlias = "dict[str, Json]"
 
 if TYPE_CHECKING:
     Sparse: TypeAlias = sp.csr_array[Any, tuple[int, int]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
+
+from hetviz._types import JsonObject
 
 _SHOWN = 20
 MAX_LISTED = 1_000
@@ -50,7 +52,7 @@ class Problem:
         remedy = f" {self.remedy}" if self.remedy else ""
         return f"{self.where}: {self.what}{value}.{remedy}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the fields as a JSON-ready dictionary."""
         return {
             "code": self.code,
@@ -81,12 +83,14 @@ def listed(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Pro
 class HetvizError(Exception):
     """Base of every error that hetviz raises on purpose; a copy of one has all its fields."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., HetvizError], tuple[object, ...]]:
         # Subclasses make their message of other arguments, so their __init__ cannot take it back.
         return _again, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[HetvizError], args: tuple[Any, ...], fields: dict[str, Any]) -> HetvizError:
+def _again(
+    kind: type[HetvizError], args: tuple[object, ...], fields: dict[str, object]
+) -> HetvizError:
     error = kind.__new__(kind, *args)
     error.__dict__.update(fields)
     return error

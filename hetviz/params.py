@@ -54,18 +54,18 @@ class Param:
     formerly: tuple[str, ...] = field(default=(), kw_only=True)
     default: Any = field(default=None, kw_only=True)
 
-    def with_default(self, value: Any) -> Self:
+    def with_default(self, value: object) -> Self:
         """Return the declaration of a field that has this default."""
         return replace(self, default=value)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: object) -> Any:
         """Return the value in its normal form, or raise ValueError saying what is wanted."""
         for allowed in self.also:
             if value is allowed or (type(value) is type(allowed) and value == allowed):
                 return value
         return self._check(value)
 
-    def _check(self, value: Any) -> Any:
+    def _check(self, value: object) -> Any:
         raise NotImplementedError
 
     def wanted(self) -> str:
@@ -85,7 +85,7 @@ class Real(Param):
     high: float = field(default=math.inf, kw_only=True)
     log: bool = field(default=False, kw_only=True)
 
-    def _check(self, value: Any) -> float:
+    def _check(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise ValueError
         number = float(value)
@@ -101,14 +101,14 @@ class Real(Param):
 class Multiple(Real):
     """A number that multiplies another; ``"relative:30"`` says the same as 30."""
 
-    def _check(self, value: Any) -> float:
+    def _check(self, value: object) -> float:
         return super()._check(multiple(value))
 
     def _wanted(self) -> str:
         return f"{super()._wanted()} (also written 'relative:30')"
 
 
-def multiple(value: Any) -> Any:
+def multiple(value: object) -> Any:
     """Return the number that ``"relative:30"`` names, and anything else as it is."""
     if isinstance(value, str) and value.startswith("relative:"):
         return float(value.removeprefix("relative:"))
@@ -122,7 +122,7 @@ class Integer(Param):
     low: int | None = field(default=None, kw_only=True)
     high: int | None = field(default=None, kw_only=True)
 
-    def _check(self, value: Any) -> int:
+    def _check(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise ValueError
         number = int(value)
@@ -144,7 +144,7 @@ class Choice(Param):
 
     options: Mapping[Any, str] = field(default_factory=dict, kw_only=True)
 
-    def _check(self, value: Any) -> Any:
+    def _check(self, value: object) -> Any:
         for option in self.options:
             if type(value) is type(option) and value == option:
                 return option
@@ -158,7 +158,7 @@ class Choice(Param):
 class Flag(Param):
     """Yes or no."""
 
-    def _check(self, value: Any) -> bool:
+    def _check(self, value: object) -> bool:
         if not isinstance(value, bool):
             raise ValueError
         return value
@@ -173,11 +173,11 @@ class PerDataset(Param):
 
     inner: Param = field(default_factory=Flag, kw_only=True)
 
-    def with_default(self, value: Any) -> Self:
+    def with_default(self, value: object) -> Self:
         inner = self.inner if isinstance(value, Mapping) else self.inner.with_default(value)
         return replace(self, default=value, inner=inner)
 
-    def _check(self, value: Any) -> Any:
+    def _check(self, value: object) -> Any:
         if isinstance(value, Mapping):
             if not all(isinstance(name, str) for name in value):
                 raise ValueError
@@ -188,7 +188,7 @@ class PerDataset(Param):
         return f"{self.inner.wanted()}, or a mapping from dataset name to such a value"
 
 
-def value_for(value: Any, name: str, default: Any) -> Any:
+def value_for(value: object, name: str, default: object) -> Any:
     """Return the value of a `PerDataset` for one dataset, `default` where a mapping lacks it."""
     return value.get(name, default) if isinstance(value, Mapping) else value
 
@@ -197,7 +197,7 @@ def value_for(value: Any, name: str, default: Any) -> Any:
 class DatasetName(Param):
     """The name of one dataset; whether the data has it, the method checks."""
 
-    def _check(self, value: Any) -> str:
+    def _check(self, value: object) -> str:
         if not isinstance(value, str) or not value:
             raise ValueError
         return value
@@ -226,7 +226,7 @@ class HasParams:
     params: ClassVar[Mapping[str, Param]] = MappingProxyType({})
     _types: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         own = {}
         for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
@@ -240,7 +240,7 @@ class HasParams:
             cls.__doc__ = _with_parameters(cls.__doc__, cls.params)
 
 
-def _declaration(owner: type, name: str, annotation: Any) -> Param | None:
+def _declaration(owner: type, name: str, annotation: object) -> Param | None:
     """Return the declaration in the annotation of a field, its default filled in."""
     if get_origin(annotation) is not Annotated:
         return None
@@ -252,7 +252,7 @@ def _declaration(owner: type, name: str, annotation: Any) -> Param | None:
     return found[-1].with_default(vars(owner)[name])
 
 
-def _constructor(params: Mapping[str, Param], types: Mapping[str, Any]) -> Callable[..., None]:
+def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Callable[..., None]:
     """Return an ``__init__`` that stores each parameter under its name."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     fields = [
@@ -261,7 +261,7 @@ def _constructor(params: Mapping[str, Param], types: Mapping[str, Any]) -> Calla
     ]
     signature = inspect.Signature([inspect.Parameter("self", kind), *fields])
 
-    def store(self: Any, *args: Any, **given: Any) -> None:
+    def store(self: object, *args: object, **given: object) -> None:
         bound = signature.bind(self, *args, **_renamed(params, given))
         bound.apply_defaults()
         for name in params:
@@ -272,7 +272,7 @@ def _constructor(params: Mapping[str, Param], types: Mapping[str, Any]) -> Calla
     return store
 
 
-def _renamed(declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(declared: Mapping[str, Param], values: Mapping[str, object]) -> dict[str, object]:
     """Return the values by the names that parameters have today."""
     today = {old: name for name, param in declared.items() for old in param.formerly}
     return {today.get(name, name): value for name, value in values.items()}
@@ -298,7 +298,9 @@ def _with_parameters(text: str, params: Mapping[str, Param]) -> str:
     return f"{text[: first.start()]}{section}\n\n{text[first.start() :]}\n"
 
 
-def check(owner: str, declared: Mapping[str, Param], values: Mapping[str, Any]) -> dict[str, Any]:
+def check(
+    owner: str, declared: Mapping[str, Param], values: Mapping[str, object]
+) -> dict[str, Any]:
     """Compare values with their declarations.
 
     Parameters

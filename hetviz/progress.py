@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 
 class Progress(Protocol):
@@ -24,10 +24,10 @@ class Progress(Protocol):
         When the user asked to stop; let it pass through.
     """
 
-    def __call__(self, fraction: float, message: str = "", **figures: Any) -> None: ...
+    def __call__(self, fraction: float, message: str = "", **figures: object) -> None: ...
 
 
-def silent(fraction: float, message: str = "", **figures: Any) -> None:
+def silent(fraction: float, message: str = "", **figures: object) -> None:
     """Report to nobody."""
 
 
@@ -37,6 +37,6 @@ class Part:
     def __init__(self, progress: Progress, low: float, high: float) -> None:
         self._progress, self._low, self._high = progress, low, high
 
-    def __call__(self, fraction: float, message: str = "", **figures: Any) -> None:
+    def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
         scaled = self._low + min(max(fraction, 0.0), 1.0) * (self._high - self._low)
         self._progress(scaled, message, **figures)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_moved _text _types _version errors params progress",
+        "_json _moved _text _types _version errors params progress",
         "core",
         "data",
         "features",

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, relation
 from hetviz.core.spectral.source_weights import learned_weights
-from hetviz.core.spectral.sources import prepare_source
+from hetviz.core.spectral.sources import Source, prepare_source
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
@@ -242,7 +242,9 @@ class CoCA(BaseEmbedder):
         filler = np.repeat(np.where(lost, np.nan, 0.0), extra, axis=1)
         return np.hstack([found.scores, filler])
 
-    def _pairs(self, data: HeteroData, sources: EntitySources) -> Any:
+    def _pairs(
+        self, data: HeteroData, sources: EntitySources
+    ) -> tuple[tuple[Ints, Ints], Floats] | None:
         """Return pairs and signs to learn weights from, or None with a note."""
         if self.learn_from == "links":
             pairs, signs = said_pairs(data, sources)
@@ -260,7 +262,10 @@ class CoCA(BaseEmbedder):
         return pairs, signs
 
     def _weights(
-        self, prepared: Mapping[str, Any], relations: Mapping[str, Any], pairs: Any
+        self,
+        prepared: Mapping[str, Source],
+        relations: Mapping[str, Sparse],
+        pairs: tuple[tuple[Ints, Ints], Floats] | None,
     ) -> tuple[Floats, Floats]:
         if pairs is not None:
             return learned_weights(
@@ -286,7 +291,7 @@ class CoCA(BaseEmbedder):
             if name not in self._maps:
                 continue
             basis, fitted = self._maps[name]
-            placed = fitted(basis.of_new(rows.dataset))
+            placed = fitted(basis.matrix_of(rows.dataset))
             for text, y in zip(rows.dataset.ids, placed, strict=True):
                 key = (rows.dataset.entity, text)
                 total[key] = total.get(key, 0.0) + y

@@ -194,7 +194,7 @@ def _read() -> dict[str, dict[str, dict[str, float]]]:
     return found if whole else {}
 
 
-def _write(record: Mapping[str, Any]) -> None:
+def _write(record: Mapping[str, object]) -> None:
     path = _path()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=_FILE)

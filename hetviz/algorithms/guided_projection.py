@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -201,8 +201,8 @@ class GuidedProjection(BaseEmbedder):
         )
 
     def _chosen(
-        self, bases: Mapping[str, Basis], W: Any, progress: Progress
-    ) -> tuple[int, float, dict[str, Any]]:
+        self, bases: Mapping[str, Basis], W: Sparse, progress: Progress
+    ) -> tuple[int, float, dict[str, object]]:
         """Return the number of axes, the ridge, and what was tried to choose them."""
         n_components, gamma = self.n_components, self.gamma
         if not isinstance(n_components, str) and not isinstance(gamma, str):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
@@ -243,7 +243,7 @@ class HeMap(BaseEmbedder):
             )
         return found
 
-    def _prepared(self, data: HeteroData, name: str, rows: Any) -> tuple[Floats, LinearMap]:
+    def _prepared(self, data: HeteroData, name: str, rows: Ints) -> tuple[Floats, LinearMap]:
         """Return all rows of a dataset, centred and scaled so that the paired ones have size 1."""
         basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
         if isinstance(basis.features, int):

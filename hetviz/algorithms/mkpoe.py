@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -366,7 +366,7 @@ class MKPOE(BaseEmbedder):
             components=components,
         )
 
-    def _diagnostics(self, solved: list[Solution]) -> dict[str, Any]:
+    def _diagnostics(self, solved: list[Solution]) -> dict[str, object]:
         return {
             "view_weights": self.view_weights_,
             "column_weights": {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy.linalg import svd
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Matrix
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import NComponents
 from hetviz.core.spectral.blocks import as_dense
@@ -154,7 +154,7 @@ class PCA(BaseEmbedder):
         view = self._views.get(name)
         if view is None:
             return np.full((len(rows.dataset), self.n_components), np.nan)
-        return view.of(view.basis.of_new(rows.dataset)) @ view.axes
+        return view.of(view.basis.matrix_of(rows.dataset)) @ view.axes
 
 
 @dataclass
@@ -170,7 +170,7 @@ class _View:
     @classmethod
     def fit(cls, data: HeteroData, name: str, standardize: bool, norm: float) -> _View:
         basis = fit_basis(data[name])
-        raw = as_dense(basis.features)
+        raw = as_dense(basis.matrix)
         mean = raw.mean(axis=0)
         spread = raw.std(axis=0)
         varies = spread > 1e-12 * np.abs(raw).max(initial=0.0)
@@ -182,5 +182,5 @@ class _View:
         view.features = view.of(raw)
         return view
 
-    def of(self, raw: Any) -> Floats:
+    def of(self, raw: Matrix) -> Floats:
         return (as_dense(raw) - self.mean) * self.scale

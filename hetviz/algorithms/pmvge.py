@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from hetviz._types import Bools, Floats
+from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
@@ -252,7 +252,7 @@ class PMvGE(BaseEmbedder):
             raise
         return self._done(model, found, names, places)
 
-    def _blocks(self, data: HeteroData, W: Any, progress: Progress) -> list[Block]:
+    def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[Block]:
         blocks = []
         spans = list(data.offsets.items())
         for d, (name, rows) in enumerate(spans):
@@ -266,7 +266,7 @@ class PMvGE(BaseEmbedder):
                     blocks.append(block_of(d, e, part))
         return blocks
 
-    def _added(self, data: HeteroData, name: str, rows: slice, W: Any) -> Any:
+    def _added(self, data: HeteroData, name: str, rows: slice, W: Sparse) -> Sparse | None:
         """Return what stands for links within a dataset, or None."""
         if self.within == "ignored":
             return None
@@ -295,7 +295,13 @@ class PMvGE(BaseEmbedder):
             there.append(mask)
         return there
 
-    def _done(self, model: Objective, found: Trained, names: list[str], places: Any) -> Fit:
+    def _done(
+        self,
+        model: Objective,
+        found: Trained,
+        names: list[str],
+        places: Callable[[Floats], Mapping[str, Floats]],
+    ) -> Fit:
         weights, bias = model.split(found.flat)
         self._model, self._weights = model, dict(zip(names, weights, strict=True))
         self.biases_ = {}

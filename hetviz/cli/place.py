@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import hetviz
+from hetviz._json import records
+from hetviz._types import Scalar
 from hetviz.cli.arguments import Add, add_data
 from hetviz.cli.terminal import progress, show, tell
 from hetviz.errors import ParameterError
@@ -62,7 +65,7 @@ def _place(given: argparse.Namespace) -> int:
     record = {
         "dataset": given.dataset,
         "items": [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict("records")],
-        "neighbours": placed.neighbours.to_dict("records"),
+        "neighbours": records(placed.neighbours),
         "problems": [problem.to_dict() for problem in problems],
         "out": given.out,
     }
@@ -98,18 +101,18 @@ def _fitted(path: Path, data: hetviz.HeteroData) -> Any:
     return model
 
 
-def _safe(cell: Any, escaped: Any) -> Any:
+def _safe(cell: object, escaped: Callable[[str], str]) -> Any:
     return escaped(cell) if isinstance(cell, str) else cell
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Scalar) -> Scalar:
     """Return a value that JSON has."""
     if isinstance(value, bool | str):
         return value
     return None if value is None or value != value else float(value)
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Mapping[str, object]) -> str:
     doubt = "" if row["doubt"] is None else f"doubt {row['doubt']:.2f}"
     near = [f"{k.removeprefix('nearest_')} {v}" for k, v in row.items() if "nearest_" in k and v]
     return f"{row['id']:<20}{doubt:<12}nearest: {', '.join(near)}"

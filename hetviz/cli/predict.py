@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import hetviz
 from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params
@@ -59,7 +58,13 @@ def register(add: Add) -> None:
     add_parameters(labels)
 
 
-def _kind(kinds: Any, name: str, run: Any, words: str, example: str) -> argparse.ArgumentParser:
+def _kind(
+    kinds: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    run: object,
+    words: str,
+    example: str,
+) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = kinds.add_parser(
         name, help=words, description=words, epilog=f"Example: python -m hetviz {example}"
     )
@@ -142,7 +147,7 @@ def _labels(given: argparse.Namespace) -> int:
 
 def _finish(
     given: argparse.Namespace,
-    value: Any,
+    value: object,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     lines: list[str],
@@ -153,7 +158,7 @@ def _finish(
     show(given, value, lines)
 
 
-def _write(file: Path, value: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _write(file: Path, value: object, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from hetviz.io import gate
     from hetviz.io.infer import cells
 
@@ -171,7 +176,7 @@ def _write(file: Path, value: Any, head: Sequence[str], rows: Sequence[Sequence[
         ) from None
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

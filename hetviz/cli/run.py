@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from collections.abc import Mapping
 
 import hetviz
 from hetviz.cli.arguments import Add
@@ -39,7 +39,7 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _same(record: dict[str, Any]) -> list[str]:
+def _same(record: Mapping[str, object]) -> list[str]:
     """Say whether the coordinates are those that the recipe was made with."""
     same = record.get("same_coordinates")
     if same is None:

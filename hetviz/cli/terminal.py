@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.progress import Progress, silent
@@ -29,7 +29,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
     (stream or sys.stdout).write(text + "\n")
 
 
-def show(given: argparse.Namespace, value: Any, lines: Sequence[str]) -> None:
+def show(given: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
     """Write the result: the value where JSON is asked for, else the lines."""
     say(json.dumps(value, indent=2, ensure_ascii=False) if given.json else "\n".join(lines))
 
@@ -48,7 +48,7 @@ def print_error(error: HetvizError, as_json: bool) -> None:
     say(json.dumps(record, indent=2, ensure_ascii=False), sys.stderr)
 
 
-def tell(message: Warning | str, *details: Any, **more: Any) -> None:
+def tell(message: Warning | str, *details: object, **more: object) -> None:
     """Write a warning as a note."""
     say(f"Note: {message}", sys.stderr)
 
@@ -58,7 +58,7 @@ def progress() -> Progress:
     if not sys.stderr.isatty():
         return silent
 
-    def follow(fraction: float, message: str = "", **figures: Any) -> None:
+    def follow(fraction: float, message: str = "", **figures: object) -> None:
         sys.stderr.write(f"\r\x1b[2K{fraction:4.0%} {message}" + "\n" * (fraction >= 1))
         sys.stderr.flush()
 

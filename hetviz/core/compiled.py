@@ -7,7 +7,7 @@ inside functions, by the worker.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
@@ -39,7 +39,7 @@ def compiled_loosely(function: F) -> F:
     return _compiled(function, {"fastmath": True, "inline": "always"})
 
 
-def _compiled(function: F, more: dict[str, Any]) -> F:
+def _compiled(function: F, more: Mapping[str, object]) -> F:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
     try:
         kernel: F = numba.njit(cache=True, **options)(function)
@@ -70,7 +70,7 @@ class Team:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def each(
-        self, chunks: Sequence[tuple[Any, ...]], kernel: Callable[..., Any], *args: Any
+        self, chunks: Sequence[tuple[int, ...]], kernel: Callable[..., object], *args: object
     ) -> None:
         """Call ``kernel(*chunk, *args)`` for every chunk, in any order."""
         if self._pool is None:

@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?:18|19|20)\d\d")
 def methods_paragraph(
     data: HeteroData,
     card: MethodCard,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     versions: Mapping[str, str],
     kinds: Mapping[str, Any],

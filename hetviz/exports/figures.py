@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hetviz._types import JsonObject
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.plots.colour import Colouring, colour_options, colouring
@@ -56,7 +57,7 @@ class FigureSettings:
             allowed = ", ".join(map(repr, NAMES))
             raise ParameterError(f"names = {self.names!r}; it must be one of {allowed}.")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the settings that are not None, JSON-ready."""
         found = {key: value for key, value in asdict(self).items() if value is not None}
         return found | {"hidden": list(self.hidden)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._moved import current_module
-from hetviz._types import Array
+from hetviz._types import Array, JsonObject
 from hetviz.data import Dataset
 from hetviz.errors import DataError, HetvizError, Problem
 
@@ -45,7 +45,7 @@ class Writer:
         # Holds alive what is known by its id.
         self._held: list[Any] = []
 
-    def value(self, value: Any, where: str) -> Any:
+    def value(self, value: object, where: str) -> Any:
         """Return a value as JSON.
 
         Raises
@@ -67,7 +67,7 @@ class Writer:
             self.objects[number] = self._object(value, where)
         return {"ref": self._known[id(value)]}
 
-    def _object(self, value: Any, where: str) -> dict[str, Any]:
+    def _object(self, value: object, where: str) -> JsonObject:
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if isinstance(value, (sp.csr_array, sp.csr_matrix)):
@@ -90,7 +90,7 @@ class Writer:
                 return {group.__name__: [self.value(one, where) for one in ordered]}
         return self._instance(value, where)
 
-    def _array(self, value: Array, where: str) -> dict[str, Any]:
+    def _array(self, value: Array, where: str) -> JsonObject:
         frozen = not value.flags.writeable
         if value.dtype == object:
             cells = [self.value(cell, where) for cell in value.ravel().tolist()]
@@ -98,7 +98,7 @@ class Writer:
         self.arrays.append(value)
         return {"array": len(self.arrays) - 1, "frozen": frozen}
 
-    def _instance(self, value: Any, where: str) -> dict[str, Any]:
+    def _instance(self, value: object, where: str) -> JsonObject:
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         if not _is_ours(kind.__module__) or "<" in kind.__qualname__:
@@ -129,11 +129,13 @@ class Reader:
         Gives the array of a number.
     """
 
-    def __init__(self, objects: list[Any], arrays: Callable[[int], Array]) -> None:
+    def __init__(
+        self, objects: Sequence[Mapping[str, Any]], arrays: Callable[[int], Array]
+    ) -> None:
         self._objects, self._arrays = objects, arrays
         self._made: dict[int, Any] = {}
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> Any:
         """Return a value.
 
         Raises
@@ -154,7 +156,7 @@ class Reader:
             self._made[number] = self._object(self._objects[number], number)
         return self._made[number]
 
-    def _object(self, entry: Mapping[str, Any], number: int) -> Any:
+    def _object(self, entry: Mapping[str, Any], number: int) -> object:
         if "class" in entry:
             return self._instance(entry, number)
         if "array" in entry:
@@ -182,7 +184,7 @@ class Reader:
                 return make(self.value(one) for one in entry[make.__name__])
         raise damaged("an entry is of no known kind")
 
-    def _instance(self, entry: Mapping[str, Any], number: int) -> Any:
+    def _instance(self, entry: Mapping[str, Any], number: int) -> object:
         kind = _class(str(entry["class"]))
         if "saved" in entry:
             return kind.restored(self.value(entry["saved"]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats, Ints
-from hetviz.data import Embedding, HeteroData
+from hetviz._types import Floats, Ints, JsonObject
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
 from hetviz.plots.colour import Colouring, number_range, spoken
@@ -110,7 +109,7 @@ def _content(
     frame: Frame,
     hidden: Collection[str],
     picture_bytes: int,
-) -> dict[str, Any]:
+) -> JsonObject:
     layers = [name for name in data.datasets if name not in hidden]
     place = {name: k for k, name in enumerate(data.datasets)}
     starts = np.array([span.start for span in data.offsets.values()])
@@ -161,7 +160,7 @@ def _content(
     }
 
 
-def _palette(theme: Theme) -> dict[str, Any]:
+def _palette(theme: Theme) -> JsonObject:
     token = tokens(theme)
     texts = [text_colour(colour, theme) for colour in token.categories]
     return {"ghost": token.ghost, "colours": list(token.categories), "texts": texts}
@@ -189,7 +188,7 @@ def _names(
     points: Floats,
     frame: Frame,
     scale: float,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     found = []
     rows = rows[frame.inside(points[rows])]
     at, code = points[rows], colours.code[rows]
@@ -224,7 +223,7 @@ def _facts(data: HeteroData, layers: Collection[str]) -> dict[str, list[list[lis
     return found
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, pd.Timestamp):
@@ -233,7 +232,7 @@ def _said(value: Any) -> str:
 
 
 def _pictures(
-    parts: list[Any],
+    parts: Sequence[Dataset],
     owner: Ints,
     local: Ints,
     order: Ints,

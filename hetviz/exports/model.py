@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from hetviz._types import Array
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.errors import HetvizError
@@ -106,7 +106,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     if _GRAPH not in archive.names():
         raise damaged(f"{name} holds no {_GRAPH}")
 
-    def array(number: int) -> Any:
+    def array(number: int) -> Array:
         # A copy of its own: what is read from bytes cannot be written to.
         stored = io.BytesIO(archive.read(f"{number}.npy"))
         return np.array(np.load(stored, allow_pickle=False))

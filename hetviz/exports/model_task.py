@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
@@ -21,7 +20,7 @@ MOST_BYTES = 50 * limits.MB
 def fit_model(
     data: HeteroData,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold_out: float,
     progress: Progress,

@@ -7,8 +7,8 @@ import hashlib
 import html
 import json
 from functools import cache
+from os import PathLike
 from pathlib import Path
-from typing import Any
 
 _ASSETS = Path(__file__).parent / "assets"
 # What a picture may be by its first bytes.
@@ -31,7 +31,7 @@ def esc(text: object) -> str:
     return html.escape(str(text))
 
 
-def page(title: str, body: str, css: str, script: str = "", data: Any = None) -> str:
+def page(title: str, body: str, css: str, script: str = "", data: object = None) -> str:
     """Return a page.
 
     Parameters
@@ -69,7 +69,7 @@ def page(title: str, body: str, css: str, script: str = "", data: Any = None) ->
     )
 
 
-def picture_address(media: Any) -> str | None:
+def picture_address(media: bytes | str | PathLike[str] | None) -> str | None:
     """Return a picture as an address that holds it, or None where it is none."""
     if media is None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pprint import pformat
-from typing import Any
 
 from hetviz._version import __version__
 from hetviz.data import HeteroData
@@ -23,7 +22,7 @@ def recipe_zip(
     run: Run,
     *,
     sha256: str = "",
-    figures: Mapping[str, Any] | None = None,
+    figures: Mapping[str, object] | None = None,
     title: str = "",
 ) -> bytes:
     """Return a zip with all that is needed to make a map again.
@@ -60,7 +59,7 @@ def recipe_zip(
     return zipped(found)
 
 
-def script_text(run: Run, figures: Mapping[str, Any] | None = None) -> str:
+def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:
     """Return a Python script that makes the map and its figure again from the folder beside it."""
     drawn = {key: value for key, value in (figures or {}).items() if value not in ("", None, [])}
     plain = not run.weights and run.only is None and not run.hold_out

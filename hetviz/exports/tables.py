@@ -211,7 +211,7 @@ def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) 
     if form != "csv":
         raise ParameterError(f"form = {form!r}; it must be one of {', '.join(TABLE_FORMS)}.")
 
-    def cell(value: Any) -> str:
+    def cell(value: object) -> str:
         if value is None or (isinstance(value, float) and np.isnan(value)):
             return ""
         if isinstance(value, float):

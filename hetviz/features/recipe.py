@@ -146,7 +146,7 @@ def made_features(
 def transform_features(
     dataset: Dataset,
     rows: pd.DataFrame,
-    media: Sequence[Any] | None = None,
+    media: Sequence[object] | None = None,
     *,
     vectors: Matrix | Array | None = None,
     problems: list[Problem] | None = None,
@@ -258,7 +258,7 @@ def _refuse_unfit(where: str, dataset: Dataset, columns: Options, text_model: st
 
 
 def _own_vectors(
-    where: str, dataset: Dataset, recipe: Mapping[str, Any], fields: Mapping[str, Any]
+    where: str, dataset: Dataset, recipe: Mapping[str, Any], fields: Mapping[str, object]
 ) -> tuple[dict[str, Any], Matrix, tuple[str, ...]] | None:
     """Return the step of the vectors that came with a dataset, the vectors as weighed, names."""
     old = next((step for step in recipe["columns"] if step["kind"] == "vectors"), None)
@@ -293,7 +293,7 @@ def _own_vectors(
     return step, V * step["factors"][0], names
 
 
-def _beside(V: Any, X: Floats | None) -> Matrix:
+def _beside(V: Matrix, X: Floats | None) -> Matrix:
     """Return own vectors with the other features behind them; sparse ones stay sparse."""
     if is_sparse(V):
         return sp.csr_array(V if X is None else sp.hstack([V, sp.csr_array(X)], format="csr"))
@@ -310,7 +310,7 @@ def _share_again(steps: list[dict[str, Any]], X: Matrix) -> None:
         at += width
 
 
-def _total_variance(X: Any) -> float:
+def _total_variance(X: Matrix) -> float:
     if not X.shape[0]:
         return 0.0
     if is_sparse(X):

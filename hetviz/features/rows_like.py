@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Matrix, Sparse, is_sparse
+from hetviz._types import Floats, Matrix, Sparse, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import VECTORS
@@ -21,7 +21,7 @@ def rows_like(
     dataset: Dataset,
     ids: Sequence[str],
     rows: pd.DataFrame,
-    media: Sequence[Any] | None = None,
+    media: Sequence[object] | None = None,
     problems: list[Problem] | None = None,
 ) -> Dataset:
     """Return new rows of a dataset, with the features that it has.
@@ -100,9 +100,7 @@ def with_rows(dataset: Dataset, new: Dataset) -> Dataset:
     return replace(dataset, ids=ids, X=X, table=table, media=media)
 
 
-def _as_given(
-    where: str, dataset: Dataset, rows: pd.DataFrame, problems: list[Problem]
-) -> np.ndarray[Any, Any]:
+def _as_given(where: str, dataset: Dataset, rows: pd.DataFrame, problems: list[Problem]) -> Floats:
     """Return features of columns that are named as the features; what is missing is the mean."""
     names = list(dataset.feature_names or ())
     missing = [name for name in names if name not in rows.columns]
@@ -124,7 +122,7 @@ def _as_given(
 
 def _numbers(
     where: str, rows: pd.DataFrame, names: Sequence[str], problems: list[Problem]
-) -> np.ndarray[Any, Any]:
+) -> Floats:
     columns = []
     for name in names:
         given = rows[name] if name in rows.columns else pd.Series([None] * len(rows), dtype=object)

@@ -117,7 +117,7 @@ class Choice:
             found |= self.asked.get(name, {})
         return found
 
-    def why_not(self, name: str, kind: str, fields: Mapping[str, Any]) -> str | None:
+    def why_not(self, name: str, kind: str, fields: Mapping[str, object]) -> str | None:
         """Return why a column is not used, for people; None where it is."""
         if kind in _NEVER:
             return _WHY[kind]
@@ -128,7 +128,7 @@ class Choice:
         kept_out = self._kept_out(name)
         return _WHY.get(kind) if kept_out is None else kept_out
 
-    def is_told(self, name: str, fields: Mapping[str, Any]) -> bool:
+    def is_told(self, name: str, fields: Mapping[str, object]) -> bool:
         """Whether notes on a column are of interest."""
         return bool(fields.get("use")) or self._kept_out(name) is None
 
@@ -178,7 +178,7 @@ def no_column(where: str, name: str, table: pd.DataFrame, severity: str) -> Prob
 
 
 def column_notes(
-    where: str, column: Column, fields: Mapping[str, Any], asked: bool, decimal: str
+    where: str, column: Column, fields: Mapping[str, object], asked: bool, decimal: str
 ) -> list[Problem]:
     """Return what was left out or filled in of a column, and why.
 
@@ -270,7 +270,7 @@ def fit(
     known: Mapping[str, Column] | None = None,
     options: Options | None = None,
     text_model: str = "words",
-    media: Sequence[Any] | None = None,
+    media: Sequence[object] | None = None,
 ) -> TableFeatures:
     r"""Make features from the columns of a table.
 
@@ -413,7 +413,7 @@ class _Fitting:
             None if lacks else text_of(cell) for cell, lacks in zip(cells, lacking, strict=True)
         ]
 
-    def _step(self, entry: dict[str, Any], fields: Mapping[str, Any], values: Any) -> None:
+    def _step(self, entry: dict[str, Any], fields: Mapping[str, object], values: object) -> None:
         name, kind = str(entry["column"]), str(entry["kind"])
         step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
         if kind in ("number", "date"):
@@ -439,7 +439,7 @@ class _Fitting:
         self.steps.append(step)
         self.names += blocks.names(step)
 
-    def pictures(self, media: Sequence[Any]) -> None:
+    def pictures(self, media: Sequence[object]) -> None:
         """Make features of the pictures of the rows."""
         fields = self.choice.fields([PICTURES])
         lacking = sum(one is None for one in media)
@@ -518,7 +518,7 @@ def words(name: str, cells: pd.Series, levels: frozenset[str]) -> list[str | Non
     return [_text(cell, as_text, levels) for cell in cells.tolist()]
 
 
-def text_of(cell: Any) -> str:
+def text_of(cell: object) -> str:
     """Return a cell as text; a whole number has no decimals."""
     if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
         value = float(cell)
@@ -543,13 +543,13 @@ def _lacks(cell: Any) -> bool:
     return cell is None or bool(pd.isna(cell))
 
 
-def _unusable(cell: Any, decimal: str) -> bool:
+def _unusable(cell: object, decimal: str) -> bool:
     if isinstance(cell, int | float | np.number):
         return not abs(float(cell)) <= LARGEST
     return why_unusable(str(cell), decimal) is not None
 
 
-def _number(cell: Any, decimal: str) -> float | None:
+def _number(cell: object, decimal: str) -> float | None:
     if isinstance(cell, bool | np.bool_):
         return None
     if isinstance(cell, int | float | np.number):
@@ -557,13 +557,13 @@ def _number(cell: Any, decimal: str) -> float | None:
     return number(str(cell), decimal)
 
 
-def _day(cell: Any) -> float | None:
+def _day(cell: object) -> float | None:
     column = infer("", pd.Series([cell]))
     is_date = column.kind in ("number", "constant") and column.values.dtype != object
     return float(column.values[0]) if is_date and np.isfinite(column.values[0]) else None
 
 
-def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> Floats:
+def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
     """Make the same features from the rows of another table.
 
     Parameters
@@ -591,9 +591,9 @@ def transform(recipe: Mapping[str, Any], table: pd.DataFrame) -> Floats:
 
 
 def transform_gently(
-    recipe: Mapping[str, Any],
+    recipe: Mapping[str, object],
     table: pd.DataFrame,
-    media: Sequence[Any] | None,
+    media: Sequence[object] | None,
     problems: list[Problem],
 ) -> Floats:
     """Make the same features; what does not fit counts as missing, and is told in `problems`.
@@ -613,7 +613,7 @@ def transform_gently(
 def _given(
     step: Mapping[str, Any],
     table: pd.DataFrame,
-    media: Sequence[Any] | None,
+    media: Sequence[object] | None,
     problems: list[Problem],
 ) -> Any:
     kind = step["kind"]
@@ -639,7 +639,7 @@ def _given(
     return texts
 
 
-def _unknown(step: Mapping[str, Any], texts: list[str | None]) -> list[Problem]:
+def _unknown(step: Mapping[str, object], texts: list[str | None]) -> list[Problem]:
     found = categories.unknown(step, texts)
     if not found:
         return []

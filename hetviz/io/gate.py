@@ -13,7 +13,6 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 from hetviz.errors import DataError, Problem
 from hetviz.io import limits
@@ -77,7 +76,7 @@ _MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml")
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
-def refusal(code: str, where: str, what: str, value: Any = "", remedy: str = "") -> DataError:
+def refusal(code: str, where: str, what: str, value: object = "", remedy: str = "") -> DataError:
     """Return an error with one problem."""
     return DataError(Problem(code, where, what, str(value), remedy))
 

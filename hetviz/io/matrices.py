@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Array, Bools, Floats, Ints, Matrix, is_sparse
+from hetviz._types import Array, Bools, Floats, Ints, Matrix, Reals, is_sparse
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns.types import numbers
 from hetviz.io import gate, limits
@@ -96,7 +95,7 @@ def _is_kernel(X: Floats, rounding: float) -> bool:
     return True
 
 
-def as_said(where: str, X: Any, said: str | None, rounding: float = 0.0) -> str:
+def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> str:
     """Return what the user says a matrix is, after checking it, or what it is recognised as.
 
     Raises
@@ -325,7 +324,7 @@ def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
     )
 
 
-def _square(values: Any, take: Ints) -> Any:
+def _square(values: Reals | None, take: Ints) -> Reals | None:
     return None if values is None else values[np.ix_(take, take)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Frame:
     layout: bytes
 
 
-def packed(layout: Callable[[], Any] | Any) -> bytes:
+def packed(layout: Callable[[], object] | object) -> bytes:
     """Return the first two columns of a layout as the bytes of a `Frame`.
 
     Parameters

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from hetviz.errors import Cancelled
 from hetviz.jobs.frames import packed
@@ -27,7 +26,7 @@ class InlineRunner(Book):
         owner: str,
         title: str,
         task: Task,
-        note: Mapping[str, Any] | None = None,
+        note: Mapping[str, object] | None = None,
         id: str | None = None,
     ) -> str:
         """Run the task and return the job's id; the job is over by then."""
@@ -39,7 +38,7 @@ class InlineRunner(Book):
         began = time.monotonic()
         self._change(id, state="running", ahead=0)
 
-        def progress(fraction: float, message: str = "", **figures: Any) -> None:
+        def progress(fraction: float, message: str = "", **figures: object) -> None:
             if id in self._stopped:
                 raise Cancelled("Stopped.")
             left = seconds_left(fraction, time.monotonic() - began)

@@ -7,9 +7,9 @@ arguments, so that another process can run it as well as a thread of this one.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError
@@ -36,7 +36,7 @@ class Task:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @one_thread()
-    def run(self, progress: Progress) -> Any:
+    def run(self, progress: Progress) -> object:
         """Make the call and return what it returns."""
         module, _, name = self.function.partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
@@ -105,7 +105,7 @@ class Runner(Protocol):
         owner: str,
         title: str,
         task: Task,
-        note: Mapping[str, Any] | None = None,
+        note: Mapping[str, object] | None = None,
         id: str | None = None,
     ) -> str:
         """Queue a task and return the job's id, which the caller may choose (a new one)."""
@@ -139,9 +139,9 @@ def seconds_left(fraction: float, elapsed: float) -> float | None:
     return elapsed * (1.0 - fraction) / fraction
 
 
-def as_parts(told: Iterable[Sequence[Any]]) -> tuple[PartOfJob, ...]:
+def as_parts(told: object) -> tuple[PartOfJob, ...]:
     """Return the parts that a task told of (title, fraction, state), in their plain form."""
     return tuple(
         (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
-        for title, fraction, state in told
+        for title, fraction, state in cast("Iterable[PartOfJob]", told)
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from hetviz.plots.palette import Theme, tokens
 
 
-def plain_layout(theme: Theme, height: int, margin: Mapping[str, int]) -> dict[str, Any]:
+def plain_layout(theme: Theme, height: int, margin: Mapping[str, int]) -> dict[str, object]:
     """Return a Plotly layout of that height in pixels."""
     token = tokens(theme)
     return {

@@ -150,7 +150,7 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
     return figure
 
 
-def weights_alt(weights: Mapping[str, Sequence[Any]]) -> str:
+def weights_alt(weights: Mapping[str, Sequence[object]]) -> str:
     """Say in words what the lines show."""
     last = dict(zip(weights["source"], weights["weight"], strict=True))
     parts = [f"{source} {value:.2f}" for source, value in last.items()]
@@ -201,7 +201,7 @@ def doubt_figure(
     starts = np.cumsum([0, *(len(Y) for Y in embedding.coordinates.values())])
     symbol = shape_of(int(np.searchsorted(starts, at[0], side="right")) - 1)[0] if len(at) else None
 
-    def dots(chosen: Bools, colour: Any, name: str) -> None:
+    def dots(chosen: Bools, colour: object, name: str) -> None:
         extra = {"colorscale": NUMBERS} if not classes else {}
         figure.add_scattergl(
             x=points[at[chosen], 0],
@@ -239,7 +239,7 @@ def _class_names(
     figure: go.Figure,
     points: Floats,
     at: Ints,
-    labels: Sequence[Any],
+    labels: Sequence[object],
     classes: Sequence[str],
     there: Bools,
     theme: Theme,

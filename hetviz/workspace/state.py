@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,8 @@ from hetviz.data.edits.stating import without_sets
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.runs.cluster.codes import cluster_frame
+
+T = TypeVar("T")
 
 SHIPPED = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")
@@ -68,7 +70,7 @@ class Run:
         `fingerprint` replaces its own if given; `kinds` leads from old keys of kinds to new ones.
         """
 
-        def moved(mapping: Mapping[str, Any]) -> dict[str, Any]:
+        def moved(mapping: Mapping[str, T]) -> dict[str, T]:
             return {(new if name == old else name): value for name, value in mapping.items()}
 
         embedding = replace(
@@ -222,7 +224,7 @@ class Clustering:
     def renamed(self, old: str, new: str) -> Clustering:
         """Return the clusters with a dataset renamed."""
 
-        def moved(mapping: Mapping[str, Any]) -> dict[str, Any]:
+        def moved(mapping: Mapping[str, T]) -> dict[str, T]:
             return {(new if name == old else name): value for name, value in mapping.items()}
 
         return replace(self, codes=moved(self.codes), ids=moved(self.ids))

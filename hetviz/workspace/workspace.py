@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from hetviz._types import JsonObject
 from hetviz.data.model.checks import frozen, global_rows
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.command import Command, Context, from_dict
@@ -114,7 +115,7 @@ class Workspace:
 
     @classmethod
     def replay(
-        cls, log: Iterable[Mapping[str, Any]], blobs: BlobStore, lost: Collection[int] = ()
+        cls, log: Iterable[Mapping[str, object]], blobs: BlobStore, lost: Collection[int] = ()
     ) -> Workspace:
         """Return the workspace that `log` leads to.
 
@@ -217,7 +218,7 @@ class Workspace:
         self,
         *,
         selection: ArrayLike | None = None,
-        camera: Mapping[str, Any] | None = None,
+        camera: Mapping[str, object] | None = None,
         groups: Mapping[str, ArrayLike] | None = None,
         heard: int | None = None,
     ) -> None:
@@ -296,7 +297,7 @@ class Workspace:
             target.append((command, before))
             return self.state
 
-    def _commit(self, entry: dict[str, Any], after: State) -> None:
+    def _commit(self, entry: JsonObject, after: State) -> None:
         # First on the disk: what is seen to be done has been kept.
         if self._journal is not None:
             self._journal.append(entry)
@@ -312,7 +313,7 @@ class Workspace:
         # Undone and lost runs count as well, so that an id never comes to mean another run.
         self._n_runs += isinstance(command, (RecordRun, KeepFindings))
 
-    def _again(self, entry: Mapping[str, Any]) -> None:
+    def _again(self, entry: Mapping[str, object]) -> None:
         at = str(entry.get("at", ""))
         if entry["op"] == UNDO:
             self._step(self._past, self._future, UNDO, at)
@@ -345,7 +346,7 @@ class Workspace:
             # More than any browser has heard of, even from a run whose last number was not kept.
             self.selection_version = max(version + 1, int(time.time()))
 
-    def _pass_over(self, entry: Any) -> None:
+    def _pass_over(self, entry: object) -> None:
         """Keep the place of an entry that cannot be replayed; the state stays as it is."""
         plain = dict(entry) if isinstance(entry, Mapping) else {"op": _Lost.op}
         self._lost.add(len(self.log))
@@ -376,7 +377,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _told(entry: Any, error: Exception) -> str:
+def _told(entry: object, error: Exception) -> str:
     op = entry.get("op") if isinstance(entry, Mapping) else None
     step = str(op).replace("-", " ") if op else "a step that cannot be read"
     reason = str(error) if isinstance(error, HetvizError) else "Its line in the journal is damaged."

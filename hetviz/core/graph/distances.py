@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints, is_sparse
+from hetviz._types import Array, Floats, Ints, Matrix, Reals, is_sparse
 
 _ENTRIES = 4_000_000
 
@@ -38,7 +38,7 @@ class Space(Protocol):
 class FeatureSpace:
     """Squared Euclidean distances among the rows of X, (n, d) dense or CSR."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Matrix) -> None:
         if is_sparse(X):
             self._X: Any = sp.csr_array(X)
             self._size = np.asarray(self._X.multiply(self._X).sum(axis=1)).ravel()
@@ -77,7 +77,7 @@ class FeatureSpace:
 class DistanceSpace:
     """The squared entries of a distance matrix (n, n)."""
 
-    def __init__(self, D: Any) -> None:
+    def __init__(self, D: Reals) -> None:
         self._D = D
         self.n = D.shape[0]
 
@@ -94,7 +94,7 @@ class DistanceSpace:
 class KernelSpace:
     """Squared distances in the feature space of a kernel matrix (n, n)."""
 
-    def __init__(self, K: Any) -> None:
+    def __init__(self, K: Reals) -> None:
         self._K = K
         self._size = np.asarray(K.diagonal(), dtype=np.float64)
         self.n = len(self._size)
@@ -140,23 +140,30 @@ class CrossSpace:
         return total
 
 
-def cross_squared_distances(A: Any, B: Any) -> Floats:
+def _squared_lengths(X: Matrix) -> Array:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def cross_squared_distances(A: Matrix, B: Matrix) -> Floats:
     """Return squared distances between the rows of A (m, d) and of B (n, d), dense or CSR.
 
     Shape (m, n); exactly 0 where two rows are equal. O(m n d).
     """
+    left: Matrix
+    right: Matrix
     if is_sparse(A) or is_sparse(B):
-        A, B = sp.csr_array(A), sp.csr_array(B)
-        sizes = [np.asarray(M.multiply(M).sum(axis=1)).ravel() for M in (A, B)]
-        D = np.add.outer(*sizes) - 2.0 * (A @ B.T).toarray()
+        left, right = sp.csr_array(A), sp.csr_array(B)
     else:
         centre = np.asarray(B, dtype=np.float64).mean(axis=0)
-        A, B = A - centre, B - centre
-        sizes = [np.einsum("ij,ij->i", M, M) for M in (A, B)]
-        D = np.add.outer(*sizes) - 2.0 * (A @ B.T)
+        left, right = A - centre, B - centre
+    sizes = [_squared_lengths(M) for M in (left, right)]
+    product = left @ right.T
+    D = np.add.outer(*sizes) - 2.0 * (product.toarray() if is_sparse(product) else product)
     # cancellation leaves a trace of rounding where rows are equal or nearly so
     rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
     for i, j in zip(rows, columns, strict=True):
-        difference = A[[i]] - B[[j]]
-        D[i, j] = (difference.multiply(difference) if is_sparse(A) else difference**2).sum()
+        gap = left[[i]] - right[[j]]
+        D[i, j] = (gap.multiply(gap) if is_sparse(gap) else gap**2).sum()
     return np.asarray(np.maximum(D, 0.0))

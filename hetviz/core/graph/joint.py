@@ -208,17 +208,17 @@ def joint_affinities(
     return Joint(P, beta, within, across)
 
 
-def _within(P: Any, W: Any, apart: Any) -> Any:
+def _within(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
     if P is None and not W.nnz:
         return None
-    guided = with_guidance(P, W) if W.nnz else P
+    guided = P if P is not None and not W.nnz else with_guidance(P, W)
     if apart.nnz:
         guided = sp.csr_array(guided - guided.multiply(apart))
         guided.eliminate_zeros()
     return symmetric_affinities(guided)
 
 
-def _reach(W: Any, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
+def _reach(W: Sparse, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
     """Return n_d n_e to the exponent, times the share of rows that the block touches."""
     pairs = float(sizes[d]) * float(sizes[e])
     if balance.printed:

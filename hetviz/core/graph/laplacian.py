@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,27 +25,27 @@ class SignedGraph:
     """
 
     positive: Sparse
-    negative: Any
+    negative: Sparse
 
     @classmethod
-    def split(cls, W: Any, *, symmetric: bool = False) -> SignedGraph:
+    def split(cls, W: Sparse, *, symmetric: bool = False) -> SignedGraph:
         """Symmetrise W as (W + W') / 2 unless it is, drop its diagonal, and split it by sign."""
-        W = sp.csr_array(W, dtype=np.float64)
+        W = sp.csr_array(W).astype(np.float64, copy=False)
         if symmetric and (W.data > 0).all() and not W.diagonal().any():
             return cls(W, sp.csr_array(W.shape))
-        W = W.tocoo() if symmetric else ((W + W.T) / 2).tocoo()
-        off_diagonal = W.coords[0] != W.coords[1]
-        rows, columns = W.coords[0][off_diagonal], W.coords[1][off_diagonal]
-        values = W.data[off_diagonal]
+        entries = W.tocoo() if symmetric else ((W + W.T) / 2).tocoo()
+        off_diagonal = entries.coords[0] != entries.coords[1]
+        rows, columns = (ends[off_diagonal] for ends in entries.coords)
+        values = entries.data[off_diagonal]
 
-        def part(keep: Bools, sign: float) -> Any:
-            entries = (sign * values[keep], (rows[keep], columns[keep]))
-            return sp.csr_array(entries, shape=W.shape)
+        def part(keep: Bools, sign: float) -> Sparse:
+            kept = (sign * values[keep], (rows[keep], columns[keep]))
+            return sp.csr_array(kept, shape=W.shape)
 
         return cls(part(values > 0, 1.0), part(values < 0, -1.0))
 
     @property
-    def absolute(self) -> Any:
+    def absolute(self) -> Sparse:
         """|W| = W+ + W-: csr_array of shape (n, n)."""
         return self.positive + self.negative if self.negative.nnz else self.positive
 
@@ -65,13 +64,13 @@ class SignedGraph:
         """|D| = D+ + D-: shape (n,)."""
         return self.positive_degrees + self.negative_degrees
 
-    def positive_laplacian(self) -> Any:
+    def positive_laplacian(self) -> Sparse:
         """L+ = D+ - W+, positive semi-definite: csr_array of shape (n, n)."""
-        return (sp.diags_array(self.positive_degrees) - self.positive).tocsr()
+        return sp.csr_array(sp.diags_array(self.positive_degrees) - self.positive)
 
-    def negative_laplacian(self) -> Any:
+    def negative_laplacian(self) -> Sparse:
         """L- = D- - W-, positive semi-definite: csr_array of shape (n, n)."""
-        return (sp.diags_array(self.negative_degrees) - self.negative).tocsr()
+        return sp.csr_array(sp.diags_array(self.negative_degrees) - self.negative)
 
     def restrict(self, rows: Ints) -> SignedGraph:
         """Return the graph induced on `rows`."""
@@ -112,6 +111,6 @@ def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-def row_components(W: Any) -> Ints:
+def row_components(W: Sparse) -> Ints:
     """Return the component number of each row of the graph W: shape (n,)."""
     return np.asarray(connected_components(W, directed=False)[1], dtype=np.int64)

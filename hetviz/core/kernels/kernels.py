@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 from scipy.spatial.distance import pdist
 
-from hetviz._types import Floats, Ints, Matrix
+from hetviz._types import Floats, Ints, Matrix, Reals
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
@@ -39,7 +39,7 @@ def squared_distances(X: Floats, Y: Floats) -> Floats:
     return np.maximum(D, 0.0, out=D)
 
 
-def median_bandwidth(X: Any, random_state: int = 0) -> float:
+def median_bandwidth(X: Matrix, random_state: int = 0) -> float:
     """Return the median distance between rows, the usual bandwidth of a Gaussian kernel.
 
     Above 1,000 rows the median is over a seeded sample of 1,000 rows. Where more than half of
@@ -59,11 +59,11 @@ def median_bandwidth(X: Any, random_state: int = 0) -> float:
 class Kernel(Protocol):
     """A positive semi-definite function of two rows."""
 
-    def __call__(self, X: Any, Y: Any) -> Floats:
+    def __call__(self, X: Matrix, Y: Matrix) -> Floats:
         """Return the kernel values between rows: shape (n_x, n_y)."""
         ...
 
-    def diagonal(self, X: Any) -> Floats:
+    def diagonal(self, X: Matrix) -> Floats:
         """Return the kernel value of each row with itself: shape (n_x,)."""
         ...
 
@@ -72,10 +72,10 @@ class Kernel(Protocol):
 class LinearKernel:
     """k(x, y) = x'y."""
 
-    def __call__(self, X: Any, Y: Any) -> Floats:
+    def __call__(self, X: Matrix, Y: Matrix) -> Floats:
         return as_dense(X @ Y.T)
 
-    def diagonal(self, X: Any) -> Floats:
+    def diagonal(self, X: Matrix) -> Floats:
         return np.asarray((X * X).sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -91,12 +91,12 @@ class RbfKernel:
                 f"rbf kernel: bandwidth = {self.bandwidth!r}; it must be a number above 0."
             )
 
-    def __call__(self, X: Any, Y: Any) -> Floats:
+    def __call__(self, X: Matrix, Y: Matrix) -> Floats:
         D = squared_distances(as_dense(X), as_dense(Y))
         D *= -0.5 / self.bandwidth**2
         return np.exp(D, out=D)
 
-    def diagonal(self, X: Any) -> Floats:
+    def diagonal(self, X: Matrix) -> Floats:
         return np.ones(X.shape[0])
 
 
@@ -207,7 +207,7 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
     return KernelMap(landmarks[fitted.landmarks], fitted.projection)
 
 
-def symmetric_kernel(K: Any, where: str = "kernel") -> Floats:
+def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
     """Check a precomputed kernel matrix and make it exactly symmetric.
 
     Raises

@@ -5,7 +5,7 @@ q_ij = (1 + |y_i - y_j|^2)^-1 / Z,      gradient_i = 4 sum_j (p_ij - q_ij) (y_i 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints
+from hetviz._types import Array, Floats, Ints, Real, Sparse
 from hetviz.errors import HetvizError
 from hetviz.progress import Progress, silent
 
@@ -125,7 +125,7 @@ class Layout:
 
     def __init__(
         self,
-        P: Any,
+        P: Sparse,
         Y: Floats,
         *,
         apart: Apart = NO_PAIRS,
@@ -181,7 +181,12 @@ class Layout:
         both = np.column_stack([self._x, self._y]).astype(np.float64)
         return both[:, : self.n_components]
 
-    def run(self, phases: Sequence[Phase], progress: Progress = silent, layout: Any = None) -> None:
+    def run(
+        self,
+        phases: Sequence[Phase],
+        progress: Progress = silent,
+        layout: Callable[[Floats], object] | None = None,
+    ) -> None:
         """Go through the phases, reporting several times a second.
 
         Parameters
@@ -297,11 +302,11 @@ class Layout:
             self._grid(self._x, self._y, self._push)
             each(self._chunks, kernels.attraction, *self._points, *self._graph, self._pull)
 
-    def _keep_apart(self, force: Array, reach: Any) -> None:
+    def _keep_apart(self, force: Array, reach: Real) -> None:
         self._kernels.push_apart(*self._points, *self._pairs, force, reach, self._pull)
 
 
-def _cut(ends: Any, count: int) -> list[tuple[int, int]]:
+def _cut(ends: Array, count: int) -> list[tuple[int, int]]:
     """Cut rows into about equal shares of work, `ends` being the work before each row."""
     at = np.searchsorted(ends, np.linspace(0, ends[-1], count + 1))
     cuts = np.unique([0, *at[1:-1], len(ends) - 1])

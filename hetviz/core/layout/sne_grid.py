@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.fft
 
-from hetviz._types import Array, Floats
+from hetviz._types import Array, Floats, Real
 from hetviz.core.compiled import Team, compiled
 
 COARSEST, FINEST = 0.5, 0.12
@@ -19,7 +18,7 @@ _MARGIN = 4
 
 
 @compiled
-def _weights(t: Any, one: Any) -> tuple[Any, Any, Any, Any]:
+def _weights(t: Real, one: Real) -> tuple[Real, Real, Real, Real]:
     """Return the values of the four cubic B-splines over a cell at t in [0, 1)."""
     u = one - t
     two = one + one

@@ -6,18 +6,16 @@ a literal would turn single into double precision.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from hetviz._types import Array
+from hetviz._types import Array, Real
 from hetviz.core.compiled import compiled
 
 _ROWS = 128
 
 
 @compiled
-def repulsion(start: int, stop: int, x: Array, y: Array, one: Any, out: Array) -> None:
+def repulsion(start: int, stop: int, x: Array, y: Array, one: Real, out: Array) -> None:
     """Write, for rows start to stop, sums over j of q^2 (x_i - x_j), q^2 (y_i - y_j) and q.
 
     q = 1 / (1 + d^2); out has shape (3, n). O(n) per row.
@@ -46,7 +44,7 @@ def attraction(
     stop: int,
     x: Array,
     y: Array,
-    one: Any,
+    one: Real,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -72,7 +70,7 @@ def forces(
     stop: int,
     x: Array,
     y: Array,
-    one: Any,
+    one: Real,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -86,7 +84,14 @@ def forces(
 
 @compiled
 def push_apart(
-    x: Array, y: Array, one: Any, left: Array, right: Array, strength: Array, reach: Any, out: Array
+    x: Array,
+    y: Array,
+    one: Real,
+    left: Array,
+    right: Array,
+    strength: Array,
+    reach: Real,
+    out: Array,
 ) -> None:
     """Take off `out` the pull of links that say apart, for pairs nearer than sqrt(reach).
 
@@ -123,7 +128,7 @@ def step(
     velocity: Array,
     gain: Array,
     rate: Array,
-    longest: Any,
+    longest: Real,
 ) -> None:
     """Move by momentum and gains of each coordinate, then recentre.
 
@@ -167,20 +172,20 @@ def exact_steps(
     n_steps: int,
     x: Array,
     y: Array,
-    one: Any,
+    one: Real,
     indptr: Array,
     indices: Array,
     p: Array,
     left: Array,
     right: Array,
     strength: Array,
-    reach: Any,
+    reach: Real,
     pull: Array,
     push: Array,
     velocity: Array,
     gain: Array,
     rate: Array,
-    longest: Any,
+    longest: Real,
 ) -> float:
     """Make several whole iterations with exact forces; return the last Z."""
     z = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
@@ -87,7 +87,7 @@ class UmapLayout:
 
     def __init__(
         self,
-        graph: Any,
+        graph: Sparse,
         Y: Floats,
         *,
         n_epochs: int,
@@ -111,7 +111,9 @@ class UmapLayout:
         self.positions = np.ascontiguousarray(Y, dtype=np.float64).copy()
         self.n_iter = 0
 
-    def run(self, progress: Progress = silent, layout: Any = None) -> None:
+    def run(
+        self, progress: Progress = silent, layout: Callable[[Floats], object] | None = None
+    ) -> None:
         """Make all epochs, reporting as `hetviz.core.layout.sne.Layout.run` does."""
         from hetviz.core.layout.umap_loops import epochs, part_pairs
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Matrix
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.measures.neighborhoods import n_near
 
@@ -77,18 +77,18 @@ def doubt(away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10) -> 
     return Doubt(elsewhere, unlike, k)
 
 
-def usual_distance(X: object, rng: np.random.Generator) -> float:
+def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
     """Return how far the nearest other row is at most, for 95 % of the rows of X (n, p).
 
     Of 2,000 rows drawn where there are more; rows that have a double do not count.
     """
-    n = X.shape[0]  # type: ignore[attr-defined]
+    n = X.shape[0]
     rows = np.arange(n) if n <= _SAMPLED else np.sort(rng.choice(n, _SAMPLED, replace=False))
     nearest = np.empty(len(rows))
     step = max(1, _ENTRIES // max(n, 1))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
-        D = cross_squared_distances(X[block], X)  # type: ignore[index]
+        D = cross_squared_distances(X[block], X)
         D[np.arange(len(block)), block] = np.inf
         nearest[start : start + len(block)] = D.min(axis=1)
     found = nearest[np.isfinite(nearest) & (nearest > 0)]

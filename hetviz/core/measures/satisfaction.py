@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -46,8 +45,8 @@ class Percentiles:
 
 def distance_percentiles(
     Y_a: Floats,
-    i: Any,
-    j: Any,
+    i: Ints,
+    j: Ints,
     Y_b: Floats | None = None,
     *,
     max_pairs: int = EXACT_PAIRS,

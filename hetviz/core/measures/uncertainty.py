@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,7 +81,12 @@ def near_ties(away: Floats, between: Floats) -> Floats:
     return np.asarray(tie * open_)
 
 
-def spread_out(gain: Floats, items: Any, groups: Any, n: int) -> Ints:
+def spread_out(
+    gain: Floats,
+    items: Sequence[Sequence[int] | Ints] | Ints,
+    groups: Sequence[Sequence[int] | Ints] | Ints,
+    n: int,
+) -> Ints:
     """Take the best candidates, from all over the data.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import rustworkx as rx
@@ -140,8 +139,8 @@ def _renumbered(edges: Ints) -> tuple[Ints, Ints, int]:
     return number[:, 0], number[:, 1], len(vertices)
 
 
-def _graph(n: int, u: Ints, v: Ints) -> Any:
-    graph = rx.PyDiGraph()
+def _graph(n: int, u: Ints, v: Ints) -> rx.PyDiGraph[int, None]:
+    graph: rx.PyDiGraph[int, None] = rx.PyDiGraph()
     graph.add_nodes_from(range(n))
     graph.add_edges_from_no_data(list(zip(u.tolist(), v.tolist(), strict=True)))
     return graph

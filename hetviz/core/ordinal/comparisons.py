@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints
 
 
-def comparison_outcomes(Y: Floats, objects: Any) -> Floats:
+def comparison_outcomes(Y: Floats, objects: Ints) -> Floats:
     """Say of each comparison whether the map agrees: 1 yes, 1/2 a tie, 0 no, NaN not placed.
 
     Parameters
@@ -29,7 +27,7 @@ def comparison_outcomes(Y: Floats, objects: Any) -> Floats:
     return outcome
 
 
-def comparison_accuracy(Y: Floats, objects: Any, weights: Floats | None = None) -> float:
+def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None) -> float:
     """Weighted share of comparisons that a map agrees with, ties half; NaN when none is placed."""
     outcome = comparison_outcomes(Y, objects)
     good = np.isfinite(outcome)
@@ -39,7 +37,7 @@ def comparison_accuracy(Y: Floats, objects: Any, weights: Floats | None = None) 
     return float(np.average(outcome[good], weights=w[good]))
 
 
-def comparison_curve(Y: Floats, objects: Any, at: Floats) -> Floats:
+def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
     """Return how clearly a map keeps comparisons: the share whose near pair is so much shorter.
 
     Parameters
@@ -66,7 +64,7 @@ def comparison_curve(Y: Floats, objects: Any, at: Floats) -> Floats:
     return np.asarray((shorter + 0.5 * tied.sum() * (np.asarray(at) >= 1.0)) / len(ratio))
 
 
-def _squared(Y: Floats, objects: Any) -> tuple[Floats, Floats]:
+def _squared(Y: Floats, objects: Ints) -> tuple[Floats, Floats]:
     """Squared lengths of the near and of the far pair of each comparison."""
     objects = np.asarray(objects, dtype=np.int64)
     if not objects.size:

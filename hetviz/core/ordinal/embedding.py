@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +21,8 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Matrix, Sparse
+from hetviz.core.spectral.blocks import as_dense
 
 _DENSE_ENTRIES = 16
 """Distances of all pairs are cheaper than those of listed ones up to this many per listed pair."""
@@ -84,7 +84,7 @@ class Hinge:
         """Return sum_c b_c max(0, t_c)."""
         return float(self.weight @ np.maximum(t, 0.0))
 
-    def laplacian(self, a: Floats) -> Any:
+    def laplacian(self, a: Floats) -> Matrix:
         """Return L(a), shape (n, n): an array, or csr where the pairs are few."""
         p = len(self._flat)
         w = np.bincount(self._far, a, p) - np.bincount(self._near, a, p)
@@ -111,7 +111,7 @@ class Hinge:
         q = np.clip(q0 + t / g, 0.0, 1.0)
         return float(self.weight @ (q * t - (g / 2) * (q - q0) ** 2)), q
 
-    def _sparse(self, values: Floats) -> Any:
+    def _sparse(self, values: Floats) -> Sparse:
         own = np.arange(self.n)
         row = np.concatenate([self._i, self._j, own])
         column = np.concatenate([self._j, self._i, own])
@@ -424,7 +424,7 @@ def _escaped(
     return slim, escape, top
 
 
-def _leading(Phi: Features, L: Any, k: int) -> tuple[Floats, Floats]:
+def _leading(Phi: Features, L: Matrix, k: int) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues of Phi' L Phi, falling, and their vectors."""
     r = _width(Phi, L.shape[0])
     k = min(k, r)
@@ -438,7 +438,7 @@ def _leading(Phi: Features, L: Any, k: int) -> tuple[Floats, Floats]:
             return values[::-1], V[:, ::-1]
         except ArpackError:
             pass
-    dense = L if isinstance(L, np.ndarray) else L.toarray()
+    dense = as_dense(L)
     S = _back(Phi, _back(Phi, dense).T)
     values, V = eigh(S, subset_by_index=[r - k, r - 1])
     return values[::-1], V[:, ::-1]

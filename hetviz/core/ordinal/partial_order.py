@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import rustworkx as rx
@@ -94,8 +93,8 @@ class PartialOrder:
 
 
 def partial_order(
-    pairs: Any,
-    weight: Any = None,
+    pairs: Ints,
+    weight: Floats | None = None,
     *,
     contradictions: str = "prune",
     steps: str = "process",
@@ -309,7 +308,7 @@ def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ParameterError(f"{name} = {value!r}; it must be one of {words}.")
 
 
-def circles_through(pairs: Any, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
+def circles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
     """Find a shortest circle through each of some comparisons.
 
     Parameters

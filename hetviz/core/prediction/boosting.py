@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,9 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import HetvizError
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 LEAST_CURVATURE = 1e-6
 _MOST_CELLS_OF_PLAIN_TREES = 2_000_000
@@ -55,7 +59,7 @@ class Boosted(Protocol):
         """Grow one tree for each column by derivatives of the rows to learn from, (m, K)."""
         ...
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Matrix) -> Floats:
         """Return the scores of other rows, (n_new, K)."""
         ...
 
@@ -94,7 +98,7 @@ def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> B
 
 class _LightGbm:
     def __init__(
-        self, lightgbm: Any, X: Any, learn: Ints, n_outputs: int, settings: TreeSettings
+        self, lightgbm: ModuleType, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings
     ) -> None:
         self._k = n_outputs
         self._learn = learn
@@ -114,10 +118,10 @@ class _LightGbm:
             "num_threads": 1,
             "verbosity": -1,
         }
-        X = _floats(X)
-        train = lightgbm.Dataset(X[learn], params=parameters, free_raw_data=True)
+        cells = _floats(X)
+        train = lightgbm.Dataset(cells[learn], params=parameters, free_raw_data=True)
         # a booster adds to the parameters of its data, so the others are laid out before it
-        others = train.create_valid(X[self._others], params=parameters)
+        others = train.create_valid(cells[self._others], params=parameters)
         if len(self._others):
             others.construct()
         self._booster = lightgbm.Booster(parameters, train)
@@ -145,22 +149,22 @@ class _LightGbm:
         if len(self._others):
             self._read(self._booster.eval_valid, self._others)
 
-    def _read(self, evaluate: Callable[..., Any], rows: Ints) -> None:
+    def _read(self, evaluate: Callable[..., object], rows: Ints) -> None:
         """Take over the scores that LightGBM keeps: no second prediction is needed."""
 
-        def store(scores: Floats, _: Any) -> tuple[str, float, bool]:
+        def store(scores: Floats, _: object) -> tuple[str, float, bool]:
             self.scores[rows] = np.asarray(scores).reshape(len(rows), self._k)
             return "read", 0.0, False
 
         evaluate(feval=store)
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Matrix) -> Floats:
         if self._flat or not X.shape[0]:
             return np.zeros((X.shape[0], self._k))
         found = self._booster.predict(_floats(X), raw_score=True)
         return np.asarray(found, dtype=np.float64).reshape(X.shape[0], self._k)
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self) -> dict[str, object]:
         """Return what `restored` needs: the trees in LightGBM's own text form."""
         trees = "" if self._flat else self._booster.model_to_string()
         return {"k": self._k, "scores": self.scores, "trees": trees}
@@ -180,7 +184,7 @@ class _LightGbm:
 class _PlainTrees:
     """Trees of scikit-learn: the same Newton steps in exact splits, several times slower."""
 
-    def __init__(self, X: Any, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
+    def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
         self._X, self._learn, self._settings = as_dense(X), learn, settings
         self._trees: list[list[Any]] = []
         self.scores = np.zeros((X.shape[0], n_outputs))
@@ -207,16 +211,16 @@ class _PlainTrees:
         self._trees.append(grown)
         self.scores += self._step_of(grown, self._X)
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Matrix) -> Floats:
         out = np.zeros((X.shape[0], self.scores.shape[1]))
         for grown in self._trees if len(out) else ():
             out += self._step_of(grown, as_dense(X))
         return out
 
-    def _step_of(self, grown: list[Any], X: Floats) -> Floats:
+    def _step_of(self, grown: Sequence[DecisionTreeRegressor], X: Floats) -> Floats:
         steps = np.column_stack([tree.predict(X) for tree in grown])
         return np.asarray(self._settings.learning_rate * steps)
 
 
-def _floats(X: Any) -> Any:
+def _floats(X: Matrix) -> Floats | sp.csr_matrix:
     return sp.csr_matrix(X) if is_sparse(X) else np.ascontiguousarray(X, dtype=np.float64)

@@ -148,7 +148,7 @@ def consensus(margins: Sequence[Floats], rows: Sequence[Ints], weights: Floats, 
     return E
 
 
-def within_source(A: Any, rows: Ints) -> Any:
+def within_source(A: Sparse, rows: Ints) -> Sparse:
     """Return the mean over neighbours as a matrix (n_i, n_i); rows without neighbours are 0."""
     inner = sp.csr_array(sp.csr_array(A)[rows][:, rows])
     degree = np.asarray(inner.sum(axis=1)).ravel()
@@ -157,7 +157,7 @@ def within_source(A: Any, rows: Ints) -> Any:
     )
 
 
-def neighbour_mean(means: Sequence[Any], weights: Floats) -> tuple[Any, Bools]:
+def neighbour_mean(means: Sequence[Sparse], weights: Floats) -> tuple[Sparse, Bools]:
     """Combine the graphs of one source.
 
     Parameters
@@ -246,7 +246,7 @@ def graph_losses(
     margins: Sequence[Floats],
     rows: Sequence[Ints],
     weights: Floats,
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     n: int,
 ) -> Floats:
     """Return how far predictions of joined rows differ, by graph: the mean over its edges.
@@ -434,7 +434,7 @@ class Gbc:
     history: list[float]
     joint: Floats
 
-    def margin(self, source: int, X: Any) -> Floats:
+    def margin(self, source: int, X: Matrix) -> Floats:
         """Return the margins (n_new, K) of other rows by one source."""
         f = np.tile(self.prior, (X.shape[0], 1))
         for booster in self.boosters[source]:
@@ -452,7 +452,7 @@ Watch = Callable[[int, Floats], bool]
 
 def fit_gbc(
     sources: Sequence[GbcSource],
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     Y: Floats,
     task: str,
     settings: GbcSettings,
@@ -518,7 +518,7 @@ class _Training:
     consenting: list[Bools]
     joined: list[Bools]
     coupled: list[Ints]
-    means: list[list[Any]]
+    means: list[list[Sparse]]
     boosters: list[list[Boosted]]
     learn: list[Ints]
     base: list[Floats]
@@ -532,7 +532,7 @@ class _Training:
     def start(
         cls,
         sources: Sequence[GbcSource],
-        graphs: Sequence[Any],
+        graphs: Sequence[Sparse],
         Y: Floats,
         task: str,
         settings: GbcSettings,
@@ -720,7 +720,7 @@ _PATIENCE = 20
 
 def chosen(
     sources: Sequence[GbcSource],
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     Y: Floats,
     task: str,
     settings: GbcSettings,
@@ -796,7 +796,7 @@ def _with(settings: GbcSettings, name: str, value: float) -> GbcSettings:
 
 def _curve(
     sources: Sequence[GbcSource],
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     Y: Floats,
     task: str,
     settings: GbcSettings,

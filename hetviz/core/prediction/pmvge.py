@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
+from hetviz._types import Array, Bools, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, silent
@@ -86,23 +85,23 @@ class Net:
             parts.append((drawn if len(shape) == 2 else 0.0 * drawn).ravel())
         return np.concatenate(parts)
 
-    def inputs(self, rows: Ints | None = None) -> Any:
+    def inputs(self, rows: Ints | None = None) -> Array | Sparse:
         """Return the inputs of some rows or all: the rows themselves where there are none."""
         if self.X is None:
             return np.arange(self.n) if rows is None else rows
         return self.X if rows is None else self.X[rows]
 
-    def forward(self, flat: Floats, X: Any) -> tuple[Floats, Floats]:
+    def forward(self, flat: Floats, X: Array | Sparse) -> tuple[Floats, Floats]:
         """Return outputs (n, k) and hidden values (n, hidden) of inputs."""
         parts = self.split(flat)
-        first = parts[0][X] if self.X is None else X @ parts[0]
+        first = parts[0][X] if self.X is None and not is_sparse(X) else X @ parts[0]
         first = np.asarray(first + parts[1])
         if not self.hidden:
             return first, first
         inner = np.tanh(first)
         return np.asarray(inner @ parts[2] + parts[3]), inner
 
-    def backward(self, flat: Floats, X: Any, inner: Floats, dY: Floats) -> Floats:
+    def backward(self, flat: Floats, X: Array | Sparse, inner: Floats, dY: Floats) -> Floats:
         """Return the gradient in the flat weights, given that in the outputs."""
         out = np.zeros_like(flat)
         grads = self.split(out)
@@ -110,7 +109,7 @@ class Net:
             grads[2][:] = inner.T @ dY
             grads[3][:] = dY.sum(axis=0)
             dY = (dY @ self.split(flat)[2].T) * (1.0 - inner**2)
-        if self.X is None:
+        if self.X is None and not is_sparse(X):
             np.add.at(grads[0], X, dY)
         else:
             grads[0][:] = X.T @ dY
@@ -141,7 +140,7 @@ class Block:
     weight: float
 
 
-def block_of(d: int, e: int, W: Any, weight: float = 1.0) -> Block:
+def block_of(d: int, e: int, W: Sparse, weight: float = 1.0) -> Block:
     """Build a block of links W (n, m), 0 or more and of any scale.
 
     Raises
@@ -149,7 +148,7 @@ def block_of(d: int, e: int, W: Any, weight: float = 1.0) -> Block:
     hetviz.errors.ParameterError
         If no weight is above 0, or one is below.
     """
-    P = sp.csr_array(W, dtype=np.float64)
+    P = sp.csr_array(W).astype(np.float64, copy=False)
     if d == e:
         P = sp.csr_array((P + P.T) / 2)
         P.setdiag(0.0)
@@ -332,7 +331,7 @@ class Objective:
         L += bias
         return np.asarray(L)
 
-    def _pull(self, T: Any, Y: Floats, Z: Floats, left: Floats, right: Floats) -> None:
+    def _pull(self, T: Matrix, Y: Floats, Z: Floats, left: Floats, right: Floats) -> None:
         """Add the gradients of sum T l in Y and Z."""
         to_left, to_right = T @ Z, T.T @ Y
         if self.inner:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from hetviz._types import Floats
 
@@ -37,7 +36,7 @@ def lbfgs(
     """
 
     # the one name by which scipy hands over the value too
-    def step(intermediate_result: Any) -> None:
+    def step(intermediate_result: OptimizeResult) -> None:
         told(np.array(intermediate_result.x), float(intermediate_result.fun))
 
     found = minimize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints, is_sparse
+from hetviz._types import Array, Floats, Ints, Matrix, Sparse
 
 RIDGE_FLOOR = 1e-12
 ROWS = 2_048
@@ -37,7 +37,7 @@ class LinearMap:
     centre: Floats
     ridge: float
 
-    def __call__(self, X: Any) -> Floats:
+    def __call__(self, X: Matrix) -> Floats:
         """Project rows, (n, d) dense or CSR, to (n, k)."""
         return np.asarray(X @ self.coefficients - self.centre @ self.coefficients)
 
@@ -68,7 +68,7 @@ class Block(ABC):
         """Phi' @ Y: (n, k) to (r, k)."""
 
     @abstractmethod
-    def spread(self, S: Any) -> Floats:
+    def spread(self, S: Sparse) -> Floats:
         """S @ Phi as a dense array, for a sparse S of shape (m, n): shape (m, r)."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class Block(ABC):
     def finish(self, Q: Floats) -> LinearMap:
         """Turn a solution (r, k) into a map on the features as they were given."""
 
-    def cross(self, S: Any, other: Block) -> Floats:
+    def cross(self, S: Sparse, other: Block) -> Floats:
         """Phi' S Phi_other for a sparse S of shape (n, other.n): shape (r, other.r)."""
         rows = np.flatnonzero(np.diff(S.indptr))
         total = np.zeros((self.r, other.r))
@@ -92,7 +92,7 @@ class Block(ABC):
             total += self.gather(part, other.spread(S if part.size == S.shape[0] else S[part]))
         return total
 
-    def norms(self, S: Any) -> float:
+    def norms(self, S: Sparse) -> float:
         """tr(Phi' S Phi) for a sparse symmetric S of shape (n, n)."""
         return float(np.trace(self.cross(S, self)))
 
@@ -123,7 +123,7 @@ class IdentityBlock(Block):
     def tdot(self, Y: Floats) -> Floats:
         return Y
 
-    def spread(self, S: Any) -> Floats:
+    def spread(self, S: Sparse) -> Floats:
         return np.asarray(S.toarray())
 
     def gather(self, rows: Ints, Y: Floats) -> Floats:
@@ -138,7 +138,7 @@ class IdentityBlock(Block):
         positions = np.where(self._guided[:, None], Q, np.nan)
         return LinearMap(positions, np.zeros(self.r), self.ridge)
 
-    def norms(self, S: Any) -> float:
+    def norms(self, S: Sparse) -> float:
         return float(S.diagonal().sum())
 
 
@@ -152,7 +152,7 @@ class FeatureBlock(Block):
 
     def __init__(
         self,
-        matrix: Any,
+        matrix: Matrix,
         shift: Floats | None,
         centre: Floats,
         columns: Ints,
@@ -172,7 +172,7 @@ class FeatureBlock(Block):
         P = np.asarray(self._matrix.T @ Y)
         return P if self._shift is None else P - np.outer(self._shift, Y.sum(axis=0))
 
-    def spread(self, S: Any) -> Floats:
+    def spread(self, S: Sparse) -> Floats:
         product = as_dense(S @ self._matrix)
         if self._shift is None:
             return product
@@ -190,8 +190,8 @@ class FeatureBlock(Block):
         if self._shift is None:
             scaled = matrix * root[:, None]
             return np.asarray(scaled.T @ scaled)
-        scaled = sp.diags_array(root) @ matrix
-        product = as_dense(scaled.T @ scaled)
+        weighed: Sparse = sp.csr_array(sp.diags_array(root) @ matrix)
+        product = as_dense(weighed.T @ weighed)
         sums = np.asarray(matrix.T @ mass[rows])
         c = self._shift
         sides = np.outer(c, sums)
@@ -262,7 +262,7 @@ class StreamedBlock(Block):
             total += piece.T @ Y[rows]
         return total
 
-    def spread(self, S: Any) -> Floats:
+    def spread(self, S: Sparse) -> Floats:
         if self._X.dtype == np.float64 and not isinstance(self._X, np.memmap):
             out = np.asarray(S @ self._X)
             totals = np.asarray(S.sum(axis=1)).ravel()
@@ -299,6 +299,10 @@ def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> 
     return gamma * trace / nominal if trace > 0 else 1.0
 
 
-def as_dense(X: Any) -> Floats:
+class _Sparse(Protocol):
+    def toarray(self) -> Array: ...
+
+
+def as_dense(X: Array | _Sparse) -> Floats:
     """Return a dense or sparse matrix as a dense array of floats."""
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,7 +56,7 @@ class Coca:
 
 def coca(
     sources: Sequence[Source],
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     n_components: int,
     *,
     alpha: float = 1.0,
@@ -185,7 +184,7 @@ def _coefficients(w: Floats, alpha: float, weights_in: str) -> Floats:
 class _Joint:
     """X + M of all sources, formed or as products."""
 
-    def __init__(self, sources: Sequence[Source], C: Floats, M: Any) -> None:
+    def __init__(self, sources: Sequence[Source], C: Floats, M: Sparse) -> None:
         self.sources, self.C, self.M = sources, C, M
         self.parts = slices([source.r for source in sources])
         self.r = self.parts[-1].stop
@@ -277,14 +276,14 @@ def _mean(sources: Sequence[Source], pieces: Sequence[Floats]) -> Floats:
         return np.asarray(np.where(count[:, None] > 0, total / count[:, None], np.nan))
 
 
-def _smoothed(scores: Floats, M: Any) -> Floats:
+def _smoothed(scores: Floats, M: Sparse) -> Floats:
     spread = M @ np.nan_to_num(scores)
     reached = np.asarray(abs(M).sum(axis=1)).ravel() > 0
     lost = np.isnan(scores).any(axis=1) & ~reached
     return np.where(lost[:, None], np.nan, np.nan_to_num(scores) + spread)
 
 
-def _of_relations(M: Any, k: int, random_state: int) -> tuple[Floats, Floats]:
+def _of_relations(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats]:
     """Return the leading eigenvectors of H M H, with H the centring, of unit length."""
     n = M.shape[0]
     joined = np.asarray(abs(M).sum(axis=1)).ravel() > 0

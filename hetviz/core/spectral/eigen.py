@@ -9,9 +9,9 @@ cross-domain matching and guided projection differ in S, T and the bases alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -157,10 +157,10 @@ class _Pencil:
     def __init__(
         self,
         blocks: Sequence[Block],
-        S: Any,
+        S: Sparse,
         mass: Floats,
-        coupling: Any,
-        deflate: Any,
+        coupling: Sparse | None,
+        deflate: Sparse | None,
         ridge_in_objective: bool,
     ) -> None:
         self.blocks = list(blocks)
@@ -173,7 +173,7 @@ class _Pencil:
         # G - 2 h h' / (u'h), with h = S u, moves the known solution u from mu = 1 to mu = -1
         self.H = None if deflate is None else self._deflation(deflate)
 
-    def _deflation(self, U: Any) -> Floats:
+    def _deflation(self, U: Sparse) -> Floats:
         H = np.asarray((self.S @ U).toarray())
         size = np.asarray(U.multiply(H).sum(axis=0)).ravel()
         used = size > 0
@@ -197,7 +197,7 @@ class _Pencil:
                 G[columns] += block.ridge * P[columns]
         return G
 
-    def form(self, S: Any) -> Floats:
+    def form(self, S: Sparse) -> Floats:
         """Z'SZ as a dense (r, r) array."""
         G = np.zeros((self.r, self.r))
         for u, left in enumerate(self.blocks):
@@ -255,9 +255,15 @@ def leading(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floats, Floats]:
     return mu, solve_triangular(L, Q, lower=True, trans="T")
 
 
-def _lanczos(operator: Any, k: int, v0: Floats, **constraint: Any) -> tuple[Floats, Floats]:
+def _lanczos(
+    operator: LinearOperator,
+    k: int,
+    v0: Floats,
+    M: LinearOperator | None = None,
+    Minv: LinearOperator | None = None,
+) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues, falling, and their vectors."""
-    mu, Q = eigsh(operator, k=k, which="LA", v0=v0, **constraint)
+    mu, Q = eigsh(operator, k=k, which="LA", v0=v0, M=M, Minv=Minv)
     order = np.argsort(-mu)
     return mu[order], Q[:, order]
 
@@ -277,7 +283,7 @@ def _iterate(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
                 out[columns] = solve_triangular(R, P[columns], trans=trans)
         return out
 
-    def operator(product: Any) -> Any:
+    def operator(product: Callable[[Floats], Floats]) -> LinearOperator:
         return LinearOperator((problem.r, problem.r), matvec=product, dtype=np.float64)
 
     def objective(q: Floats) -> Floats:

@@ -12,13 +12,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from hetviz._types import Bools, Floats, Ints, Sparse
+from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.graph.laplacian import (
     SignedGraph,
     dataset_components,
@@ -80,7 +79,7 @@ def axis_scale(mu: Floats, exponent: float) -> Floats:
 
 
 def guided_projection(
-    features: Sequence[Any],
+    features: Sequence[Matrix | int],
     W: Sparse,
     *,
     n_components: int = 2,
@@ -280,8 +279,8 @@ def _check_options(signed: str, variant: str, nu: float | None) -> None:
         raise ParameterError(f"nu = {nu!r}; it must be a number of 0 or more.")
 
 
-def _checked_graph(W: Any, symmetric: bool) -> SignedGraph:
-    W = sp.csr_array(W, dtype=np.float64)
+def _checked_graph(W: Sparse, symmetric: bool) -> SignedGraph:
+    W = sp.csr_array(W).astype(np.float64, copy=False)
     if not np.isfinite(W.data).all():
         at = int(np.flatnonzero(~np.isfinite(W.data))[0])
         i, j = (int(coordinate[at]) for coordinate in W.tocoo().coords)
@@ -299,7 +298,7 @@ def _checked_graph(W: Any, symmetric: bool) -> SignedGraph:
 
 def signed_form(
     blocks: Sequence[Block], graph: SignedGraph, form: str, nu: float
-) -> tuple[Any, Floats, Any]:
+) -> tuple[Sparse, Floats, Sparse | None]:
     """Return (S, mass, coupling) of a signed form for `hetviz.core.spectral.eigen.solve`."""
     positive, negative = graph.positive, graph.negative
     d_pos, d_neg = graph.positive_degrees, graph.negative_degrees
@@ -333,7 +332,7 @@ def _trace(block: Block, mass: Floats) -> float:
     return block.norms(sp.csr_array(sp.diags_array(mass)))
 
 
-def constant_solutions(blocks: Sequence[Block], graph: SignedGraph) -> Any:
+def constant_solutions(blocks: Sequence[Block], graph: SignedGraph) -> Sparse | None:
     """Return the indicators of the connected groups of featureless rows, or None.
 
     Such a group sits at one point for free, with mu = 1; features, being centred, cannot.

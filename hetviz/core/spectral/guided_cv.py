@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Bools, Floats, Ints, Sparse
+from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import Block
@@ -46,7 +45,7 @@ class Choice:
 
 
 def choose(
-    features: Sequence[Any],
+    features: Sequence[Matrix | int],
     W: Sparse,
     *,
     gammas: Sequence[float] = GAMMAS,
@@ -135,7 +134,7 @@ class _Fold:
 
     def __init__(
         self,
-        features: Sequence[Any],
+        features: Sequence[Matrix | int],
         sizes: Sequence[int],
         graph: SignedGraph,
         signed: str,

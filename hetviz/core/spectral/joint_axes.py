@@ -10,7 +10,7 @@ own features. Neighbours in Z are neighbours across datasets, of items without f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -308,7 +308,9 @@ def _leading(S: Sparse, means: Floats, k: int, random_state: int) -> tuple[Float
     return values[order], U[:, order]
 
 
-def _by_iteration(S: Sparse, off: Any, k: int, random_state: int) -> tuple[Floats, Floats]:
+def _by_iteration(
+    S: Sparse, off: Callable[[Floats], Floats], k: int, random_state: int
+) -> tuple[Floats, Floats]:
     """Return the same by subspace iteration, which always ends."""
     U = np.random.default_rng(random_state).standard_normal((S.shape[0], k))
     for _ in range(100):

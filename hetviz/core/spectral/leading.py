@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
@@ -80,7 +80,7 @@ def _of_gram(G: Array, k: int, random_state: int) -> Floats:
     return _of_operator(gram, n, k, random_state)
 
 
-def _of_operator(gram: Any, n: int, k: int, random_state: int) -> Floats:
+def _of_operator(gram: Callable[[Array], Floats], n: int, k: int, random_state: int) -> Floats:
     operator = LinearOperator((n, n), matvec=lambda y: gram(y.ravel()), dtype=float)
     v0 = np.random.default_rng(random_state).standard_normal(n)
     values, U = eigsh(operator, k=k, which="LA", v0=v0 - v0.mean(), tol=1e-4)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
-from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz._types import Floats, Ints, Matrix, Reals, Sparse, is_sparse
 from hetviz.core.spectral.blocks import (
     RIDGE_FLOOR,
     ROWS,
@@ -99,7 +99,7 @@ def make_block(
     n, d = X.shape
     share = weights / weights.sum() if weights.any() else np.full(n, 1.0 / max(n, 1))
     centre = _mean(X, share) if center else np.zeros(d)
-    if _to_be_streamed(X, weights, gamma):
+    if not is_sparse(X) and _to_be_streamed(X, weights, gamma):
         return StreamedBlock(X, weights, centre, gamma, absolute=absolute, nominal=nominal)
     mass = weights if weights.any() else share
     X, shift, energy, columns = _centred(X, centre, mass)
@@ -115,15 +115,15 @@ def make_block(
     return block
 
 
-def _to_be_streamed(X: Any, weights: Floats, gamma: float) -> bool:
+def _to_be_streamed(X: Reals, weights: Floats, gamma: float) -> bool:
     """Say whether dense features are too large to copy, and need no reduction."""
-    if is_sparse(X) or gamma == 0:
+    if gamma == 0:
         return False
     large = X.size > STREAM_ENTRIES or isinstance(X, np.memmap)
     return large and np.count_nonzero(weights) >= X.shape[1] / 2
 
 
-def _mean(X: Any, share: Floats) -> Floats:
+def _mean(X: Matrix, share: Floats) -> Floats:
     if is_sparse(X):
         return np.asarray(X.T @ share).ravel()
     total = np.zeros(X.shape[1])
@@ -132,20 +132,23 @@ def _mean(X: Any, share: Floats) -> Floats:
     return total
 
 
-def _checked(features: Any, weights: Floats, where: str) -> Any:
-    sparse = is_sparse(features)
-    X: Any = sp.csr_array(features, dtype=np.float64) if sparse else _floats(features)
+def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
+    X: Matrix
+    if is_sparse(features):
+        X = sp.csr_array(features).astype(np.float64, copy=False)
+        values = X.data
+    else:
+        X = values = _floats(features)
     if X.ndim != 2 or X.shape[0] != len(weights):
         problem = Problem(
             "shape", where, f"a matrix with {len(weights):,} rows is needed", str(X.shape)
         )
         raise DataError(problem)
-    values = X.data if sparse else X
     if not all(
         (np.abs(values[start : start + 16 * ROWS].astype(np.float64)) <= LARGEST).all()
         for start in range(0, len(values), 16 * ROWS)
     ):
-        coordinates = X.tocoo().coords if sparse else None
+        coordinates = X.tocoo().coords if is_sparse(X) else None
         at = np.argwhere(~(np.abs(values.astype(np.float64)) <= LARGEST))[0]
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
         problem = Problem(
@@ -159,14 +162,14 @@ def _checked(features: Any, weights: Floats, where: str) -> Any:
     return X
 
 
-def _floats(features: Any) -> Any:
+def _floats(features: ArrayLike) -> Reals:
     """Return dense features as they are if they are floats, mapped files too; else as float64."""
     if isinstance(features, np.ndarray) and features.dtype in (np.float32, np.float64):
         return features
     return np.asarray(features, dtype=np.float64)
 
 
-def _centred(X: Any, centre: Floats, mass: Floats) -> tuple[Any, Floats | None, Floats, Ints]:
+def _centred(X: Matrix, centre: Floats, mass: Floats) -> tuple[Matrix, Floats | None, Floats, Ints]:
     """Centre (dense at once, sparse by a shift) and drop the features that do not vary."""
     if is_sparse(X):
         squares = X.multiply(X)
@@ -184,7 +187,9 @@ def _centred(X: Any, centre: Floats, mass: Floats) -> tuple[Any, Floats | None, 
     return X, None, energy[columns], columns
 
 
-def _span(X: Any, shift: Floats | None, weights: Floats, gamma: float, where: str) -> Floats | None:
+def _span(
+    X: Matrix, shift: Floats | None, weights: Floats, gamma: float, where: str
+) -> Floats | None:
     """Return an orthonormal basis (d, r) of the directions that matter, or None for all."""
     guided = np.flatnonzero(weights)
     n, d = len(guided), X.shape[1]
@@ -193,12 +198,12 @@ def _span(X: Any, shift: Floats | None, weights: Floats, gamma: float, where: st
         rows = as_dense(X[guided]) - (0.0 if shift is None else shift)
         _, values, Vt = svd(rows, full_matrices=False)
         return np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
-    if n and shift is not None and d > WIDE:
+    if is_sparse(X) and n and shift is not None and d > WIDE:
         return _leading_span(X[guided], shift, where)
     return None
 
 
-def _leading_span(X: Any, shift: Floats, where: str) -> Floats:
+def _leading_span(X: Sparse, shift: Floats, where: str) -> Floats:
     n, d = X.shape
     rank = min(REDUCED_RANK, n - 1, d - 1)
     centred = LinearOperator(

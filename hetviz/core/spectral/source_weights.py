@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.spectral.coca import coca
 from hetviz.core.spectral.sources import Source
 
 
 def learned_weights(
     sources: Sequence[Source],
-    graphs: Sequence[Any],
+    graphs: Sequence[Sparse],
     pairs: tuple[Ints, Ints],
     signs: Floats,
     n_components: int,

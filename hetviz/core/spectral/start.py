@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
@@ -57,7 +55,7 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
     return np.asarray(SPREAD * Y / Y.std(axis=0))
 
 
-def _modes(P: Any, k: int, rng: np.random.Generator) -> Floats:
+def _modes(P: Sparse, k: int, rng: np.random.Generator) -> Floats:
     """Return k modes of a connected graph, each of standard deviation 1 with noise."""
     n = P.shape[0]
     root = np.sqrt(np.asarray(P.sum(axis=1)).ravel())

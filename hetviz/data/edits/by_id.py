@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -131,7 +130,7 @@ def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) ->
     return _found(data, data[dataset], list(ids), where)
 
 
-def _found(data: HeteroData, dataset: Dataset, ids: Sequence[Any] | Array, where: str) -> Ints:
+def _found(data: HeteroData, dataset: Dataset, ids: Sequence[object] | Array, where: str) -> Ints:
     rows = dataset.find(ids)
     lost = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
     if lost:
@@ -145,7 +144,7 @@ def _found(data: HeteroData, dataset: Dataset, ids: Sequence[Any] | Array, where
     return rows
 
 
-def _hint(data: HeteroData, dataset: Dataset, text: Any, place: int) -> str:
+def _hint(data: HeteroData, dataset: Dataset, text: object, place: int) -> str:
     for name, other in data.datasets.items():
         if other.find([text])[0] >= 0:
             return f"Dataset {name!r} has it: are the two exchanged?"
@@ -156,7 +155,9 @@ def _hint(data: HeteroData, dataset: Dataset, text: Any, place: int) -> str:
     return "Correct the id, or leave it out."
 
 
-def _check_lengths(where: str, word: str, given: Sequence[Any], lengths: tuple[int, ...]) -> None:
+def _check_lengths(
+    where: str, word: str, given: Sequence[object], lengths: tuple[int, ...]
+) -> None:
     wrong = [
         (place, entry)
         for place, entry in enumerate(given)

@@ -61,7 +61,7 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
     return HeteroData(data.datasets, data.links, again, data.labels)
 
 
-def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, Any]]) -> HeteroData:
+def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]]) -> HeteroData:
     """Change fields of statements.
 
     Parameters
@@ -219,7 +219,7 @@ def _says(links: Links) -> bool:
     return bool(len(links)) or links.complete
 
 
-def _sort_of(links: Links) -> tuple[Any, ...]:
+def _sort_of(links: Links) -> tuple[str, str, str, str, bool, bool]:
     scored = links.score is not None
     return links.source, links.target, links.kind, links.role, links.complete, scored
 
@@ -281,7 +281,7 @@ def _texts(said: Links | Comparisons, changes: Changes) -> pd.DataFrame | None:
     return meta
 
 
-def _misfits(key: str, fields: Mapping[str, Any], is_link: bool) -> Iterator[Problem]:
+def _misfits(key: str, fields: Mapping[str, object], is_link: bool) -> Iterator[Problem]:
     for field, value in fields.items():
         where = f"statement {key}, {field}"
         given: Any = value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
+from hetviz._types import JsonObject
 from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
@@ -88,7 +88,7 @@ class Join:
             return data.edit().set_entity(self.source, data[self.target].entity)
         return joined(data, self.match(data))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the fields as a JSON-ready dictionary."""
         return asdict(self)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -262,7 +261,7 @@ def km_between(S: Floats, T: Floats) -> Floats:
     return np.asarray(2 * EARTH_KM * np.arcsin(np.sqrt(np.minimum(h, 1))))
 
 
-def _checked(k: Any, km: Any) -> tuple[int | None, float | None]:
+def _checked(k: object, km: object) -> tuple[int | None, float | None]:
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         raise ParameterError(f"k = {k!r}; it must be a whole number of 1 or more.")
     if km is not None and not (isinstance(km, int | float) and np.isfinite(km) and km > 0):

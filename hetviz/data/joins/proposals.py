@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from string import ascii_letters, digits
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from hetviz._types import Floats, Ints, Texts
+from hetviz._types import Floats, Ints, JsonObject, Texts
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import column_keys, kept, translated
 from hetviz.data.joins.lists import entries_of, separator_of
@@ -322,7 +321,7 @@ class Proposal:
             for at in spread(len(self.match.i), _EXAMPLES)
         )
 
-    def to_dict(self, data: HeteroData) -> dict[str, Any]:
+    def to_dict(self, data: HeteroData) -> JsonObject:
         """Return it as a JSON-ready dictionary."""
         return {
             "title": self.title,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,7 @@ class Gate:
         code: str,
         where: str,
         what: str,
-        value: Any = "",
+        value: object = "",
         remedy: str = "",
         row: int | None = None,
     ) -> None:
@@ -55,7 +54,7 @@ def frozen(array: Array) -> Array:
     return view
 
 
-def name_of(gate: Gate, what: str, name: Any) -> str:
+def name_of(gate: Gate, what: str, name: object) -> str:
     """Check a dataset, kind or label name."""
     if not isinstance(name, str) or not name.strip():
         gate.refuse("bad-name", what, "the name must be text and not empty", repr(name))
@@ -73,7 +72,7 @@ def name_of(gate: Gate, what: str, name: Any) -> str:
     return name
 
 
-def ids_of(gate: Gate, where: str, ids: Iterable[Any]) -> Texts:
+def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
     """Check row ids: unique, non-empty text, kept exactly as given."""
     values = list(ids)
     if not values:
@@ -124,7 +123,7 @@ def ids_of(gate: Gate, where: str, ids: Iterable[Any]) -> Texts:
 def matrix_of(
     gate: Gate,
     where: str,
-    values: Any,
+    values: object,
     n_rows: int,
     columns: Sequence[str] | None = None,
 ) -> Matrix | None:
@@ -257,7 +256,7 @@ def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> Floats:
     return array
 
 
-def meta_of(gate: Gate, where: str, meta: Any, n: int) -> pd.DataFrame | None:
+def meta_of(gate: Gate, where: str, meta: object, n: int) -> pd.DataFrame | None:
     """Check what is noted of each of `n` statements; its rows are numbered from 0."""
     if meta is None:
         return None

@@ -79,7 +79,7 @@ class Dataset(Frozen):
         kernel: ArrayLike | None = None,
         distance: ArrayLike | None = None,
         table: pd.DataFrame | None = None,
-        media: Iterable[Any] | None = None,
+        media: Iterable[object] | None = None,
         entity: str | None = None,
         recipe: dict[str, Any] | None = None,
     ) -> None:
@@ -136,7 +136,7 @@ class Dataset(Frozen):
         return self.X is None and self.kernel is None and self.distance is None
 
     @cached_property
-    def _row_of(self) -> dict[str, int]:
+    def _row_of(self) -> dict[object, int]:
         return {text: row for row, text in enumerate(self.ids)}
 
     def position(self, id: str) -> int:
@@ -154,7 +154,7 @@ class Dataset(Frozen):
             )
         return row
 
-    def find(self, ids: Iterable[Any]) -> Ints:
+    def find(self, ids: Iterable[object]) -> Ints:
         """Return the row of each id, -1 where it is unknown."""
         lookup = self._row_of
         return np.array([lookup.get(text, -1) for text in ids], dtype=np.int64)
@@ -207,7 +207,15 @@ class Dataset(Frozen):
         )
 
 
-def rows_of(dataset: Dataset, chosen: Sequence[Any] | Array) -> Ints:
+def features_of(dataset: Dataset) -> Matrix:
+    """Return the features of a dataset that has to have some."""
+    if dataset.X is None:
+        where = f"dataset {dataset.name!r}"
+        raise DataError(Problem("no-features", where, "features are needed, and it has none"))
+    return dataset.X
+
+
+def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
     """Turn ids, row positions or a mask into row positions of a dataset."""
     array = np.asarray(chosen)
     if array.dtype == bool:
@@ -235,7 +243,11 @@ def rows_of(dataset: Dataset, chosen: Sequence[Any] | Array) -> Ints:
 
 
 def _features(
-    gate: Gate, where: str, values: Any, n: int, names: tuple[str, ...] | None
+    gate: Gate,
+    where: str,
+    values: ArrayLike | Matrix | None,
+    n: int,
+    names: tuple[str, ...] | None,
 ) -> Matrix | None:
     if values is None:
         if names is not None:
@@ -255,14 +267,14 @@ def _features(
     return X
 
 
-def _square(gate: Gate, where: str, values: Any, n: int) -> Reals | None:
+def _square(gate: Gate, where: str, values: object, n: int) -> Reals | None:
     if values is None:
         return None
     matrix = checks.matrix_of(gate, where, values.toarray() if is_sparse(values) else values, n)
     return None if matrix is None else np.asarray(matrix)
 
 
-def _distances(gate: Gate, where: str, values: Any, n: int) -> Reals | None:
+def _distances(gate: Gate, where: str, values: object, n: int) -> Reals | None:
     distance = _square(gate, where, values, n)
     if distance is not None:
         for row, column in np.argwhere(distance < 0):
@@ -277,7 +289,7 @@ def _distances(gate: Gate, where: str, values: Any, n: int) -> Reals | None:
     return distance
 
 
-def _table(gate: Gate, where: str, table: Any, n: int) -> pd.DataFrame | None:
+def _table(gate: Gate, where: str, table: object, n: int) -> pd.DataFrame | None:
     if table is None:
         return None
     if not isinstance(table, pd.DataFrame):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from hetviz._types import Bools, Floats, Texts
+from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataError, ParameterError, Problem
@@ -56,7 +56,7 @@ class Embedding(Frozen):
     def __init__(
         self,
         coordinates: Mapping[str, ArrayLike],
-        ids: Mapping[str, Any] | None = None,
+        ids: Mapping[str, Sequence[object] | Array] | None = None,
         entity: Mapping[str, str] | None = None,
         placed: Mapping[str, ArrayLike] | None = None,
         components: Mapping[str, int] | None = None,
@@ -245,10 +245,10 @@ class Embedding(Frozen):
         return replace(self, coordinates=parts, note=said)
 
 
-def _ids(ids: Mapping[str, ArrayLike] | None, name: str, n: int) -> Texts:
+def _ids(ids: Mapping[str, Sequence[object] | Array] | None, name: str, n: int) -> Texts:
     out = np.empty(n, dtype=object)
     given = None if ids is None else ids.get(name)
-    values: Any = [str(row) for row in range(n)] if given is None else given
+    values: Sequence[object] | Array = [str(row) for row in range(n)] if given is None else given
     if len(values) != n:
         return np.empty(0, dtype=object)
     out[:] = [str(text) for text in values]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Frozen:
     def __copy__(self) -> Self:
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         kept = vars(self)
         return {
             field.name: _portable(kept[field.name])
@@ -35,14 +35,14 @@ class Frozen:
 class _Remade:
     """Stands for a value in a pickle or copy, where it is made anew from its parts."""
 
-    def __init__(self, make: Callable[..., Any], *parts: Any) -> None:
+    def __init__(self, make: Callable[..., object], *parts: object) -> None:
         self._make, self._parts = make, parts
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         return self._make, self._parts
 
 
-def _portable(value: Any) -> Any:
+def _portable(value: object) -> object:
     """Return a value with its read-only parts marked as such, which a pickle alone forgets."""
     if isinstance(value, MappingProxyType):
         return _Remade(_mapping, {name: _portable(part) for name, part in value.items()})
@@ -58,7 +58,7 @@ def _portable(value: Any) -> Any:
     return value
 
 
-def _mapping(parts: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _mapping(parts: dict[Hashable, object]) -> MappingProxyType[Hashable, object]:
     return MappingProxyType(parts)
 
 

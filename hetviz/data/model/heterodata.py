@@ -316,7 +316,7 @@ class HeteroData(Frozen):
     def _fingerprint(self) -> str:
         digest = hashlib.sha256()
 
-        def feed(*values: Any) -> None:
+        def feed(*values: object) -> None:
             for value in values:
                 _feed(digest, value)
 
@@ -435,7 +435,7 @@ class Edit:
         ]
         return HeteroData(datasets, self.data.links, self.data.comparisons, self.data.labels)
 
-    def subset(self, rows: Mapping[str, Sequence[Any] | Array]) -> HeteroData:
+    def subset(self, rows: Mapping[str, Sequence[object] | Array]) -> HeteroData:
         """Keep some rows of some datasets, given as ids, row positions or a mask.
 
         Links and comparisons that name a row left out are left out too.
@@ -447,7 +447,7 @@ class Edit:
         ]
         return _rebuilt(self.data, datasets, taken)
 
-    def reorder(self, order: Sequence[str] | Mapping[str, Sequence[Any] | Array]) -> HeteroData:
+    def reorder(self, order: Sequence[str] | Mapping[str, Sequence[object] | Array]) -> HeteroData:
         """Change the order of the datasets (a list of names), or of rows (name to ids or rows).
 
         Raises
@@ -505,7 +505,7 @@ class Edit:
                 links.append(group if factor == 1 else group.weighed(float(factor)))
         return HeteroData(self.data.datasets, links, self.data.comparisons, self.data.labels)
 
-    def _rows(self, rows: Mapping[str, Any]) -> dict[str, Ints]:
+    def _rows(self, rows: Mapping[str, Sequence[object] | Array]) -> dict[str, Ints]:
         out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}
         for name, chosen in rows.items():
             dataset = self.data[name]
@@ -513,13 +513,13 @@ class Edit:
         return out
 
 
-def _said_of(dataset: Dataset) -> dict[str, Any] | None:
+def _said_of(dataset: Dataset) -> dict[str, object] | None:
     """Return the recipe with its title column, so that to name the default changes nothing."""
     title = {} if dataset.title_column is None else {"title": dataset.title_column}
     return {**(dataset.recipe or {}), **title} or None
 
 
-def _feed(digest: Any, value: Any) -> None:
+def _feed(digest: hashlib._Hash, value: object) -> None:
     if isinstance(value, sp.csr_array):
         for part in (value.indptr, value.indices, value.data):
             _feed(digest, part)

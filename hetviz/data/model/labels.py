@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +37,7 @@ class Labels(Frozen):
     name: str
     values: Texts
 
-    def __init__(self, dataset: str, name: str, values: Iterable[Any]) -> None:
+    def __init__(self, dataset: str, name: str, values: Iterable[object]) -> None:
         gate = Gate()
         checks.name_of(gate, "labels, dataset", dataset)
         checks.name_of(gate, "labels", name)
@@ -63,7 +62,7 @@ class Labels(Frozen):
         return np.array([value is not None for value in self.values], dtype=bool)
 
     @property
-    def classes(self) -> list[Any]:
+    def classes(self) -> list[Hashable]:
         """The distinct labels, in order of their text."""
         return sorted({value for value in self.values if value is not None}, key=str)
 
@@ -72,6 +71,6 @@ class Labels(Frozen):
         return Labels(self.dataset, self.name, self.values[rows])
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Hashable:
     missing = value is None or value is pd.NA or value is pd.NaT or value != value
     return None if missing else value.item() if isinstance(value, np.generic) else value

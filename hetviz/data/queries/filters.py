@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from hetviz._types import Bools
+from hetviz._types import Bools, JsonObject
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, Problem
@@ -72,7 +72,7 @@ class Filter:
         if self.low is not None and self.high is not None and self.low > self.high:
             raise _refusal(where, "the range is empty", f"{self.low:g} to {self.high:g}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the filter as a JSON-ready dictionary."""
         return {**asdict(self), "values": list(self.values)}
 
@@ -200,7 +200,7 @@ def _passes(data: HeteroData, filter: Filter) -> Bools:
     return np.asarray((hit & present) | (~present & filter.missing), dtype=bool)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

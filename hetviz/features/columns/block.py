@@ -83,7 +83,7 @@ def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | N
     return out
 
 
-def apply(step: Mapping[str, Any], values: Any) -> Floats:
+def apply(step: Mapping[str, Any], values: object) -> Floats:
     """Return the features of a column, (n, width)."""
     found = parts(step, values)
     scaled = [part * factor for part, factor in zip(found, step["factors"], strict=True)]
@@ -136,7 +136,7 @@ def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lacking(values: Any) -> Bools:
+def _lacking(values: object) -> Bools:
     lacks = np.isnan(np.asarray(values, dtype=np.float64))
     return np.asarray(lacks if lacks.ndim == 1 else lacks.any(axis=1))
 

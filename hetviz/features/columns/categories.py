@@ -44,7 +44,9 @@ def entries_of(cell: str | None, separator: str) -> list[str]:
     return [entry for part in cell.split(separator) if (entry := part.strip())]
 
 
-def learn(cells: Cells, options: Mapping[str, Any], separator: str | None = None) -> dict[str, Any]:
+def learn(
+    cells: Cells, options: Mapping[str, object], separator: str | None = None
+) -> dict[str, Any]:
     """Learn the values of a column, the most frequent 50 at most.
 
     Returns
@@ -66,7 +68,7 @@ def learn(cells: Cells, options: Mapping[str, Any], separator: str | None = None
     return out
 
 
-def parts(step: Mapping[str, Any], cells: Cells) -> list[Floats]:
+def parts(step: Mapping[str, object], cells: Cells) -> list[Floats]:
     """Return one centred feature for each level, shape (n, levels); unknown values have none."""
     return [np.asarray(_hot(step, cells) - np.array(step["mean"]))]
 

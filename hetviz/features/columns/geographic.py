@@ -50,7 +50,7 @@ def learn(degrees: Floats) -> dict[str, Any]:
     return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}
 
 
-def parts(step: Mapping[str, Any], degrees: Floats) -> list[Floats]:
+def parts(step: Mapping[str, object], degrees: Floats) -> list[Floats]:
     """Return points on the unit sphere, centred, (n, 3); those without a place at the centre.
 
     The distance of two of them is the chord through the earth, in radii.

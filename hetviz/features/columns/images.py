@@ -68,7 +68,7 @@ def _unit(values: Floats) -> Floats:
     return np.asarray(values / length) if length > 0 else values
 
 
-def described(media: Sequence[Any]) -> Floats:
+def described(media: Sequence[object]) -> Floats:
     """Describe pictures, given as bytes, paths or None.
 
     Returns

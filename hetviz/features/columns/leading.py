@@ -27,6 +27,6 @@ def fit_leading(D: Floats, most: int) -> dict[str, Any] | None:
     return {"center": mean.tolist(), "components": V.tolist()}
 
 
-def project(step: Mapping[str, Any], D: Floats) -> Floats:
+def project(step: Mapping[str, object], D: Floats) -> Floats:
     """Return rows (n, p) along the directions, from the mean: shape (n, k)."""
     return np.asarray((D - np.array(step["center"])) @ np.array(step["components"]).T)

@@ -15,7 +15,7 @@ _YEAR = 365.2425
 _QUARTILES_APART = 1.3489795003921634
 
 
-def learn(values: Floats, options: Mapping[str, Any]) -> dict[str, Any]:
+def learn(values: Floats, options: Mapping[str, object]) -> dict[str, Any]:
     """Learn from the values of a column, (n,) with NaN where missing, at least one known.
 
     Returns
@@ -63,7 +63,7 @@ def parts(step: Mapping[str, Any], values: Floats) -> list[Floats]:
     return out
 
 
-def names(step: Mapping[str, Any]) -> list[str]:
+def names(step: Mapping[str, object]) -> list[str]:
     """Return the names of the features."""
     name = f"log {step['column']}" if step["log"] else str(step["column"])
     season = [f"{name} (season, {axis})" for axis in ("cosine", "sine")]

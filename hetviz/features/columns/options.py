@@ -99,7 +99,7 @@ def choices(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return _CHOICES.get(kind, ((), ()))
 
 
-def option_problems(where: str, options: Mapping[str, Any]) -> list[Problem]:
+def option_problems(where: str, options: Mapping[str, object]) -> list[Problem]:
     """Return what is wrong with options as such, before any data are looked at.
 
     Parameters

@@ -51,7 +51,7 @@ def learn(texts: Sequence[str | None]) -> dict[str, Any] | None:
     return None if found is None else {**found, "model": "sentences"}
 
 
-def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> Floats:
+def apply(step: Mapping[str, object], texts: Sequence[str | None]) -> Floats:
     """Return what was learned, applied to texts: (n, k); 0 where there is no text."""
     V = vectors(texts)
     there = np.asarray(V.any(axis=1))

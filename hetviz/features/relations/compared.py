@@ -14,6 +14,7 @@ from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat
 from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.dataset import features_of
 from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import KINDS, Basis, fit_basis
@@ -57,14 +58,19 @@ class View:
     scale: float
     at: Ints
     labels: Texts
-    of_new: Callable[[NewRows], Any]
+    of_new: Callable[[NewRows], Matrix | None]
 
     @property
     def is_kernel(self) -> bool:
         """Whether its columns are kernel values with landmarks rather than features."""
         return self.kind in ("rbf", "precomputed")
 
-    def places(self, raw: Any, B: Floats) -> Floats:
+    def new_raw(self, rows: NewRows) -> Matrix:
+        """Return the raw features of new rows, which they have to have."""
+        raw = self.of_new(rows)
+        return features_of(rows.dataset) if raw is None else raw
+
+    def places(self, raw: Matrix, B: Floats) -> Floats:
         """Return features of rows times B, (n, k)."""
         return np.asarray(self.scale * (raw @ B - self.mean @ B))
 
@@ -120,7 +126,7 @@ def view_of(dataset: Dataset, kind: str, weight: float, at: Ints, random_state: 
     return scaled_view(
         dataset.name,
         basis.kind,
-        basis.features,
+        basis.matrix,
         at,
         names,
         OfBasis(basis),
@@ -131,10 +137,10 @@ def view_of(dataset: Dataset, kind: str, weight: float, at: Ints, random_state: 
 def scaled_view(
     name: str,
     kind: str,
-    raw: Any,
+    raw: Matrix,
     at: Ints,
     labels: Sequence[str],
-    of_new: Callable[[NewRows], Any],
+    of_new: Callable[[NewRows], Matrix | None],
     weight: float = 1.0,
 ) -> View:
     """Return features as a view, centred and scaled; see `View`."""
@@ -240,7 +246,7 @@ def largest(weights: Mapping[str, float]) -> dict[str, float]:
 def _basis(dataset: Dataset, kind: str, random_state: int) -> Basis:
     if kind != "cosine":
         return fit_basis(dataset, kind, random_state)
-    features = fit_basis(dataset, "linear").features
+    features = fit_basis(dataset, "linear").matrix
     return Basis("linear", _unit_rows(features), None, _OfLengthOne())
 
 
@@ -250,7 +256,7 @@ class OfBasis:
 
     basis: Basis
 
-    def __call__(self, rows: NewRows) -> Any:
+    def __call__(self, rows: NewRows) -> Matrix | None:
         return self.basis.of_new(rows.dataset)
 
 
@@ -258,11 +264,11 @@ class OfBasis:
 class _OfLengthOne:
     """The features, each row scaled to length 1."""
 
-    def __call__(self, rows: Dataset) -> Any:
-        return _unit_rows(rows.X)
+    def __call__(self, rows: Dataset) -> Matrix:
+        return _unit_rows(features_of(rows))
 
 
-def _unit_rows(X: Any) -> Any:
+def _unit_rows(X: Matrix) -> Matrix:
     if is_sparse(X):
         size = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sp.csr_array(sp.diags_array(_inverse(size)) @ X)
@@ -274,7 +280,7 @@ def _inverse(size: Floats) -> Floats:
     return np.divide(1.0, size, out=np.zeros_like(size), where=size > 0)
 
 
-def _inner_products(view: View, X: Any) -> Floats:
+def _inner_products(view: View, X: Matrix) -> Floats:
     """Return centred and scaled inner products of rows, without centring sparse ones."""
     K = X @ X.T
     K = np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
@@ -376,7 +382,7 @@ class _OfProjection:
 
     projection: Projection
 
-    def __call__(self, rows: NewRows) -> Any:
+    def __call__(self, rows: NewRows) -> Floats:
         return self.projection.place({rows.dataset.name: rows})[rows.dataset.name]
 
 
@@ -534,7 +540,7 @@ class Solution:
             for name, rows in new.items():
                 if not joint and view.name != name:
                     continue
-                Y = view.places(view.of_new(rows), B)
+                Y = view.places(view.new_raw(rows), B)
                 for id, place in zip(rows.dataset.ids, Y, strict=True):
                     key = f"{name}\0{id}" if joint else id
                     shown[key] = shown.get(key, 0.0) + place
@@ -553,7 +559,7 @@ class Solution:
             for name, rows in new.items()
         }
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, object]:
         """Return what is known of the optimum, JSON-ready."""
         if self.flat is None:
             return {}

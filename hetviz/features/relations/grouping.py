@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._types import Ints
+from hetviz._types import Ints, JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import global_rows
@@ -70,7 +70,7 @@ class GroupLinks(Sequence[Links]):
         items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)
         return f"{self.n_pairs:,} of {self.n_possible:,} pairs, between {items} typical items."
 
-    def to_command(self, data: HeteroData, note: str = "", set: str = "") -> dict[str, Any]:
+    def to_command(self, data: HeteroData, note: str = "", set: str = "") -> JsonObject:
         """Return the command, as a JSON-ready dictionary, that adds these links in one step."""
         kinds = {links.kind for links in self.links}
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -102,10 +102,10 @@ def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
     raise DataError(Problem("unknown-label", where, "there is no such label", label, there))
 
 
-def _classes(data: HeteroData, column: Labels) -> dict[Any, Ints]:
+def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:
     start = data.offsets[column.dataset].start
     values = column.values
-    out: dict[Any, Ints] = {}
+    out: dict[Hashable, Ints] = {}
     for value in column.classes:
         out[value] = start + np.flatnonzero(np.array([v == value for v in values], dtype=bool))
     return out

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Matrix, Texts, is_sparse
+from hetviz._types import Floats, Matrix, Sparse, Texts, is_sparse
 from hetviz.core.prediction.gbc import CLASSES, NUMBER, GbcSource
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
@@ -133,7 +132,7 @@ class LabelProblem:
     y: Floats
     names: tuple[str, ...]
     parts: list[GbcSource]
-    graphs: Mapping[str, Any]
+    graphs: Mapping[str, Sparse]
     entity: EntitySources
 
     def targets(self, y: Floats | None = None) -> Floats:
@@ -149,10 +148,7 @@ class LabelProblem:
 
     def new_features(self, name: str, rows: Dataset) -> Matrix:
         """Return the features of new rows of a source, as its trees know them."""
-        X = self.entity.bases[name].of_new(rows)
-        if X is None:
-            raise ParameterError(f"{name}: new items need the features that the fitted ones have.")
-        return tree_features(rows, X, self.column.name)
+        return tree_features(rows, self.entity.bases[name].matrix_of(rows), self.column.name)
 
 
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
@@ -207,7 +203,7 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     return LabelColumn(dataset, name, NUMBER, (), np.asarray(column.values, dtype=np.float64))
 
 
-def given_values(data: HeteroData, column: LabelColumn) -> dict[str, Any]:
+def given_values(data: HeteroData, column: LabelColumn) -> dict[str, object]:
     """Return each class, as text, as the label column itself has it: a 3 stays a 3."""
     return {
         text: value

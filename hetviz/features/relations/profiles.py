@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Sparse
 from hetviz.data import HeteroData
 from hetviz.features.spaces.affinities import own_affinities
 
@@ -56,7 +56,7 @@ class NearestProfiles:
         return np.asarray(sum(sides[1:], sides[0]).toarray() / len(sides), dtype=np.float64)
 
 
-def _known(data: HeteroData, source: str, target: str, shape: tuple[int, int]) -> Any:
+def _known(data: HeteroData, source: str, target: str, shape: tuple[int, int]) -> Sparse:
     A = sp.csr_array(shape)
     for links in data.links:
         together = links.weight > 0

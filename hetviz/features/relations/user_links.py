@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
+from hetviz._types import Sparse
 from hetviz.data import HeteroData
 
 SPOKEN = ("said", "accepted")
 """Kinds of links that are somebody's word: said of items, or accepted when proposed."""
 
 
-def spoken_weights(data: HeteroData) -> Any:
+def spoken_weights(data: HeteroData) -> Sparse:
     """Return what was said to be together: csr_array of shape (n_rows, n_rows), symmetric.
 
     A pair said twice counts by its strongest weight. Statements that say apart are not in it.

@@ -21,6 +21,7 @@ from hetviz.core.graph.distances import (
 )
 from hetviz.core.graph.neighbors import Neighbors, feature_neighbors, nearest_neighbors
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.remembered import digest, remembered
 
@@ -181,7 +182,7 @@ def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floa
     if word is None:
         return None
     if word == "X":
-        return cross_squared_distances(new.X, fitted.X)
+        return cross_squared_distances(features_of(new), features_of(fitted))
     matrix = np.asarray(getattr(new, word), dtype=np.float64)
     if word == "distance":
         return matrix**2

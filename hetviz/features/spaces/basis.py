@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,11 @@ from hetviz.core.kernels.kernels import (
     symmetric_kernel,
 )
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
 from hetviz.params import value_for
 
-OfNew = Callable[[Dataset], Matrix]
+OfNew = Callable[[Dataset], Matrix | None]
 
 N_LANDMARKS = 1_000
 
@@ -65,6 +65,13 @@ class Basis:
     def of_new(self, rows: Dataset) -> Matrix | None:
         """Return the features of new rows, shape (n_new, r); None for featureless ones."""
         return None if self._new is None else self._new(rows)
+
+    def matrix_of(self, rows: Dataset) -> Matrix:
+        """Return the features of new rows of a dataset that is not featureless."""
+        found = self.of_new(rows)
+        if found is None:
+            raise _lacking(rows, self.kind, "features")
+        return found
 
 
 def chosen_kind(
@@ -194,7 +201,7 @@ def _mapped(kind: str, fitted: KernelMap, K: Array, of_new: OfNew) -> Basis:
 class AsGiven:
     """The features as they come."""
 
-    def __call__(self, rows: Dataset) -> Any:
+    def __call__(self, rows: Dataset) -> Matrix | None:
         return rows.X
 
 
@@ -204,10 +211,10 @@ class _Gaussian:
 
     fitted: KernelMap
     kernel: RbfKernel
-    landmarks: Any
+    landmarks: Matrix
 
-    def __call__(self, rows: Dataset) -> Any:
-        return self.fitted(self.kernel(rows.X, self.landmarks))
+    def __call__(self, rows: Dataset) -> Floats:
+        return self.fitted(self.kernel(features_of(rows), self.landmarks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +224,7 @@ class _GaussianOfDistances:
     fitted: KernelMap
     width: float
 
-    def __call__(self, rows: Dataset) -> Any:
+    def __call__(self, rows: Dataset) -> Floats:
         K = _gaussian_of(_distances(rows), self.width)
         return self.fitted(K[:, self.fitted.landmarks])
 
@@ -228,7 +235,7 @@ class _KernelAsGiven:
 
     fitted: KernelMap
 
-    def __call__(self, rows: Dataset) -> Any:
+    def __call__(self, rows: Dataset) -> Floats:
         return self.fitted(np.asarray(rows.kernel)[:, self.fitted.landmarks])
 
 
@@ -239,7 +246,7 @@ class _Scaled:
     fitted: KernelMap
     half: Floats
 
-    def __call__(self, rows: Dataset) -> Any:
+    def __call__(self, rows: Dataset) -> Floats:
         K = center_kernel(self.half, None, -0.5 * _distances(rows) ** 2)
         return self.fitted(K[:, self.fitted.landmarks])
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigh
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.similarity import EVERY_PAIR, Similarity
 
@@ -59,12 +60,12 @@ class UnitFeatures:
 
     @classmethod
     def fit(cls, dataset: Dataset) -> UnitFeatures:
-        X = as_dense(dataset.X)
+        X = as_dense(features_of(dataset))
         centre = X.mean(axis=0)
         return cls(centre, float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0)
 
     def of(self, rows: Dataset) -> Floats:
-        return (as_dense(rows.X) - self.centre) / self.size
+        return (as_dense(features_of(rows)) - self.centre) / self.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +127,9 @@ class LeadingFeatures:
         return cls(basis, centre, axes, _along(axes, centre, X))
 
     def of(self, rows: Dataset) -> Floats:
-        return _along(self.axes, self.centre, self.basis.of_new(rows))
+        return _along(self.axes, self.centre, self.basis.matrix_of(rows))
 
 
-def _along(axes: Floats, centre: Floats, X: Any) -> Floats:
+def _along(axes: Floats, centre: Floats, X: Matrix) -> Floats:
     """Return rows along axes from a centre, without centring sparse ones."""
     return np.asarray(X @ axes - centre @ axes, dtype=np.float64)

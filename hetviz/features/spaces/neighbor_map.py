@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +40,7 @@ class Placed:
     offsets: Mapping[str, slice]
 
     @classmethod
-    def by(cls, graph: Any, data: HeteroData) -> Placed:
+    def by(cls, graph: Sparse, data: HeteroData) -> Placed:
         """Find out, and warn of items without a place and of datasets that nothing joins."""
         mask = np.asarray(graph.sum(axis=1)).ravel() > 0
         missing = {name: int((~mask[rows]).sum()) for name, rows in data.offsets.items()}
@@ -56,7 +55,7 @@ class Placed:
             )
         return cls(mask, _among(graph, mask), components, data.offsets)
 
-    def among(self, graph: Any) -> Any:
+    def among(self, graph: Sparse) -> Sparse:
         """Return the part of a graph over all rows that is about placed ones."""
         return _among(graph, self.mask)
 
@@ -85,7 +84,7 @@ class Placed:
         known = np.isfinite(stacked).all(axis=1)
         return stacked if stacked.shape[1] == k and known.any() else None
 
-    def pairs(self, W: Any) -> tuple[Ints, Ints, Floats]:
+    def pairs(self, W: Sparse) -> tuple[Ints, Ints, Floats]:
         """Return the entries of a symmetric matrix over all rows once each, as placed rows."""
         entries = sp.triu(W).tocoo()
         left, right = entries.coords
@@ -150,7 +149,7 @@ def place_new(
         return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
 
 
-def _among(graph: Any, mask: Bools) -> Any:
+def _among(graph: Sparse, mask: Bools) -> Sparse:
     rows = np.flatnonzero(mask)
     return sp.csr_array(graph if mask.all() else graph[rows][:, rows])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, JsonObject, Sparse
 from hetviz.core.spectral.guided import Guided, axis_scale, guided_projection
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -58,7 +58,7 @@ class Projection:
         return dict(zip(self.names, self.guided.component.tolist(), strict=True))
 
     @property
-    def diagnostics(self) -> dict[str, Any]:
+    def diagnostics(self) -> JsonObject:
         """Agreement, ridge and kind of features by dataset, JSON-ready."""
         maps = self.guided.maps
         return {

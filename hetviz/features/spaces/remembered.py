@@ -6,11 +6,11 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
-from hetviz._types import is_sparse
+from hetviz._types import Matrix, is_sparse
 
 T = TypeVar("T")
 
@@ -19,10 +19,10 @@ _MOST_BYTES = 400e6
 
 def remembered(key: Hashable, make: Callable[[], T]) -> T:
     """Return what `make` returned for this key, or call it; the least used is forgotten first."""
-    return cast(T, _store.get(key, make))
+    return _store.get(key, make)
 
 
-def digest(matrix: Any) -> bytes:
+def digest(matrix: Matrix) -> bytes:
     """Return a hash of the content of a dense or sparse matrix."""
     found = hashlib.sha256(str(matrix.shape).encode())
     arrays = (matrix.indptr, matrix.indices, matrix.data) if is_sparse(matrix) else (matrix,)
@@ -37,13 +37,13 @@ class _Store:
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._kept: OrderedDict[Hashable, object] = OrderedDict()
 
-    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+                return cast("T", self._kept[key])
         value = make()
         with self._lock:
             self._kept[key] = value
@@ -52,7 +52,7 @@ class _Store:
         return value
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     """Return the bytes of an array, a sparse matrix, or what holds some of them."""
     if value is None:
         return 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.kernels.kernels import median_bandwidth
+from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.params import value_for
@@ -50,13 +51,12 @@ class Similarity:
         if self.kind == "kernel":
             return self._normed(np.asarray(rows.kernel, dtype=np.float64), rows is self.dataset)
         if self.kind == "cosine":
-            cosines = _unit(rows.X) @ _unit(self.dataset.X).T
-            dense = cosines.toarray() if hasattr(cosines, "toarray") else cosines
-            return np.clip(np.asarray(dense, dtype=np.float64), 0.0, 1.0)
+            cosines = _unit(features_of(rows)) @ _unit(features_of(self.dataset)).T
+            return np.clip(as_dense(cosines), 0.0, 1.0)
         if self.kind == "distance":
             squared = np.asarray(rows.distance, dtype=np.float64) ** 2
         else:
-            squared = cross_squared_distances(rows.X, self.dataset.X)
+            squared = cross_squared_distances(features_of(rows), features_of(self.dataset))
         return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
 
     def with_twins(self, rows: Dataset) -> tuple[Floats, Ints]:
@@ -101,17 +101,18 @@ class Similarity:
         if self.kind == "distance":
             squared = np.asarray(self.dataset.distance)[i, j] ** 2
             return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
-        X: Any = _unit(self.dataset.X) if self.kind == "cosine" else self.dataset.X
+        X = features_of(self.dataset)
+        X = _unit(X) if self.kind == "cosine" else X
         out = np.empty(len(i))
         for start in range(0, len(i), 100_000):
             part = slice(start, start + 100_000)
             left, right = X[i[part]], X[j[part]]
             if self.kind == "cosine":
-                product = left.multiply(right) if hasattr(left, "multiply") else left * right
+                product = left.multiply(right) if is_sparse(left) else left * right
                 out[part] = np.clip(np.asarray(product.sum(axis=1)).ravel(), 0.0, 1.0)
             else:
                 away = left - right
-                squares = away.multiply(away) if hasattr(away, "multiply") else away * away
+                squares = away.multiply(away) if is_sparse(away) else away * away
                 squared = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
                 out[part] = np.exp(-0.5 * squared / self.width**2)
         return out
@@ -189,13 +190,13 @@ def similarities(
     return {name: like for name, like in found.items() if like is not None}
 
 
-def _unit(X: Any) -> Any:
-    if hasattr(X, "tocsr"):
+def _unit(X: Matrix) -> Matrix:
+    if is_sparse(X):
         length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return X.multiply(_ratio(np.ones(len(length)), length)[:, None]).tocsr()
     dense = np.asarray(X, dtype=np.float64)
     return _ratio(dense, np.linalg.norm(dense, axis=1)[:, None])
 
 
-def _ratio(over: Any, under: Any) -> Floats:
+def _ratio(over: Floats, under: Floats) -> Floats:
     return np.asarray(over / np.where(under > 0, under, np.inf), dtype=np.float64)

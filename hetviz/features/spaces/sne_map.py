@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import louder, spoken_part
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
@@ -126,7 +125,7 @@ class SneMap:
             raise
 
     @property
-    def diagnostics(self) -> dict[str, Any]:
+    def diagnostics(self) -> JsonObject:
         """The final divergence, and the share of pairs said to be apart that are."""
         history = self.layout.history
         return {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Array, Ints
+from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features import table as table_features
@@ -37,7 +37,7 @@ from hetviz.io.piece import SAVED, Choices, Piece, ReadTable, TableRead
 
 def given_features(
     given: Given, entry: DatasetEntry, piece: Piece
-) -> tuple[Any, tuple[str, ...], str]:
+) -> tuple[Matrix | None, tuple[str, ...], str]:
     """Return features from files: the matrix for all rows of the table, names, and source."""
     if piece.X is not None:
         return piece.X, piece.feature_names, "as given"
@@ -84,7 +84,7 @@ def made_of_columns(
     known: Mapping[str, Column],
     title: str | None,
     labels: Collection[str],
-    media: tuple[Any, ...] | None,
+    media: tuple[object, ...] | None,
     problems: list[Problem],
 ) -> table_features.TableFeatures:
     """Make features of the columns of a table.
@@ -304,7 +304,7 @@ class _Reading:
             return None
         return self.entry.title or named_title(table.columns)
 
-    def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[Any, ...] | None:
+    def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[bytes | None, ...] | None:
         media, column = self.entry.media, self.entry.media_column
         if self.piece.media is not None:
             return tuple(self.piece.media[row] for row in rows.tolist())

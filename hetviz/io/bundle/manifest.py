@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -165,7 +165,7 @@ def parse(content: bytes) -> Manifest:
     problems: list[Problem] = []
     found: dict[str, list[Any]] = {}
 
-    def refuse(where: str, what: str, value: Any = "", remedy: str = "") -> None:
+    def refuse(where: str, what: str, value: object = "", remedy: str = "") -> None:
         problems.append(Problem("bad-manifest", where, what, str(value), remedy))
 
     if document.get("format") != FORMAT:
@@ -208,7 +208,7 @@ def parse(content: bytes) -> Manifest:
     )
 
 
-def _entry(section: str, at: int, raw: dict[str, Any], refuse: Any) -> Any:
+def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., None]) -> Any:
     kind, types, needed = _SECTIONS[section]
     where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
     good = True

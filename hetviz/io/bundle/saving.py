@@ -7,7 +7,8 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._types import Array, JsonObject
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.io import gate, limits
 from hetviz.io.bundle.manifest import FORMAT
@@ -77,7 +79,7 @@ def bundle_files(data: HeteroData, name: str) -> dict[str, bytes]:
     return {MANIFEST: toml.encode(toml.dumps(document), MANIFEST), **files}
 
 
-def contents(data: HeteroData, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def contents(data: HeteroData, name: str) -> tuple[JsonObject, dict[str, bytes]]:
     """Return the manifest, and the content of each other file by name."""
     files: dict[str, bytes] = {}
     document: dict[str, Any] = {
@@ -119,7 +121,7 @@ def _write_folder(target: Path, files: Mapping[str, bytes]) -> None:
         file.write_bytes(content)
 
 
-def _dataset(at: int, dataset: Dataset, files: dict[str, bytes]) -> dict[str, Any]:
+def _dataset(at: int, dataset: Dataset, files: dict[str, bytes]) -> JsonObject:
     stem = f"{at}_{re.sub('[^A-Za-z0-9_-]+', '_', dataset.name)[:40]}"
     where = f"dataset {dataset.name!r}"
     entry: dict[str, Any] = {
@@ -166,13 +168,13 @@ def _one_line(title: str) -> str:
     return " ".join(title.split())
 
 
-def _npy(array: Any) -> bytes:
+def _npy(array: object) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, np.asarray(array), allow_pickle=False)
     return buffer.getvalue()
 
 
-def _json(where: str, value: Any) -> bytes:
+def _json(where: str, value: object) -> bytes:
     try:
         return toml.encode(json.dumps(value, ensure_ascii=False), where)
     except (TypeError, ValueError):
@@ -181,7 +183,12 @@ def _json(where: str, value: Any) -> bytes:
         ) from None
 
 
-def _media(where: str, media: tuple[Any, ...], folder: str, files: dict[str, bytes]) -> None:
+def _media(
+    where: str,
+    media: Sequence[bytes | str | PathLike[str] | None],
+    folder: str,
+    files: dict[str, bytes],
+) -> None:
     for row, item in enumerate(media):
         if item is None:
             continue
@@ -190,7 +197,7 @@ def _media(where: str, media: tuple[Any, ...], folder: str, files: dict[str, byt
         files[f"{folder}{row}.{gate.kind_of(place, content)}"] = checked_picture(place, content)
 
 
-def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> dict[str, Any]:
+def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> JsonObject:
     name = f"links_{at}.csv"
     entry: dict[str, Any] = {
         "file": name,
@@ -223,13 +230,11 @@ def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> 
     return entry
 
 
-def _numbers(values: Any) -> list[str]:
+def _numbers(values: Array) -> list[str]:
     return [repr(float(value)) for value in values]
 
 
-def _comparisons(
-    data: HeteroData, comparisons: Comparisons, files: dict[str, bytes]
-) -> dict[str, Any]:
+def _comparisons(data: HeteroData, comparisons: Comparisons, files: dict[str, bytes]) -> JsonObject:
     entry: dict[str, Any] = {"file": "comparisons.csv"}
     items = _COMPARED[comparisons.objects.shape[1]]
     header = [f"{item}_{part}" for item in items for part in ("dataset", "id")] + ["weight"]
@@ -254,7 +259,7 @@ def _titles(meta: pd.DataFrame) -> list[str]:
     return [f"{place + 1} {_one_line(str(column))}" for place, column in enumerate(meta.columns)]
 
 
-def _labels(at: int, labels: Labels, data: HeteroData, files: dict[str, bytes]) -> dict[str, Any]:
+def _labels(at: int, labels: Labels, data: HeteroData, files: dict[str, bytes]) -> JsonObject:
     table = data[labels.dataset].table
     entry: dict[str, Any] = {"dataset": labels.dataset, "name": labels.name}
     if table is not None and labels.name in table.columns and table.columns.is_unique:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Array
+from hetviz._types import Array, Matrix, Sparse, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
@@ -227,7 +227,7 @@ def _shape(box: Box | None, name: str) -> tuple[int, ...]:
     return tuple(group.integers("shape") or group.integers("h5sparse_shape"))
 
 
-def _matrix(box: Box, part: str, n: int) -> Any:
+def _matrix(box: Box, part: str, n: int) -> Matrix:
     """Return X, or a matrix of obsm, as features of all rows."""
     holder = box if part == "X" else box.box("obsm")
     assert holder is not None  # noqa: S101
@@ -243,7 +243,7 @@ def _matrix(box: Box, part: str, n: int) -> Any:
     return _sparse(group)
 
 
-def _sparse(group: Box) -> Any:
+def _sparse(group: Box) -> Sparse:
     word = group.word("encoding-type") or f"{group.word('h5sparse_format')}_matrix"
     if word not in _SPARSE:
         raise gate.refusal(
@@ -265,9 +265,8 @@ def _feature_names(box: Box, p: int, problems: list[Problem]) -> tuple[str, ...]
     return tuple(names) if len(names) == p else ()
 
 
-def _counts(box: Box, X: Any) -> list[Problem]:
-    values = X.data if hasattr(X, "indptr") else X[:200]
-    values = values[:100_000]
+def _counts(box: Box, X: Matrix) -> list[Problem]:
+    values: Array = X.data[:100_000] if is_sparse(X) else X[:200]
     if not values.size or values.max() < _LIKE_COUNTS or (values != np.floor(values)).any():
         return []
     what = "the features look like raw counts; maps are clearer of normalised logarithms"
@@ -312,13 +311,13 @@ def _links(
         without("bad-sparse", error.problems[0].what)
         return None
     # A list of neighbours goes one way or both; two are linked where either lists the other.
-    K = sp.triu(abs(K).maximum(abs(K).T), 1).tocoo()
-    used = (K.data != 0) & np.isfinite(K.data)
+    pairs = sp.triu(abs(K).maximum(abs(K).T), 1).tocoo()
+    used = (pairs.data != 0) & np.isfinite(pairs.data)
     if not used.any():
         return None
     text = np.array(ids, dtype=object)
-    ends = pd.DataFrame({"source": text[K.row[used]], "target": text[K.col[used]]})
+    ends = pd.DataFrame({"source": text[pairs.row[used]], "target": text[pairs.col[used]]})
     others = {"kind": [name] * len(ends)}
     if not name.endswith("distances"):
-        others["weight"] = [repr(float(value)) for value in K.data[used]]
+        others["weight"] = [repr(float(value)) for value in pairs.data[used]]
     return links_piece(called, where, ends, others, range(len(ends)))

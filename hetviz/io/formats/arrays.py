@@ -5,7 +5,7 @@ No pickle is ever opened; what a header promises is held against the bytes befor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._types import Array, Ints, is_sparse
+from hetviz._types import Array, Ints, Matrix, is_sparse
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
@@ -178,7 +178,9 @@ def _sparse(where: str, arrays: Mapping[str, Array]) -> sp.csr_array:
     return sparse_of(where, word, arrays["shape"].tolist(), arrays)
 
 
-def sparse_of(where: str, word: str, shape: Any, parts: Mapping[str, Any]) -> sp.csr_array:
+def sparse_of(
+    where: str, word: str, shape: Sequence[int], parts: Mapping[str, object]
+) -> sp.csr_array:
     """Return a CSR matrix of shape (rows, columns) from the parts of a sparse one.
 
     Parameters
@@ -274,7 +276,7 @@ def _cells(values: Array) -> list[str]:
     return [str(value) for value in values.tolist()]
 
 
-def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choices) -> Piece:
+def _piece(called: str, where: str, X: Matrix, siblings: _Siblings, choices: Choices) -> Piece:
     """Return the piece of a matrix, taken for what it is or for what the user says it is."""
     given = siblings.feature_names
     kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
@@ -303,7 +305,7 @@ def _piece(called: str, where: str, X: Any, siblings: _Siblings, choices: Choice
     )
 
 
-def finite_rows(where: str, X: Any) -> tuple[Any, Ints, list[Problem]]:
+def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
     """Return the rows whose numbers are all finite, where they stood, and who is left out."""
     if is_sparse(X):
         lines = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

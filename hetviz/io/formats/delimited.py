@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -176,7 +175,7 @@ def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -
     )
 
 
-def _without_empty_end(first: list[str], body: list[tuple[int, Any]]) -> list[str]:
+def _without_empty_end(first: list[str], body: list[tuple[int, list[str]]]) -> list[str]:
     """Return the header without columns at its end that have neither a name nor a cell."""
     if _last_filled(first) == len(first):
         return first

@@ -162,7 +162,7 @@ class Box:
         """Return an attribute that is a list of whole numbers."""
         return [int(value) for value in self._list(name) if isinstance(value, (int, np.integer))]
 
-    def _list(self, name: str) -> list[Any]:
+    def _list(self, name: str) -> list[object]:
         with _telling(self.where):
             value = self._group.attrs.get(name)
             return [] if value is None else np.atleast_1d(np.asarray(value)).tolist()

@@ -128,7 +128,7 @@ def _too_deep(name: str) -> DataError:
     return gate.refusal("too-deep", name, what, remedy=_SHAPES)
 
 
-def _tables(value: Any) -> dict[str, list[Record]]:
+def _tables(value: object) -> dict[str, list[Record]]:
     """Return the tables in a value by their names, "" for the only one."""
     if (records := _records(value)) is not None:
         return {"": records}
@@ -144,11 +144,11 @@ def _tables(value: Any) -> dict[str, list[Record]]:
     return {"": [value]} if value and flat else {}
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def _records(value: Any) -> list[Record] | None:
+def _records(value: object) -> list[Record] | None:
     """Return the rows of a table however it is written, or None if it is none."""
     if isinstance(value, list):
         if not value:
@@ -179,7 +179,7 @@ def _of_objects(value: Mapping[str, Record]) -> list[Record]:
     return [{"id": key, **row} for key, row in value.items()]
 
 
-def _of_lists(names: Any, rows: Any, index: Any = None) -> list[Record] | None:
+def _of_lists(names: Any, rows: Any, index: object = None) -> list[Record] | None:
     if not isinstance(names, list) or not names or not all(isinstance(row, list) for row in rows):
         return None
     if any(isinstance(name, (dict, list)) for name in names):
@@ -223,7 +223,7 @@ def _piece(
     )
 
 
-def _flat(record: Record) -> dict[str, Any]:
+def _flat(record: Record) -> dict[str, object]:
     """Return a record with the fields of the records in it as ``outer.inner``, one level deep."""
     out: dict[str, Any] = {}
     for name, value in record.items():

@@ -66,7 +66,7 @@ def _called(title: str) -> str:
     return "index" if title.startswith(_INDEX) else title
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: Any) -> list[object]:
     import pyarrow as pa
 
     if column.type in (pa.float16(), pa.float32()):

@@ -28,7 +28,7 @@ def loads(name: str, content: bytes) -> dict[str, Any]:
         raise gate.refusal("bad-toml", name, f"this is not valid TOML: {error}") from None
 
 
-def dumps(document: Mapping[str, Any]) -> str:
+def dumps(document: Mapping[str, object]) -> str:
     """Write plain values first, then tables, then lists of tables; None is left out."""
     plain: list[str] = []
     tables: list[str] = []
@@ -53,7 +53,7 @@ def encode(text: str, where: str) -> bytes:
         ) from None
 
 
-def _lines(table: Mapping[str, Any]) -> str:
+def _lines(table: Mapping[str, object]) -> str:
     return "".join(
         f"{_key(key)} = {_value(value)}\n" for key, value in table.items() if value is not None
     )
@@ -64,7 +64,7 @@ def _key(key: str) -> str:
     return key if bare else _value(key)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 import pandas as pd
 
@@ -24,7 +23,7 @@ FAILED = frozenset(
 )
 
 
-def cell(value: Any, decimal: str = ".") -> str:
+def cell(value: object, decimal: str = ".") -> str:
     """Write a value as a cell.
 
     Nothing becomes "", numbers are written so that they read back the same, dates as
@@ -56,7 +55,7 @@ def cell(value: Any, decimal: str = ".") -> str:
 
 
 def columns_as_text(
-    where: str, columns: Sequence[tuple[str, Sequence[Any]]], choices: Choices
+    where: str, columns: Sequence[tuple[str, Sequence[object]]], choices: Choices
 ) -> tuple[pd.DataFrame, str, list[Problem]]:
     """Turn columns of values into a table of text.
 
@@ -88,7 +87,7 @@ def columns_as_text(
     return frame, decimal, [*notes, *told]
 
 
-def decimal_among(columns: Any) -> str:
+def decimal_among(columns: Iterable[Sequence[object]]) -> str:
     """Return the decimal sign of numbers that are kept as text, if there are any."""
     texts = [value for values in columns for value in values[:_SAMPLE] if isinstance(value, str)]
     return dialect.decimal_of([(0, texts)], ";")
@@ -135,7 +134,7 @@ def _clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _lost(where: str, values: Sequence[Any]) -> list[Problem]:
+def _lost(where: str, values: Sequence[object]) -> list[Problem]:
     notes = []
     binary = sum(isinstance(value, bytes) for value in values)
     if binary:

@@ -98,7 +98,7 @@ def _checked(name: str, content: bytes) -> int:
 
 def _sheets(
     name: str, content: bytes, choices: Choices
-) -> tuple[list[tuple[str, list[tuple[int, list[Any]]]]], list[Problem]]:
+) -> tuple[list[tuple[str, list[tuple[int, list[object]]]]], list[Problem]]:
     """Return (title, rows with something in them) of each sheet to be read, and notes."""
     import openpyxl
 
@@ -155,7 +155,7 @@ def _passed_over(where: str, what: str) -> Problem:
     return Problem("sheet-passed-over", where, what, "", remedy, severity="note")
 
 
-def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, list[Any]]]:
+def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, list[object]]]:
     """Yield (row of the sheet, from 0; cells) of the rows that hold something."""
     n_cells, last = 0, -1
     for at, row in enumerate(sheet.iter_rows(values_only=True)):
@@ -178,12 +178,12 @@ def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, l
         yield at, cells
 
 
-def _width(rows: Sequence[tuple[int, list[Any]]]) -> int:
+def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
     return max((sum(c is not None for c in cells) for _, cells in rows), default=0)
 
 
 def _table(
-    where: str, rows: list[tuple[int, list[Any]]], choices: Choices, facts: dict[str, str]
+    where: str, rows: list[tuple[int, list[object]]], choices: Choices, facts: dict[str, str]
 ) -> TableRead:
     """Return the table of a sheet: the columns that have a name, or something below it."""
     decimal = choices.decimal or decimal_among([cells for _, cells in rows[:500]])
@@ -208,7 +208,7 @@ def _table(
     return shaped(read, texts, choices, by_file=True)
 
 
-def _as_text(value: Any, decimal: str) -> str:
+def _as_text(value: object, decimal: str) -> str:
     if isinstance(value, str) and value in FAILED:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:

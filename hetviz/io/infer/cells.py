@@ -38,7 +38,7 @@ def typed(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Co
 
 
 def exact(
-    where: str, frame: pd.DataFrame, columns: Sequence[Mapping[str, Any]], missing: str
+    where: str, frame: pd.DataFrame, columns: Sequence[Mapping[str, object]], missing: str
 ) -> pd.DataFrame:
     """Turn columns of text into the types that `described` wrote down.
 
@@ -67,7 +67,7 @@ def exact(
     return out
 
 
-def described(where: str, frame: pd.DataFrame) -> tuple[list[dict[str, Any]], str, list[list[str]]]:
+def described(where: str, frame: pd.DataFrame) -> tuple[list[dict[str, str]], str, list[list[str]]]:
     """Return (name, type) of each column, the mark of a missing cell, and the columns as text.
 
     Types that CSV can hold exactly keep their name; columns of anything else come back as plain
@@ -151,13 +151,13 @@ def _written(where: str, series: pd.Series, kind: str, missing: str) -> list[str
     return [str(value) for value in series.tolist()]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restore(series: pd.Series, kind: Any, missing: str) -> pd.Series:
+def _restore(series: pd.Series, kind: object, missing: str) -> pd.Series:
     if kind == "str":
         return pd.Series(series.where(series != missing), dtype="str")
     if kind == "object":

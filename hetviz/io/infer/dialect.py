@@ -95,7 +95,7 @@ def _without_nul(name: str, text: str) -> str:
 
 def rows_of(
     name: str, text: str, separator: str, limit: int | None = None
-) -> list[tuple[int, Any]]:
+) -> list[tuple[int, list[str]]]:
     """Return (row, cells) of every row that is not empty, counted from 0."""
     csv.field_size_limit(_MAX_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -153,7 +153,7 @@ def separator_of(text: str) -> str:
     return best if merit(best)[0] else ","
 
 
-def decimal_of(rows: Sequence[tuple[int, Any]], separator: str) -> str:
+def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
     """Say whether numbers are written with a point or a comma."""
     if separator == ",":
         return "."
@@ -165,7 +165,7 @@ def decimal_of(rows: Sequence[tuple[int, Any]], separator: str) -> str:
     return "," if with_comma > with_point else "."
 
 
-def rows_above(rows: Sequence[tuple[int, Any]]) -> int:
+def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     """Return how many rows stand above the names of the columns: a title, a date, a remark.
 
     Such a row fills few cells of a table of several columns. In a table of two columns, one filled
@@ -204,7 +204,7 @@ def is_prose(text: str) -> bool:
     return not even and words >= 4
 
 
-def has_header(rows: list[tuple[int, Any]]) -> bool:
+def has_header(rows: list[tuple[int, list[str]]]) -> bool:
     """Say whether the first row names columns: it does unless it looks like the rows below."""
     first = [cell.strip() for cell in rows[0][1]]
     if {cell.lower() for cell in first} & _HEADER_WORDS:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._json import records
 from hetviz._text import count
-from hetviz._types import Ints, Texts
+from hetviz._types import Ints, JsonObject, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem
@@ -76,14 +77,14 @@ class Newer:
         told = f" {count(lost, 'statement')} about them would go." if lost else ""
         return f"Items of {self.dataset}: {', '.join(parts)}.{told}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the account, JSON-ready; of long lists the first 1,000 entries."""
         return {
             "dataset": self.dataset,
             "sentence": self.sentence,
             "added": list(self.added[:_MOST_TOLD]),
             "gone": list(self.gone[:_MOST_TOLD]),
-            "changed": self.changed.head(_MOST_TOLD).to_dict("records"),
+            "changed": records(self.changed.head(_MOST_TOLD)),
             "columns_added": list(self.columns_added),
             "columns_gone": list(self.columns_gone),
             "statements_gone": list(self.statements_gone[:_MOST_TOLD]),
@@ -289,7 +290,7 @@ def _cells(column: pd.Series) -> Texts:
     return np.array(plain, dtype=object)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -201,7 +201,7 @@ def _read(stream: IO[bytes]) -> tuple[list[tuple[str, bytes]], dict[str, Choices
     return list(zip(about["names"], parts[1:], strict=True)), choices
 
 
-def _as_given(said: Mapping[str, Any]) -> dict[str, Any]:
+def _as_given(said: Mapping[str, object]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in said.items()}
 
 

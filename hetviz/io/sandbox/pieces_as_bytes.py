@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from hetviz._types import is_sparse
+from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io.intake.drop import Drop
 from hetviz.io.piece import Piece
@@ -68,7 +69,7 @@ def _split(content: bytes) -> list[bytes]:
     return parts
 
 
-def _described(piece: Piece, keep: Any) -> dict[str, Any]:
+def _described(piece: Piece, keep: Callable[[bytes], int]) -> JsonObject:
     about: dict[str, Any] = {field: getattr(piece, field) for field in _PLAIN}
     about["facts"] = dict(piece.facts)
     about["problems"] = [asdict(problem) for problem in piece.problems]
@@ -82,7 +83,7 @@ def _described(piece: Piece, keep: Any) -> dict[str, Any]:
     return about
 
 
-def _matrix(X: Any, keep: Any) -> Any:
+def _matrix(X: Matrix | None, keep: Callable[[bytes], int]) -> Json:
     if X is None:
         return None
     if is_sparse(X):
@@ -108,7 +109,7 @@ def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
     )
 
 
-def _matrix_of(about: Any, parts: list[bytes]) -> Any:
+def _matrix_of(about: Any, parts: list[bytes]) -> Matrix | None:
     if about is None:
         return None
     if isinstance(about, int):
@@ -131,14 +132,15 @@ def _problem(fields: Mapping[str, Any]) -> Problem:
     return Problem(**fields)
 
 
-def _npy(array: Any) -> bytes:
+def _npy(array: ArrayLike) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
 
 
-def _array(content: bytes) -> Any:
-    return np.load(io.BytesIO(content), allow_pickle=False)
+def _array(content: bytes) -> Array:
+    found: Array = np.load(io.BytesIO(content), allow_pickle=False)
+    return found
 
 
 def _arrow(frame: pd.DataFrame) -> bytes:

@@ -32,11 +32,11 @@ class Numbers:
         self._next = itertools.count(1)
         self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
-    def wrap(self, arguments: Mapping[str, Any], held: Collection[int]) -> dict[str, Any]:
+    def wrap(self, arguments: Mapping[str, object], held: Collection[int]) -> dict[str, object]:
         """Return arguments of a task with every data among them as `Sent`."""
         return {name: self._wrap(value, held) for name, value in arguments.items()}
 
-    def _wrap(self, value: Any, held: Collection[int]) -> Any:
+    def _wrap(self, value: object, held: Collection[int]) -> object:
         # Known by what it can do, because the server need not import the data model to run jobs.
         if not callable(getattr(type(value), "fingerprint", None)):
             return value
@@ -57,7 +57,7 @@ class Shelf:
         """Numbers of the data that are here."""
         return list(self._held)
 
-    def unwrap(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return arguments as the task wants them."""
         return {
             name: self._unwrap(value) if isinstance(value, Sent) else value
@@ -68,7 +68,7 @@ class Shelf:
         """Let go of all of it."""
         self._held.clear()
 
-    def _unwrap(self, sent: Sent) -> Any:
+    def _unwrap(self, sent: Sent) -> object:
         known = self._held.pop(sent.number, None)
         value = sent.value if known is None else known
         self._held[sent.number] = value

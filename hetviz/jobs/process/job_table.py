@@ -68,7 +68,9 @@ class Book:
             if job is not None and job.live:
                 self._stopped.add(id)
 
-    def _new(self, owner: str, title: str, note: Mapping[str, Any] | None, id: str | None) -> str:
+    def _new(
+        self, owner: str, title: str, note: Mapping[str, object] | None, id: str | None
+    ) -> str:
         id = id or secrets.token_hex(8)
         with self._lock:
             if id in self._book:

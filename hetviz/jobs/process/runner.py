@@ -14,7 +14,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from hetviz.errors import HetvizError
 from hetviz.jobs.process.array_cache import Numbers
@@ -94,7 +93,7 @@ class ProcessRunner(Book):
         owner: str,
         title: str,
         task: Task,
-        note: Mapping[str, Any] | None = None,
+        note: Mapping[str, object] | None = None,
         id: str | None = None,
     ) -> str:
         """Queue a task and return the job's id."""
@@ -264,7 +263,7 @@ class ProcessRunner(Book):
         else:
             self._end_failed(heard)
 
-    def _end_with_result(self, heard: Message, **fields: Any) -> None:
+    def _end_with_result(self, heard: Message, **fields: object) -> None:
         try:
             result = heard.value() if heard.parts else None
         except Exception as error:
@@ -283,7 +282,7 @@ class ProcessRunner(Book):
             error = plain(fault)
         self._end_running(state="failed", error=error)
 
-    def _end_running(self, **fields: Any) -> None:
+    def _end_running(self, **fields: object) -> None:
         id, self._running = self._running, None
         self._deadline = math.inf
         if id is not None:

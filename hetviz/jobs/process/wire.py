@@ -16,11 +16,13 @@ import socket
 import struct
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+
+from hetviz._types import Array
 
 Buffer = bytes | bytearray | memoryview
 
@@ -44,14 +46,14 @@ class Message:
         return pickle.loads(head, buffers=buffers)  # noqa: S301 - see above
 
 
-def message(kind: str, parts: Sequence[Buffer] = (), /, **fields: Any) -> list[Buffer]:
+def message(kind: str, parts: Sequence[Buffer] = (), /, **fields: object) -> list[Buffer]:
     """Return a message as the buffers to send."""
     head = {"kind": kind, "fields": fields, "sizes": [len(part) for part in parts]}
     text = json.dumps(head).encode()
     return [_LENGTH.pack(len(text)) + text, *parts]
 
 
-def pickled(value: Any) -> list[Buffer]:
+def pickled(value: object) -> list[Buffer]:
     """Return a value as parts of a message; arrays in it are shared with it, not copied.
 
     Raises
@@ -89,15 +91,15 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _read_only(mapping: dict[Hashable, object]) -> MappingProxyType[Hashable, object]:
     return MappingProxyType(mapping)
 
 
-def _blank(kind: type) -> Any:
+def _blank(kind: type) -> object:
     return object.__new__(kind)
 
 
-def _frozen(array: Any) -> Any:
+def _frozen(array: Array) -> Array:
     array.setflags(write=False)
     return array
 

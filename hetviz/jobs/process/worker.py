@@ -130,7 +130,7 @@ class Worker:
         return self._reply("failed", id, parts, trace=trace)
 
     def _reply(
-        self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: Any
+        self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: object
     ) -> list[Buffer]:
         return message(kind, parts, id=id, held=self._shelf.held, **fields)
 
@@ -165,7 +165,7 @@ class Report:
         # A step that is told of without its parts leaves them as they were.
         self._of_job: tuple[PartOfJob, ...] = ()
 
-    def __call__(self, fraction: float, message: str = "", **figures: Any) -> None:
+    def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
         if self._stop.is_set():
             raise Cancelled("Stopped.")
         now = time.monotonic()
@@ -196,7 +196,7 @@ class Report:
         self._send(message("progress", parts, id=self._id, **told))
 
 
-def _warming() -> Iterator[Callable[[], Any]]:
+def _warming() -> Iterator[Callable[[], object]]:
     """Yield the steps of getting ready: load what tasks need, then let each method warm up.
 
     A method may have a classmethod ``warm_up()``, which compiles or loads what its first run would

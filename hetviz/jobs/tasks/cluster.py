@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
+from hetviz._types import Array, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.jobs.results import Findings
 from hetviz.progress import Part, Progress
@@ -30,7 +31,7 @@ def find_clusters(
     progress: Progress,
     start: Embedding,
     weights: Mapping[str, float] | None = None,
-    only: Any = None,
+    only: Ints | None = None,
 ) -> Findings:
     """Look for clusters of each number on a map.
 
@@ -78,9 +79,9 @@ def find_clusters(
     return Findings(CLUSTERS, content)
 
 
-def _plain(record: Mapping[Any, Any]) -> dict[str, float | None]:
+def _plain(record: Mapping[Hashable, float]) -> dict[str, float | None]:
     return {str(key): None if value != value else float(value) for key, value in record.items()}
 
 
-def _numbers(values: Any) -> list[float | None]:
+def _numbers(values: Array) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -68,7 +67,7 @@ def sweep_parameter(
     data: HeteroData,
     method: str,
     parameter: str,
-    values: Sequence[Any],
+    values: Sequence[object],
     hold_out: float,
     progress: Progress,
 ) -> Findings:
@@ -165,7 +164,7 @@ def _map(found: Comparison, key: str) -> MadeMap:
     )
 
 
-def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, Any]:
+def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, object]:
     """Return the places of some rows on each map, the same rows on all, for small pictures."""
     step = max(1, -(-data.n_rows // _STILL_DOTS))
     rows = np.arange(0, data.n_rows, step)
@@ -181,7 +180,7 @@ def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, 
 def _without_layout(progress: Progress, low: float, high: float) -> Progress:
     part = Part(progress, low, high)
 
-    def report(fraction: float, message: str = "", **figures: Any) -> None:
+    def report(fraction: float, message: str = "", **figures: object) -> None:
         # A layout of a small part is no layout of the data.
         part(fraction, message)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetviz.algorithms.registry import get_method
@@ -27,7 +27,7 @@ def find_labels(
     repeats: int = 3,
     source: Sequence[str] | None = None,
     seed: int = 0,
-    **params: Any,
+    **params: object,
 ) -> Findings:
     """Predict a label where it is missing.
 
@@ -88,7 +88,7 @@ def find_labels(
     return Findings(LABELS, content, maps)
 
 
-def _of_map(method: str, content: dict[str, Any]) -> dict[str, Any]:
+def _of_map(method: str, content: Mapping[str, Any]) -> dict[str, object]:
     """Return the parameters that make the map again."""
     where = {"label": f"{content['dataset']}:{content['label']}"} if method == "gbc" else {}
     return {**content["params"], **where}

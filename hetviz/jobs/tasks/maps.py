@@ -22,7 +22,7 @@ from hetviz.runs.embed.run import fit_run
 def make_map(
     data: HeteroData,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold_out: float,
     progress: Progress,

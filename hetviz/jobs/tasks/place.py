@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetviz._types import Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
@@ -31,14 +32,14 @@ def place_items(
     choices: Mapping[str, Mapping[str, Any]],
     id_column: str | None,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold_out: float,
     weights: Mapping[str, float],
     progress: Progress,
     start: Embedding,
-    only: Any = None,
-    asked: Mapping[str, Any] | None = None,
+    only: Ints | None = None,
+    asked: Mapping[str, object] | None = None,
 ) -> Findings:
     """Place the items of files on a map.
 
@@ -100,13 +101,13 @@ def place_items(
 def _model(
     data: HeteroData,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold_out: float,
     weights: Mapping[str, float],
     progress: Progress,
     start: Embedding,
-    only: Any,
+    only: Ints | None,
 ) -> BaseEmbedder:
     """Return the fitted method with the places that the map shows."""
     declared = get_method(method).params
@@ -150,7 +151,7 @@ def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
     return Embedding(coordinates, own.ids, own.entity, components=own.components, note=own.note)
 
 
-def _content(placed: Placed, items: NewItems, dataset: str) -> dict[str, Any]:
+def _content(placed: Placed, items: NewItems, dataset: str) -> dict[str, object]:
     near: dict[str, dict[str, list[str]]] = {str(text): {} for text in placed.rows.ids}
     for id, name, other in zip(
         placed.neighbours["id"],

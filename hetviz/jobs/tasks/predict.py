@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,7 +124,7 @@ def find_links(
     return Findings(LINKS, content, tuple(maps))
 
 
-def _plain(record: Mapping[Any, Any]) -> dict[str, Any]:
+def _plain(record: Mapping[Hashable, Any]) -> dict[str, object]:
     """Return a record with values that JSON has."""
     out: dict[str, Any] = {}
     for key, value in record.items():
@@ -145,7 +145,7 @@ def _n_together(data: HeteroData, source: str, target: str) -> int:
     )
 
 
-def _summary(tests: Sequence[HeldOutRanking]) -> dict[str, Any] | None:
+def _summary(tests: Sequence[HeldOutRanking]) -> dict[str, object] | None:
     """Return means and standard errors over the tests; None without any."""
     if not tests:
         return None

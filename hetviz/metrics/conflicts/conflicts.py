@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._types import Bools
+from hetviz._types import Bools, JsonObject
 from hetviz.core.ordinal.must_cannot import Chain, contradictions
 from hetviz.core.ordinal.partial_order import PartialOrder, circles_through
 from hetviz.data import Comparisons, HeteroData, Links
@@ -45,7 +45,7 @@ class Conflict:
     fixes: tuple[Fix, ...]
     rows: tuple[int, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the conflict, JSON-ready."""
         return {
             "kind": self.kind,
@@ -280,10 +280,10 @@ def would_contradict(
     return sorted(found, key=lambda conflict: len(conflict.keys))
 
 
-def _drop(keys: list[str]) -> dict[str, Any]:
+def _drop(keys: list[str]) -> JsonObject:
     return {"op": "drop-statements", "keys": keys}
 
 
-def _weigh(said: Said, keys: list[str], factor: float) -> dict[str, Any]:
+def _weigh(said: Said, keys: list[str], factor: float) -> JsonObject:
     changes = {key: {"weight": float(said.weight[said.place[key]]) * factor} for key in keys}
     return {"op": "edit-statements", "changes": changes}

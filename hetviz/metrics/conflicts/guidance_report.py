@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from hetviz._json import records
+from hetviz._types import Json, JsonObject
 from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_order
 from hetviz.core.threads import one_thread
 from hetviz.data import Comparisons, HeteroData
@@ -65,17 +66,17 @@ class GuidanceReport:
         return tables
 
     @property
-    def repeated_fix(self) -> dict[str, Any]:
+    def repeated_fix(self) -> JsonObject:
         """The command, JSON-ready, that keeps the first of all links that repeat each other."""
         return {
             "op": "drop-statements",
             "keys": [key for keys in self.repeated for key in keys[1:]],
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return counts, conflicts with their fixes, and coverage, JSON-ready."""
         order = self.comparisons
-        compared = None
+        compared: Json = None
         if order is not None:
             compared = {
                 "counts": order.counts,
@@ -88,7 +89,7 @@ class GuidanceReport:
             "n_conflicts": self.n_conflicts,
             "conflicts": [conflict.to_dict() for conflict in self.conflicts],
             "repeated": [list(keys) for keys in self.repeated],
-            "coverage": self.coverage.to_dict("records"),
+            "coverage": records(self.coverage),
             "missing": list(self.missing),
         }
 

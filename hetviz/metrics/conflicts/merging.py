@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.data.edits.adding import add_all
@@ -48,7 +49,7 @@ class Merged:
         """Return all of it as one file, see `hetviz.io.guidance_csv`."""
         return guidance_csv(self.data)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return counts, differences and conflicts, JSON-ready."""
         return {
             "both": self.both,
@@ -126,7 +127,7 @@ def _read(data: HeteroData, side: str, given: str | Path | bytes) -> GuidanceRea
     return read_guidance(path.name, gate.read_file(path), data).strict()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, float | np.floating):
         return None if np.isnan(value) else float(value)
     return str(value)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Json
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.satisfaction import distance_percentiles
 from hetviz.core.threads import one_thread
@@ -201,7 +200,7 @@ class _Scene:
         closer, farther = np.linalg.norm(a - b), np.linalg.norm(c - d)
         return float(farther / (closer + farther)) if closer + farther else 0.5
 
-    def row(self, at: int) -> tuple[Any, ...]:
+    def row(self, at: int) -> tuple[Json, ...]:
         said = self.said
         p, q = said.rows[at, :2].tolist()
         is_link = at < said.n_links

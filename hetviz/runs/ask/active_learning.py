@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.distances import Space
 from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
 from hetviz.data import Embedding, HeteroData
@@ -75,7 +74,7 @@ class Doubts:
             self.allowed[np.asarray(only, dtype=np.int64)] = True
 
     @cached_property
-    def links(self) -> tuple[Any, Any]:
+    def links(self) -> tuple[Sparse, Sparse]:
         """W+ and W-, each (n_rows, n_rows), 1 where somebody said so."""
         together, apart = self.data.adjacency(1), self.data.adjacency(-1)
         together.data[:], apart.data[:] = 1.0, 1.0
@@ -99,7 +98,7 @@ class Doubts:
     def _distances(self) -> list[Space | None]:
         return [space_of(dataset) for dataset in self.data.datasets.values()]
 
-    def alike(self, rows: Ints) -> Any:
+    def alike(self, rows: Ints) -> Sparse:
         """Return the likeness S of some rows to all of their dataset, shape (len(rows), n_rows)."""
         order, parts = [], []
         for number, span in enumerate(self.spans):
@@ -122,11 +121,11 @@ class Doubts:
         return sp.csr_array((values, (i, j)), shape=(len(rows), self.data.n_rows))
 
     @cached_property
-    def _focal_alike(self) -> Any:
+    def _focal_alike(self) -> Sparse:
         return self.alike(self.focal)
 
     @cached_property
-    def votes(self) -> tuple[Any, Any]:
+    def votes(self) -> tuple[Sparse, Sparse]:
         """Votes for and against of each looked at row with all rows, (n_focal, n_rows)."""
         near_focal = _without_self(self._focal_alike, self.focal)
         one = [W[self.focal] for W in self.links]
@@ -135,20 +134,21 @@ class Doubts:
         reached = np.argsort(-mass, kind="stable")[:_REACHED]
         reached = np.sort(reached[mass[reached] > 0])
         near = _without_self(self.alike(reached), reached)
-        paths = [
+        paths: list[list[Sparse]] = [
             [R[:, reached] @ near for R in one],
             two,
             [R[:, reached] @ near for R in two],
         ]
         trust = [self._trust(for_) for for_, _ in paths]
         trust = [share / max(trust) for share in trust]
-        for_, against = (
-            sp.csr_array(sum(share * path[sign] for share, path in zip(trust, paths, strict=True)))
-            for sign in (0, 1)
-        )
+        votes = []
+        for sign in (0, 1):
+            first, *others = (share * path[sign] for share, path in zip(trust, paths, strict=True))
+            votes.append(sp.csr_array(sum(others, first)))
+        for_, against = votes
         return for_, against
 
-    def _trust(self, path: Any) -> float:
+    def _trust(self, path: Sparse) -> float:
         """Return how much oftener pairs with such votes are linked than pairs drawn at random.
 
         With one pair added to both counts: links that pair items one to one tell nothing of it.
@@ -160,8 +160,8 @@ class Doubts:
         return (hits + 1.0) / (total * share + 1.0)
 
     @cached_property
-    def _trees(self) -> list[tuple[Any, Ints]]:
-        out = []
+    def _trees(self) -> list[tuple[cKDTree | None, Ints]]:
+        out: list[tuple[cKDTree | None, Ints]] = []
         for span in self.spans:
             rows = np.flatnonzero(self.placed[span]) + span.start
             out.append((cKDTree(self.Y[rows]) if len(rows) else None, rows))
@@ -258,7 +258,7 @@ class Doubts:
             out[mine] = np.searchsorted(drawn, away[mine]) / _DRAWN
         return out
 
-    def _groups(self, a: Ints, b: Ints) -> Any:
+    def _groups(self, a: Ints, b: Ints) -> list[Ints]:
         """Return each pair's objects and the items most like them."""
         rows, at = np.unique(np.concatenate([a, b]), return_inverse=True)
         S = self.alike(rows)
@@ -279,7 +279,7 @@ class Doubts:
             if tree is None or len(there) < 3 or not len(rows):
                 continue
             k = min(_NEAR, len(there) - 1)
-            away, near = tree.query(self.Y[rows], k=k + 1)
+            away, near = map(np.asarray, tree.query(self.Y[rows], k=k + 1))
             others = there[near]
             # neighbours in turn: those next to each other by distance are the nearest ties
             for step in (1, 2):
@@ -318,7 +318,7 @@ def value(chance: Floats, far: Floats, said_a: Floats, said_b: Floats) -> Floats
     return np.asarray(4.0 * chance * (1.0 - chance) * (1.0 - FAR + FAR * far) / said)
 
 
-def _entries(V: Any, i: Ints, j: Ints) -> Floats:
+def _entries(V: Sparse, i: Ints, j: Ints) -> Floats:
     return np.asarray(V[i, j]).ravel() if V.nnz and len(i) else np.zeros(len(i))
 
 
@@ -330,7 +330,7 @@ def _why(for_: float, against: float, far: float) -> str:
     return UNSURE
 
 
-def _without_self(S: Any, rows: Ints) -> Any:
+def _without_self(S: Sparse, rows: Ints) -> Sparse:
     """Return the likeness of rows to others than themselves."""
     i, j = S.tocoo().coords
     kept = j != rows[i]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
@@ -55,7 +55,7 @@ class Question:
         """The question as text that outlives changes of row numbers; see `skip`."""
         return json.dumps([list(item) for item in self.items], ensure_ascii=False)
 
-    def answer(self, said: str) -> dict[str, Any]:
+    def answer(self, said: str) -> JsonObject:
         """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary."""
         if said not in _ANSWERS:
             raise ParameterError(f"answer: {said!r}; one of yes, no.")
@@ -73,7 +73,7 @@ class Question:
             "set": ASKED,
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the question, JSON-ready."""
         return {
             "kind": self.kind,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Bools, Floats, Ints
+from hetviz._json import records
+from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
 from hetviz.core.clustering.exemplars import exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.typical import CANDIDATES
@@ -72,7 +72,7 @@ class ClusterCard:
     labelled: str
     stability: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the card as JSON-ready values."""
         return {
             "number": self.number,
@@ -80,10 +80,10 @@ class ClusterCard:
             "sentence": self.sentence,
             "counts": dict(self.counts),
             "exemplars": {name: rows.tolist() for name, rows in self.exemplars.items()},
-            "words": self.words.to_dict("records"),
-            "categories": self.categories.to_dict("records"),
-            "features": self.features.to_dict("records"),
-            "linked": self.linked.to_dict("records"),
+            "words": records(self.words),
+            "categories": records(self.categories),
+            "features": records(self.features),
+            "linked": records(self.linked),
             "purity": None if np.isnan(self.purity) else self.purity,
             "label": self.label,
             "labelled": self.labelled,
@@ -241,7 +241,7 @@ def _members(data: HeteroData, rows: Ints, Y: Floats) -> tuple[dict[str, int], d
     return counts, typical
 
 
-def _linked(data: HeteroData, degree: Any, rows: Ints) -> pd.DataFrame:
+def _linked(data: HeteroData, degree: Sparse, rows: Ints) -> pd.DataFrame:
     into = np.asarray(degree[rows].sum(axis=0), dtype=np.float64).ravel()
     into[rows] = 0.0
     first = np.argsort(-into, kind="stable")[:_NEIGHBOURS]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
-from hetviz._types import Ints, Texts
+from hetviz._json import records
+from hetviz._types import Ints, JsonObject, Texts
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.progress import Part, Progress, silent
@@ -53,7 +53,7 @@ class Clustering:
         """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""
         return cluster_frame(self.ids, self.codes, self.names)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return all of it as JSON-ready values; NaN as None."""
         choice = self.choice.astype(object).where(self.choice.notna(), None)
         return {
@@ -61,7 +61,7 @@ class Clustering:
             "space": self.space,
             "names": list(self.names),
             "codes": self.codes.tolist(),
-            "choice": choice.to_dict("records"),
+            "choice": records(choice),
             "cards": [card.to_dict() for card in self.cards],
         }
 

@@ -10,7 +10,6 @@ import logging
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def compare(
     *,
     seeds: int = 3,
     hold_out: float = 0.2,
-    params: Mapping[str, Mapping[str, Any]] | None = None,
+    params: Mapping[str, Mapping[str, object]] | None = None,
     new_items: float = 0.0,
     progress: Progress | None = None,
     random_state: int = 0,
@@ -109,7 +108,7 @@ def compare(
 
 
 def candidate(
-    method: str, params: Mapping[str, Any], key: str | None = None, title: str | None = None
+    method: str, params: Mapping[str, object], key: str | None = None, title: str | None = None
 ) -> Candidate:
     """Return a method with parameters as a candidate; they are checked."""
     kind = get_method(method)
@@ -199,7 +198,7 @@ class _Work:
         key, before = chosen.key, self._done[chosen.key]
         self._running = key
 
-        def report(fraction: float, message: str = "", **figures: Any) -> None:
+        def report(fraction: float, message: str = "", **figures: object) -> None:
             # Layouts of half a comparison are nobody's map.
             self._done[key] = max(self._done[key], before + 0.9 * fraction / len(self._seeds))
             self.tell(None, f"{chosen.title}: {message}" if message else chosen.title)

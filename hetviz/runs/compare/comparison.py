@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import in_seconds, listed, per_hundred
+from hetviz._types import Floats, Json, JsonObject
 from hetviz.data import Embedding
 from hetviz.runs.compare.measures import MEASURES, Measure
 
@@ -217,7 +218,7 @@ class Comparison:
         """Return the candidate of that key."""
         return next(candidate for candidate in self.candidates if candidate.key == key)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return everything but the embeddings, JSON-ready; `from_dict` reads it."""
         recommended = self.recommendation
         return {
@@ -230,7 +231,7 @@ class Comparison:
             "complete": self.complete,
             "recommendation": {"method": recommended.method, "sentence": recommended.sentence},
             "table": [
-                {"method": key} | {name: _plain(value) for name, value in row.items()}
+                {"method": str(key), **{str(name): _plain(value) for name, value in row.items()}}
                 for key, row in self.table.to_dict("index").items()
             ],
         }
@@ -251,7 +252,7 @@ class Comparison:
     def _fits(self, key: str) -> Iterator[Fitted]:
         return (fit for fit in self.fits if fit.key == key)
 
-    def _values(self, key: str, measure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _values(self, key: str, measure: str) -> Floats:
         return np.array([f.scores[measure] for f in self._fits(key) if measure in f.scores])
 
     def sound(self, measure: str | None) -> list[str]:
@@ -266,7 +267,7 @@ class Comparison:
         most = max(sizes.values(), default=0)
         return [key for key, size in sizes.items() if size == most and most > 0]
 
-    def _row(self, candidate: Candidate) -> dict[str, Any]:
+    def _row(self, candidate: Candidate) -> dict[str, object]:
         fits = list(self._fits(candidate.key))
         row: dict[str, Any] = {"title": candidate.title, "n_fits": len(fits)}
         row["seconds"] = self.seconds(candidate.key)
@@ -279,14 +280,14 @@ class Comparison:
         return row
 
 
-def _standard_error(values: Any) -> float:
+def _standard_error(values: object) -> float:
     values = np.asarray(values, dtype=np.float64)
     if len(values) < 2:
         return math.nan
     return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

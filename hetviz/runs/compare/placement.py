@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from hetviz._types import Bools
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
@@ -20,7 +20,7 @@ from hetviz.runs.embed.run import fit_run
 def placing_scores(
     data: HeteroData,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     share: float,
     progress: Progress,
@@ -93,7 +93,7 @@ def _one_of_each_entity(data: HeteroData) -> list[str]:
     return list(found.values())
 
 
-def _rows_of(data: HeteroData, part: HeteroData) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _rows_of(data: HeteroData, part: HeteroData) -> Bools:
     """Return which rows of `data` are in `part`."""
     found = [
         np.isin(dataset.ids.astype(str), part[name].ids.astype(str))

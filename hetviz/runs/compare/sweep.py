@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,11 +24,11 @@ def sweep(
     data: HeteroData,
     method: str,
     parameter: str,
-    values: Sequence[Any] | None = None,
+    values: Sequence[object] | None = None,
     *,
     seeds: int = 1,
     hold_out: float = 0.2,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     random_state: int = 0,
 ) -> Comparison:
@@ -86,7 +85,7 @@ def sweep(
     )
 
 
-def sweep_values(param: Param) -> list[Any]:
+def sweep_values(param: Param) -> list[object]:
     """Return values worth trying: all options, or six numbers around the default.
 
     Numbers are spaced by equal ratios from an eighth of the default to eight times it (by equal
@@ -116,7 +115,7 @@ def sweep_values(param: Param) -> list[Any]:
     return [float(f"{value:.3g}") for value in inside]
 
 
-def value_words(value: Any) -> str:
+def value_words(value: object) -> str:
     """Return a value as text: "0.1", "yes", "cosine", "a 1, b 2"."""
     if isinstance(value, bool):
         return "yes" if value else "no"

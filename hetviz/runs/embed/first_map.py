@@ -132,7 +132,7 @@ def spreads(embedding: Embedding) -> dict[str, float]:
 
 
 def _made(
-    data: HeteroData, judged: HeteroData, method: str, params: dict[str, Any], progress: Progress
+    data: HeteroData, judged: HeteroData, method: str, params: dict[str, object], progress: Progress
 ) -> FirstMap:
     kind = get_method(method)
     embedding = kind(**params).fit(data, progress).embedding_

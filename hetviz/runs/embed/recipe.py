@@ -92,7 +92,7 @@ class Recipe:
 
 
 def recipe_text(
-    data: str, run: Run, sha256: str = "", figures: Mapping[str, Any] | None = None
+    data: str, run: Run, sha256: str = "", figures: Mapping[str, object] | None = None
 ) -> str:
     """Write a recipe; parameters that are None are listed under ``unset``.
 

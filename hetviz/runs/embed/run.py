@@ -83,7 +83,7 @@ class FittedRun:
 def fit_run(
     data: HeteroData,
     key: str,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     *,
@@ -160,7 +160,7 @@ def embed(
     random_state: int = 0,
     progress: Progress | None = None,
     start: Embedding | None = None,
-    **params: Any,
+    **params: object,
 ) -> Embedding:
     """Place all items of the data with a method.
 

@@ -43,7 +43,7 @@ class Scope:
     seen: HeteroData
     held_out: HeteroData | None
 
-    def params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def params(self, params: Mapping[str, object]) -> dict[str, object]:
         """Return parameters without the values for datasets of which no row takes part."""
         return {
             key: {name: inner for name, inner in value.items() if name not in self._absent}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats, Ints
+from hetviz._json import records
+from hetviz._types import Floats, Ints, JsonObject
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -46,14 +46,14 @@ class Answer:
     nearest: pd.DataFrame
     how: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return the answer as JSON-ready values."""
         return {
             "dataset": self.dataset,
             "place": self.place.tolist(),
             "how": self.how,
-            "matched": self.matched.to_dict("records"),
-            "nearest": self.nearest.to_dict("records"),
+            "matched": records(self.matched),
+            "nearest": records(self.nearest),
         }
 
 
@@ -65,7 +65,7 @@ def nearest_to(
     dataset: str,
     text: str | None = None,
     picture: bytes | None = None,
-    row: Mapping[str, Any] | None = None,
+    row: Mapping[str, object] | None = None,
     top: int = 10,
 ) -> Answer:
     """Find the items nearest to something that is not in the data.

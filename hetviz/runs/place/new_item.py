@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -154,7 +155,7 @@ def _descriptions(owner: Dataset) -> Floats:
     return out
 
 
-def from_row(owner: Dataset, row: Mapping[str, Any]) -> NewItem:
+def from_row(owner: Dataset, row: Mapping[str, object]) -> NewItem:
     """Compare values of columns with those of the items.
 
     Raises
@@ -192,7 +193,7 @@ def from_row(owner: Dataset, row: Mapping[str, Any]) -> NewItem:
     return _by_columns(owner, given)
 
 
-def _by_columns(owner: Dataset, given: Mapping[str, Any]) -> NewItem:
+def _by_columns(owner: Dataset, given: Mapping[str, object]) -> NewItem:
     """Compare by columns that are no features of the dataset."""
     assert owner.table is not None  # noqa: S101 - the columns given are those of its table
     names = [name for name in given if name in owner.table.columns]
@@ -216,14 +217,14 @@ def _steps(owner: Dataset) -> list[dict[str, Any]]:
     return [] if any(step["kind"] == "vectors" for step in steps) else steps
 
 
-def _made(owner: Dataset, values: Mapping[str, Any]) -> Dataset:
+def _made(owner: Dataset, values: Mapping[str, object]) -> Dataset:
     """Return one new row with the features that these values make; the others count as missing."""
     recipe = recipe_of(owner)
     frame = _frame(columns_used(recipe), values)
     return _one(owner, transform(recipe, frame))
 
 
-def _frame(names: list[str], values: Mapping[str, Any]) -> pd.DataFrame:
+def _frame(names: list[str], values: Mapping[str, object]) -> pd.DataFrame:
     cells = {name: [values.get(name)] for name in names}
     return pd.DataFrame(cells, dtype=object)
 
@@ -241,7 +242,7 @@ def _squared(owner: Dataset, rows: Dataset) -> Floats | None:
     return np.asarray(cross_squared_distances(rows.X, owner.X)[0])
 
 
-def _described(media: Any) -> Floats | None:
+def _described(media: bytes | str | PathLike[str]) -> Floats | None:
     try:
         content = media if isinstance(media, bytes) else gate.read_file(Path(media))
         return describe(checked_picture("picture", content))
@@ -255,7 +256,7 @@ def _most_central(Y: Floats, weights: Floats) -> Floats:
     return np.asarray(Y[int((cdist(Y, Y) @ weights).argmin())])
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value == "" or (isinstance(value, float) and np.isnan(value))
 
 

@@ -71,7 +71,7 @@ def place_rows(
     rows: pd.DataFrame | Dataset,
     dataset: str,
     *,
-    media: Sequence[Any] | None = None,
+    media: Sequence[object] | None = None,
     links: Iterable[NewLink] = (),
     k: int = 5,
 ) -> Placed:
@@ -177,7 +177,7 @@ def new_rows_of(
     data: HeteroData,
     owner: Dataset,
     rows: pd.DataFrame | Dataset,
-    media: Sequence[Any] | None,
+    media: Sequence[object] | None,
     problems: list[Problem],
 ) -> tuple[Dataset, list[NewLink]]:
     """Return the rows that are not there yet, and the links that columns list.

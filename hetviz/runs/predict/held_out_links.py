@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class HeldOutRanking:
 def rank_held_out(
     data: HeteroData,
     method: str | None,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     source: str,
     target: str,
     share: float,

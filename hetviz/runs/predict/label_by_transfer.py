@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +44,7 @@ def by_transfer(
     repeats: int,
     random_state: int,
     progress: Progress,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
 ) -> LabelPrediction:
     """Predict a label of one dataset from a label of another; see `hetviz.predict_labels`.
 
@@ -122,7 +121,7 @@ def _held_out(
     repeats: int,
     random_state: int,
     progress: Progress,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
 ) -> pd.DataFrame:
     errors: dict[str, list[float]] = {}
     counts: dict[str, int] = {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._types import Json, JsonObject
 from hetviz.data import Embedding
 from hetviz.features.relations.labelled import LabelColumn
 
@@ -58,7 +59,7 @@ class LabelPrediction:
     reasons: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return everything but the map, JSON-ready, tables as lists by column.
 
         Notes
@@ -91,7 +92,7 @@ class LabelPrediction:
 
 
 def labelled_table(
-    frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, Any]
+    frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, object]
 ) -> pd.DataFrame:
     """Put known labels in the place of predicted ones; see `LabelPrediction.table`.
 
@@ -120,7 +121,7 @@ def labelled_table(
     return pd.concat([table, rest], axis=1)
 
 
-def _columns(table: pd.DataFrame) -> dict[str, list[Any]]:
+def _columns(table: pd.DataFrame) -> dict[str, list[Json]]:
     out: dict[str, list[Any]] = {}
     for name in table.columns:
         values = table[name].tolist()
@@ -128,7 +129,7 @@ def _columns(table: pd.DataFrame) -> dict[str, list[Any]]:
     return out
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Json) -> Json:
     if isinstance(value, float):
         return round(value, 6) if np.isfinite(value) else None
     return value

@@ -57,7 +57,7 @@ def transferred(
     target: LabelColumn,
     y: Floats,
     source: LabelColumn,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     random_state: int,
 ) -> Transfer:
     """Predict the label of a target by what a source says of its own items.

@@ -39,7 +39,7 @@ def predict_labels(
     source: tuple[str, str] | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
-    **params: Any,
+    **params: object,
 ) -> LabelPrediction:
     """Predict a label where it is missing, with errors on labels held out.
 
@@ -128,7 +128,7 @@ def _by_consensus(
     repeats: int,
     random_state: int,
     progress: Progress,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
 ) -> LabelPrediction:
     kind = get_method("gbc")
     given = {**params, "label": f"{dataset}:{label}", "random_state": random_state}

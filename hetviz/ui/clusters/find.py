@@ -260,9 +260,9 @@ def _take(key: str, shown: int) -> None:
 
 
 def put(
-    codes: Any,
+    codes: object,
     names: Sequence[str],
-    how: Mapping[str, Any],
+    how: Mapping[str, object],
     stability: Sequence[float | None] = (),
 ) -> None:
     """Put the items in clusters, and let the map show them."""

@@ -177,7 +177,9 @@ def _picture(
         )
 
 
-def _embedding(data: HeteroData, content: Mapping[str, Any], still: list[list[Any]]) -> Embedding:
+def _embedding(
+    data: HeteroData, content: Mapping[str, object], still: list[list[Any]]
+) -> Embedding:
     Y = np.full((data.n_rows, 2), np.nan)
     Y[np.asarray(content["still_rows"], dtype=np.int64)] = np.array(still, dtype=np.float64).T
     return Embedding(

@@ -107,7 +107,7 @@ def _suffix(name: str) -> str:
 
 
 def _fields(
-    key: str, name: str, before: Mapping[str, Any], known: Mapping[str, Sequence[str]]
+    key: str, name: str, before: Mapping[str, object], known: Mapping[str, Sequence[str]]
 ) -> None:
     fields = _FOR[_suffix(name)]
     # Row by row, so that labels of one row stand at one height.

@@ -266,7 +266,7 @@ def _go_on(waiting: Staged) -> None:
         st.session_state["go-to"] = "map"
 
 
-def _reread(choices: Mapping[str, Mapping[str, Any]]) -> None:
+def _reread(choices: Mapping[str, Mapping[str, object]]) -> None:
     waiting = st.session_state.get("staged")
     if waiting is not None:
         st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -50,7 +48,7 @@ def offer(form: str, rows: pd.DataFrame) -> None:
         )
 
 
-def _edit(keys: list[str], column: str, value: Any) -> None:
+def _edit(keys: list[str], column: str, value: object) -> None:
     session.do(EditStatements({key: {column: value} for key in keys}))
 
 

@@ -47,7 +47,7 @@ def show(data: HeteroData, ledger: Ledger) -> None:
 
 
 def one(
-    data: HeteroData, conflict: Conflict, rows: Mapping[str, Mapping[str, Any]], key: str
+    data: HeteroData, conflict: Conflict, rows: Mapping[str, Mapping[str, object]], key: str
 ) -> None:
     """Show one conflict with its fixes."""
     told = [rows[name] for name in conflict.keys if name in rows]
@@ -82,9 +82,9 @@ def _fixes(
         _button(words, f"{key}-fix-{place}", command)
 
 
-def _button(words: str, key: str, command: Mapping[str, Any]) -> None:
+def _button(words: str, key: str, command: Mapping[str, object]) -> None:
     st.button(theme.plain(words), key=key, on_click=_fix, args=(command,))
 
 
-def _fix(command: Mapping[str, Any]) -> None:
+def _fix(command: Mapping[str, object]) -> None:
     session.do(from_dict(command))

@@ -52,7 +52,7 @@ def weight_words(weight: float) -> str:
 
 
 def lines(
-    data: HeteroData, rows: Sequence[Mapping[str, Any]], key: str, asides: Mapping[str, str]
+    data: HeteroData, rows: Sequence[Mapping[str, object]], key: str, asides: Mapping[str, str]
 ) -> None:
     """Show statements one below the other, with a grey text by their key and a way to the map."""
     with st.container(key=f"{key}-lines", gap="xsmall"):

@@ -285,11 +285,11 @@ def _do(form: str) -> None:
             sentences.show_on_map(sentences.items_of(records(found)[0]))
 
 
-def _save(changes: Mapping[str, Mapping[str, Any]]) -> None:
+def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
     session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
 
 
-def _ordered(form: str, choice: tuple[Any, ...], rows: pd.DataFrame) -> pd.DataFrame:
+def _ordered(form: str, choice: tuple[object, ...], rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows worst kept first, in the order they had while the choice is the same.
 
     Otherwise a weight that changes its sign would take its row elsewhere under the hand. What was

@@ -42,7 +42,7 @@ def spec(
     theme: Theme = "light",
     mode: Mode = "work",
     selection: ArrayLike = (),
-    camera: Mapping[str, Any] | None = None,
+    camera: Mapping[str, object] | None = None,
     version: int = 0,
     live: Job | None = None,
 ) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import streamlit as st
@@ -114,7 +114,7 @@ def _method(key: str) -> tuple[str, dict[str, Param]] | None:
     return method.card.title, dict(method.params)
 
 
-def _value(param: Param, value: Any) -> str:
+def _value(param: Param, value: object) -> str:
     if isinstance(param, PerDataset) and isinstance(value, dict):
         return ", ".join(f"{name} {_value(param.inner, inner)}" for name, inner in value.items())
     if isinstance(param, PerDataset):

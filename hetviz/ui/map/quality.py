@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -34,7 +33,7 @@ def show(state: State, run: Run) -> None:
         theme.quiet(str(note))
 
 
-def _figures(scores: Mapping[str, Any], errors: Mapping[str, Any]) -> None:
+def _figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:
     known = [key for key in MEASURES if key in scores or f"{key}_held_out" in scores]
     first = [key for key in FIRST if key in known]
     if first:
@@ -54,7 +53,7 @@ def _figures(scores: Mapping[str, Any], errors: Mapping[str, Any]) -> None:
 
 
 def _table(
-    head: str, keys: list[str], scores: Mapping[str, Any], errors: Mapping[str, Any]
+    head: str, keys: list[str], scores: Mapping[str, object], errors: Mapping[str, object]
 ) -> None:
     held = any(f"{key}_held_out" in scores for key in keys)
     endings = ["", "_held_out"] if held else [""]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +21,7 @@ def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
     return np.packbits(bits, bitorder="little")
 
 
-def rows_of_bits(packed: Any, n: int) -> Ints:
+def rows_of_bits(packed: object, n: int) -> Ints:
     """Return the rows that base64 text of their bits names, in order.
 
     Raises

@@ -100,7 +100,7 @@ def _found(content: Mapping[str, Any], items: list[Labelled]) -> str:
     return f"{what}: hidden numbers are missed by about {error:.3g}"
 
 
-def _in_words(content: Mapping[str, Any], items: list[Labelled]) -> str:
+def _in_words(content: Mapping[str, object], items: list[Labelled]) -> str:
     open_ = sum(not item.known for item in items)
     words = [f"By {content['title']}."]
     if open_:

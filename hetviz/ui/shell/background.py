@@ -60,7 +60,7 @@ def live() -> Job | None:
 def make_map(
     method: str,
     title: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold: float,
     weights: Mapping[str, float] | None = None,
@@ -114,7 +114,7 @@ def refit(state: State, loose: Ints | None = None) -> bool:
 def find(
     title: str,
     task: str,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     start: Run | None = None,
     only: Ints | None = None,
 ) -> None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Thread
-from typing import Any
 
 from hetviz.errors import HetvizError
 from hetviz.io.bundle.samples import samples
@@ -25,7 +24,7 @@ _LATER_S = 15.0
 
 
 @asynccontextmanager
-async def lifespan(app: Any) -> AsyncIterator[None]:
+async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
     be_frugal()
     Thread(target=_warm, name="warm-up", daemon=True).start()

@@ -63,7 +63,7 @@ def curves_of(figures: Mapping[str, Any], form: str | None = None) -> Mapping[st
 
 
 def choose_curve(
-    figures: Mapping[str, Any], form: str | None = None
+    figures: Mapping[str, object], form: str | None = None
 ) -> tuple[Mapping[str, Any], str]:
     """Let the user choose among a map's curves; return the curves and the kind of statements.
 

@@ -24,7 +24,7 @@ _TYPES = {
 }
 
 
-def button(label: str, name: str, make: Callable[[], Any], tip: str | None = None) -> None:
+def button(label: str, name: str, make: Callable[[], object], tip: str | None = None) -> None:
     """Show a button that makes a file and hands it over; why it could not is told."""
     tell = session.teller()
 

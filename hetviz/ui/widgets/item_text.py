@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +32,7 @@ def value_words(column: Column, row: int) -> str:
     return number_words(float(value), column.kind) if isinstance(value, float) else in_words(value)
 
 
-def in_words(value: Any) -> str:
+def in_words(value: object) -> str:
     """Return a value of a column of names: a slug as words, 3 for 3.0."""
     text = str(value)
     whole = text.removesuffix(".0")

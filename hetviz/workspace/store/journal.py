@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class Journal:
         if path.exists():
             self._open()
 
-    def append(self, entry: Mapping[str, Any]) -> None:
+    def append(self, entry: Mapping[str, object]) -> None:
         """Keep an entry; it is on the disk when this returns.
 
         Raises
@@ -140,14 +139,14 @@ class Journal:
             pass
 
 
-def line_of(entry: Mapping[str, Any]) -> bytes:
+def line_of(entry: Mapping[str, object]) -> bytes:
     """Return an entry as a line, with its end."""
     text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
     # Half a character, as broken file names have it, is kept as an escape.
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def format_of(head: bytes) -> Any:
+def format_of(head: bytes) -> object:
     """Return the format that the first line of a journal names, None where it names none."""
     try:
         first = json.loads(head)
@@ -171,7 +170,7 @@ def _lock(fd: int) -> None:
         return
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"a {type(value).__name__} cannot be kept in the journal")

@@ -161,12 +161,12 @@ def unpack_rows(content: bytes, n_rows: int) -> Ints:
     return rows
 
 
-def pack_json(content: Mapping[str, Any]) -> bytes:
+def pack_json(content: Mapping[str, object]) -> bytes:
     """Return figures or findings as JSON, its keys in their order."""
     return json.dumps(content).encode()
 
 
-def unpack_json(content: bytes) -> dict[str, Any]:
+def unpack_json(content: bytes) -> dict[str, object]:
     """Return what `pack_json` packed.
 
     Raises

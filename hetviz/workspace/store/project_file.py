@@ -121,13 +121,13 @@ def _project_members(moment: Moment, blobs: BlobStore) -> dict[str, bytes]:
     return members
 
 
-def _manifest(about: Mapping[str, Any], members: Mapping[str, bytes]) -> bytes:
+def _manifest(about: Mapping[str, object], members: Mapping[str, bytes]) -> bytes:
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     record = {**about, "members": sums}
     return json.dumps({**record, "check": _check(record)}, indent=1).encode()
 
 
-def _check(record: Mapping[str, Any]) -> str:
+def _check(record: Mapping[str, object]) -> str:
     plain = {key: value for key, value in record.items() if key != "check"}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
@@ -302,7 +302,7 @@ def _damaged(name: str) -> DataError:
     return gate.refusal("damaged-project", f"{name}, {MANIFEST}", what, remedy=_COPY_AGAIN)
 
 
-def _later(name: str, about: Mapping[str, Any]) -> DataError:
+def _later(name: str, about: Mapping[str, object]) -> DataError:
     return gate.refusal(
         "later-format",
         name,

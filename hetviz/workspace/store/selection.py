@@ -62,7 +62,7 @@ def fingerprint_of(state: State) -> str:
     return digest.hexdigest()
 
 
-def checked_camera(camera: Mapping[str, Any]) -> dict[str, Any] | None:
+def checked_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
     """Return a camera in its plain form; an empty mapping is None, which shows all.
 
     Raises

@@ -44,7 +44,7 @@ def _nothing() -> None:
 
 
 def draw(
-    spec: Mapping[str, Any],
+    spec: Mapping[str, object],
     key: str,
     *,
     height: str = "max(420px, calc(100vh - 200px))",

@@ -1,0 +1,12 @@
+"""Tables as JSON has them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from hetviz._types import JsonObject
+
+
+def records(table: pd.DataFrame) -> list[JsonObject]:
+    """Return the rows of a table, each as column to value."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
