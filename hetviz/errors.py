@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hetviz._types import JsonObject
+if TYPE_CHECKING:
+    from hetviz._types import JsonObject
 
 _SHOWN = 20
 MAX_LISTED = 1_000

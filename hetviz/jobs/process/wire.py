@@ -20,9 +20,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hetviz._types import Array
+if TYPE_CHECKING:
+    from hetviz._types import Array
 
 Buffer = bytes | bytearray | memoryview
 
