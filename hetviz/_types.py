@@ -25,7 +25,7 @@ Array: TypeAlias = NDArray[Any]
 
 Scalar: TypeAlias = bool | int | float | str | None
 Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json]"
-JsonObject: TypeAlias = "dict[str, Json]"
+JsonObject: TypeAlias = dict[str, Json]
 
 if TYPE_CHECKING:
     Sparse: TypeAlias = sp.csr_array[Any, tuple[int, int]]

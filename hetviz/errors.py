@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hetviz._types import JsonObject
+from typing import Any
 
 _SHOWN = 20
 MAX_LISTED = 1_000
@@ -53,7 +50,7 @@ class Problem:
         remedy = f" {self.remedy}" if self.remedy else ""
         return f"{self.where}: {self.what}{value}.{remedy}"
 
-    def to_dict(self) -> JsonObject:
+    def to_dict(self) -> dict[str, str | int | None]:
         """Return the fields as a JSON-ready dictionary."""
         return {
             "code": self.code,

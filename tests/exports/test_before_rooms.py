@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hetviz.workspace.commands.command import from_dict
 
 import hetviz
 from hetviz.algorithms.registry import methods
 from hetviz.workspace import Sessions, open_project
+from hetviz.workspace.commands.command import from_dict
 from tests.exports.test_model import new_rows
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "before_rooms"
