@@ -8,11 +8,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
+from hetviz.core.ordinal.polish import choose_pull
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
@@ -27,6 +28,9 @@ from hetviz.features.relations.compared import (
 )
 from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
+
+_MOST_POLISHED = 3
+_QUICK_TOL = 1e-2
 
 
 class MKPOE(BaseEmbedder):
@@ -48,7 +52,8 @@ class MKPOE(BaseEmbedder):
     -----
     Views are centred and scaled to a mean squared length of 1. An item that a view lacks has the
     mean of that view. Items in no comparison are placed by the same map, as new ones are. The
-    certificate holds for the convex problem, not for its continuation on few axes. Each entity
+    certificate holds for the convex problem, not for its continuation on few axes, nor for points
+    that were moved in the end. Each entity
     has a problem of its own; comparisons across entities need `join`, which replaces the views by
     30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal.embedding` and
     `hetviz.core.ordinal.diagonal`; n below is the number of items compared, which alone are in
@@ -120,6 +125,17 @@ class MKPOE(BaseEmbedder):
             details="A weight per feature (or landmark of a kernel) instead of a matrix per view.",
         ),
     ] = False
+    polish: Annotated[
+        bool,
+        Flag(
+            "Move points in the end",
+            "Move points from where features put them, as far as comparisons held out confirm.",
+            details=(
+                "To three axes: `hetviz.core.ordinal.polish`, the strength of its pull to the "
+                "start by three-fold cross-validation. New items move with those near them."
+            ),
+        ),
+    ] = True
     join: Annotated[
         bool,
         Flag(
@@ -300,7 +316,7 @@ class MKPOE(BaseEmbedder):
 
         def report(step: int, gap: float, parts: list[Floats]) -> None:
             nonlocal done
-            done = 0.6 + 0.35 * step / (step + 4)
+            done = 0.6 + 0.2 * step / (step + 4)
             solved.keep(parts)
             progress(
                 done,
@@ -320,6 +336,8 @@ class MKPOE(BaseEmbedder):
             beat=lambda: progress(done, message),
         )
         solved.keep(solved.flat.parts)
+        if self.polish and self.n_components <= _MOST_POLISHED:
+            self._polish(solved, views, pairs, weight, beta, rng, Part(progress, 0.8, 1.0))
         if not solved.flat.converged:
             warnings.warn(
                 f"{problem.name}: stopped at a relative gap of {solved.flat.gap:.2g}, more than "
@@ -327,6 +345,42 @@ class MKPOE(BaseEmbedder):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def _polish(
+        self,
+        solved: Solution,
+        views: list[Floats],
+        pairs: Ints,
+        weight: Floats,
+        beta: float,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> None:
+        n = len(solved.objects)
+        share = 0.0
+        message = "Trying how far points may move"
+
+        def refit(rows: Ints) -> Floats:
+            some = beta * weight[rows] / weight[rows].sum()
+            flat = flat_embedding(
+                views,
+                Hinge(n, pairs[rows], some, self.margin),
+                self.n_components,
+                diagonal=self.diagonal,
+                tol=max(self.tol, _QUICK_TOL),
+                beat=lambda: progress(share, message),
+            )
+            Y = sum(Phi @ A for Phi, A in zip(views, flat.parts, strict=True))
+            return np.asarray(Y)
+
+        def tick(done: float) -> None:
+            nonlocal share
+            share = done
+            progress(share, message)
+
+        pull, solved.pulls = choose_pull(refit, pairs, weight, rng, tick)
+        if pull is not None:
+            solved.move(pull)
 
     def _stacked(self, data: HeteroData) -> Floats:
         places = self._places(data)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.ordinal.comparisons import comparison_outcomes
 from hetviz.core.ordinal.diagonal import critical_of_columns, weigh_columns
 from hetviz.core.ordinal.embedding import (
     Features,
@@ -218,6 +218,7 @@ def _places(Phi: Features, A: Floats) -> Floats:
 
 BETAS = (3.0, 10.0, 30.0, 100.0, 300.0)
 """Multiples of the critical beta that are tried."""
+USUAL = 30.0
 FOLDS = 3
 _TOL = 1e-2
 
@@ -229,8 +230,8 @@ class Chosen:
     Attributes
     ----------
     factor : float
-        The multiple of the critical beta that kept most comparisons held out; the smallest of
-        equals.
+        The multiple of the critical beta that kept most comparisons held out, if it kept more than
+        the usual one by more than one standard error of the difference; else the usual one.
     accuracy : dict of float to float
         Share of comparisons kept while held out, by factor.
     """
@@ -267,7 +268,7 @@ def choose_beta(
         Gets the share done.
     """
     fold = rng.permutation(len(pairs)) % FOLDS
-    kept = np.zeros((len(BETAS), FOLDS))
+    kept = np.zeros((len(BETAS), len(pairs)))
     n = len(views[0]) if views[0] is not None else int(pairs.max()) + 1
     for held in range(FOLDS):
         train, test = fold != held, fold == held
@@ -279,7 +280,12 @@ def choose_beta(
             Y = np.zeros((n, k))
             for Phi, A in zip(views, flat.parts, strict=True):
                 Y += A if Phi is None else Phi @ A
-            kept[b, held] = comparison_accuracy(Y, pairs[test], weight[test])
-    mean = np.nan_to_num(kept, nan=0.5).mean(axis=1)
-    accuracy = dict(zip(BETAS, mean.tolist(), strict=True))
-    return Chosen(BETAS[int(mean.argmax())], accuracy)
+            kept[b, test] = comparison_outcomes(Y, pairs[test])
+    kept = np.nan_to_num(kept, nan=0.5)
+    share = weight / max(float(weight.sum()), 1e-300)
+    mean = kept @ share
+    best, usual = int(mean.argmax()), BETAS.index(USUAL)
+    gain = kept[best] - kept[usual]
+    error = float(np.sqrt(share**2 @ (gain - share @ gain) ** 2))
+    chosen = best if mean[best] - mean[usual] > error else usual
+    return Chosen(BETAS[chosen], dict(zip(BETAS, mean.tolist(), strict=True)))

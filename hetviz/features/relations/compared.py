@@ -13,6 +13,7 @@ from hetviz._types import Floats, Ints, Matrix, Texts, is_sparse
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.fixed_rank import Flat
 from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
+from hetviz.core.ordinal.polish import carried, polished
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.dataset import features_of
 from hetviz.data.model.frozen import Frozen
@@ -492,6 +493,10 @@ class Solution:
         None before the end, and where no comparison remains.
     tried : dict of float to float
         Share of comparisons kept while held out, by strength.
+    before, after : ndarray of shape (n_objects, k) or None
+        Where the objects lie by their features, and where they were moved to from there.
+    pulls : dict of str to float
+        Share of comparisons kept while held out, by the strength of the pull to that start.
     """
 
     problem: Problem
@@ -501,6 +506,9 @@ class Solution:
     maps: list[Floats] = field(default_factory=list)
     flat: Flat | None = None
     tried: dict[float, float] = field(default_factory=dict)
+    before: Floats | None = None
+    after: Floats | None = None
+    pulls: dict[str, float] = field(default_factory=dict)
 
     def begin(self, order: PartialOrder, diagonal: bool) -> Ints:
         """Prepare the views of the objects compared; return the comparisons among these."""
@@ -522,19 +530,39 @@ class Solution:
 
     def places(self, k: int) -> dict[str, Floats]:
         """Return the places of all rows, by dataset; NaN for objects that no view has."""
+        Y = self._by_features(k)
+        described = self.problem.described()
+        Y[described] = self._moved(Y[described])
+        return {name: Y[at] for name, at in self.problem.numbers.items()}
+
+    def move(self, pull: float) -> None:
+        """Move the objects compared freely from where their features put them."""
+        if self.order is None or self.flat is None:
+            return
+        local = np.searchsorted(self.objects, self.order.pairs)
+        self.before = self._by_features(self.maps[0].shape[1])[self.objects]
+        self.after = polished(self.before, local, self.order.weight, pull)
+
+    def _moved(self, Y: Floats) -> Floats:
+        """Move places, without gaps, as the objects near them were moved."""
+        if self.before is None or self.after is None:
+            return Y
+        return carried(Y, self.before, self.after)
+
+    def _by_features(self, k: int) -> Floats:
         problem = self.problem
         size = 1 + max(int(at.max(initial=0)) for at in problem.numbers.values())
         Y = np.full((size, k), np.nan)
         Y[problem.described()] = 0.0
         for view, B in zip(problem.views, self.maps, strict=True):
             Y[view.at] += view.places(view.raw, B)
-        return {name: Y[at] for name, at in problem.numbers.items()}
+        return Y
 
     def of_new(
         self, new: Mapping[str, NewRows], k: int, fitted: Mapping[str, Dataset]
     ) -> dict[str, Floats]:
         """Return the places of new rows: by all views that the new rows or fitted ones show."""
-        shown: dict[str, Floats] = {}
+        shown: dict[str, Any] = {}
         joint = self.problem.name == JOINED
         for view, B in zip(self.problem.views, self.maps, strict=True):
             for name, rows in new.items():
@@ -551,6 +579,9 @@ class Solution:
                 Y = view.places(view.raw[row[there]], B)
                 for at, place in zip(there.tolist(), Y, strict=True):
                     shown[ids[at]] = shown.get(ids[at], 0.0) + place
+        if shown:
+            moved = self._moved(np.array(list(shown.values())))
+            shown = dict(zip(shown, moved, strict=True))
         nowhere = np.full(k, np.nan)
         return {
             name: np.array(
@@ -564,7 +595,8 @@ class Solution:
         if self.flat is None:
             return {}
         tried = {"held_out_by_beta": self.tried} if self.tried else {}
-        return {**self.flat.figures(self.kept), **tried}
+        moved = {"held_out_by_pull": self.pulls} if self.pulls else {}
+        return {**self.flat.figures(self.kept), **tried, **moved}
 
     def weights(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
         """Return the share of each view in the optimum, and the weight of each of its columns."""

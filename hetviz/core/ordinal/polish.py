@@ -1,0 +1,163 @@
+"""Points moved freely from a map so that more comparisons hold, and what that does to the rest.
+
+    min_Y  sum_c w_c log(1 + exp((d_near - d_far) / s)) / sum_c w_c  +  lam |Y - Y_0|^2 / |Y_0|^2
+
+with squared distances d and s their mean: a map that is a function of features cannot keep what
+these do not express. How far to go is told by comparisons held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+
+from hetviz._types import Floats, Ints
+from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.ordinal.comparisons import comparison_outcomes
+
+PULLS = (3.0, 1.0, 0.3, 0.1, 0.03)
+"""Strengths of the pull to the start that are tried."""
+LEAST = 50
+"""Fewer comparisons are too few to hold some out."""
+FOLDS = 3
+MANY = 5_000
+"""Of so many comparisons a third is held out only once."""
+_SHARPNESS = 2.0
+_NEAR = 8
+
+
+def polished(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
+    """Move points so that more comparisons hold.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, k)
+        The map to start from.
+    pairs : ndarray of shape (m, 4)
+        Near pair, far pair.
+    weight : ndarray of shape (m,)
+    pull : float
+        lam, above 0: the larger, the less points move.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Rows in no comparison stay.
+
+    Notes
+    -----
+    By L-BFGS; O(m k) for each of at most 200 steps.
+    """
+    size = float(((Y - Y.mean(axis=0)) ** 2).sum())
+    if size == 0 or not len(pairs):
+        return Y
+    n, k = Y.shape
+    a, b, c, d = pairs.T
+    share = weight / weight.sum()
+    scale = _SHARPNESS * n / size
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        X = flat.reshape(n, k)
+        near, far = X[a] - X[b], X[c] - X[d]
+        excess = scale * ((near**2).sum(axis=1) - (far**2).sum(axis=1))
+        value = float(share @ np.logaddexp(0.0, excess))
+        slope = (2.0 * scale * share / (1.0 + np.exp(-np.clip(excess, -500, 500))))[:, None]
+        G = np.zeros((n, k))
+        for axis in range(k):
+            for rows, pull_of in ((a, near), (b, -near), (c, -far), (d, far)):
+                G[:, axis] += np.bincount(rows, (slope * pull_of)[:, axis], n)
+        away = X - Y
+        value += pull * float((away**2).sum()) / size
+        return value, (G + 2.0 * pull / size * away).ravel()
+
+    found = minimize(loss, Y.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return np.asarray(found.x, dtype=np.float64).reshape(n, k)
+
+
+def choose_pull(
+    refit: Callable[[Ints], Floats],
+    pairs: Ints,
+    weight: Floats,
+    rng: np.random.Generator,
+    tick: Callable[[float], object] = lambda share: None,
+) -> tuple[float | None, dict[str, float]]:
+    """Choose how hard to pull to the start, by comparisons held out in turn.
+
+    Parameters
+    ----------
+    refit : callable
+        Gets the rows of `pairs` to learn from, returns the map (n, k) to start from.
+    pairs, weight
+        As in `polished`.
+    rng : numpy.random.Generator
+    tick : callable
+        Gets the share done.
+
+    Returns
+    -------
+    pull : float or None
+        The one that keeps most, if it keeps more than the start by more than one standard error
+        of the difference; else None: leave the map as it is. Of equals the hardest.
+    accuracy : dict of str to float
+        Share of the comparisons held out that each keeps; "none" is the start.
+
+    Notes
+    -----
+    Three folds; of 5,000 comparisons and more a third is held out once.
+    """
+    if len(pairs) < LEAST:
+        return None, {}
+    fold = rng.permutation(len(pairs)) % FOLDS
+    rounds = FOLDS if len(pairs) < MANY else 1
+    kept: dict[str, list[Floats]] = {}
+    counted: list[Floats] = []
+    for held in range(rounds):
+        told, asked = np.flatnonzero(fold != held), np.flatnonzero(fold == held)
+        tick(held / rounds)
+        start = refit(told)
+        kept.setdefault("none", []).append(comparison_outcomes(start, pairs[asked]))
+        for pull in PULLS:
+            Y = polished(start, pairs[told], weight[told], pull)
+            kept.setdefault(f"{pull:g}", []).append(comparison_outcomes(Y, pairs[asked]))
+        counted.append(weight[asked])
+    share = np.concatenate(counted)
+    share = share / share.sum()
+    outcome = {name: np.nan_to_num(np.concatenate(each), nan=0.5) for name, each in kept.items()}
+    accuracy = {name: float(share @ values) for name, values in outcome.items()}
+    best = max(PULLS, key=lambda pull: accuracy[f"{pull:g}"])
+    gain = outcome[f"{best:g}"] - outcome["none"]
+    mean = float(share @ gain)
+    error = float(np.sqrt((share**2) @ (gain - mean) ** 2))
+    return (best if mean > error else None), accuracy
+
+
+def carried(Y: Floats, before: Floats, after: Floats) -> Floats:
+    """Move places that lie among points as these moved.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (m, k)
+        Places on the map before.
+    before, after : ndarray of shape (n, k)
+        Where the points were, and where they are.
+
+    Returns
+    -------
+    ndarray of shape (m, k)
+        Each place moves by the mean of the few points nearest to it, by inverse squared distance;
+        one that lies on a point moves with it. O(m n k).
+    """
+    if not len(Y) or not len(before):
+        return Y
+    D = cross_squared_distances(Y, before)
+    k = min(_NEAR, D.shape[1])
+    index = np.argpartition(D, k - 1, axis=1)[:, :k]
+    near = np.take_along_axis(D, index, axis=1)
+    least = 1e-18 * max(float((before**2).mean()), 1e-300)
+    W = 1.0 / np.maximum(near, least)
+    on = near <= least
+    W = np.where(on.any(axis=1, keepdims=True), on, W)
+    W /= W.sum(axis=1, keepdims=True)
+    return np.asarray(Y + np.einsum("ij,ijk->ik", W, (after - before)[index]))
