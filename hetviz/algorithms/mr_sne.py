@@ -6,21 +6,18 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
-from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import Layout, Phase
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS, own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import place_new
-from hetviz.features.spaces.sne_map import SneMap
+from hetviz.features.spaces.sne_map import SneMap, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress
@@ -224,13 +221,7 @@ class MRSNE(BaseEmbedder):
     @classmethod
     def warm_up(cls) -> None:
         """Load the compiled kernels, so that the next fit does not wait for them."""
-        rng = np.random.default_rng(0)
-        P = sp.csr_array(np.full((8, 8), 1 / 56) - np.eye(8) / 56)
-        for exact in (True, False):
-            layout = Layout(P, rng.standard_normal((8, 2)), exact=exact, threads=2)
-            layout.run([Phase(1)])
-        Layout(P, layout.positions).run([Phase(1)])
-        median_places(rng.random((2, 8)), layout.positions)
+        warm_up()
 
     def _fit_from(
         self,

@@ -37,7 +37,7 @@ class LinkBlock:
     kind : str
         What sort of link it is.
     strength : float
-        How much the block counts beside the others; 1 is as much as a dataset's own neighbours.
+        Factor of its weights.
     """
 
     source: int
@@ -81,6 +81,37 @@ class JointGraph:
     def rows(self) -> list[slice]:
         """Rows of each dataset among all."""
         return slices(self.sizes)
+
+    def pairs(self) -> list[LinkBlock]:
+        """Return one block for each pair of datasets, all kinds in one, weights by strength.
+
+        The strength of each is then its largest weight, at most 1.
+        """
+        found: dict[tuple[int, int], Sparse] = {}
+        for link in self.links:
+            W = sp.csr_array(link.W * link.strength)
+            at = (link.source, link.target)
+            found[at] = sp.csr_array(found[at] + W) if at in found else W
+        out = []
+        for (d, e), W in found.items():
+            W.eliminate_zeros()
+            if W.nnz:
+                out.append(LinkBlock(d, e, W, "", min(1.0, float(abs(W).max()))))
+        return out
+
+    def lifted(self, link: LinkBlock, W: Sparse, *, twice: bool = True) -> Sparse:
+        """Return a block as part of the whole matrix, symmetric: csr_array of shape (n, n).
+
+        Within a dataset a pair given once is counted on both sides, unless not `twice`.
+        """
+        rows, n = self.rows, sum(self.sizes)
+        part = sp.coo_array(W)
+        i, j = part.coords
+        i, j = i + rows[link.source].start, j + rows[link.target].start
+        if link.source == link.target and not twice:
+            return sp.csr_array((part.data, (i, j)), shape=(n, n))
+        both = (np.r_[part.data, part.data], (np.r_[i, j], np.r_[j, i]))
+        return sp.csr_array(both, shape=(n, n))
 
     def near(self) -> Sparse:
         """Return the own blocks of all datasets, each times its weight: csr_array (n, n)."""

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Matrix, Sparse
-from hetviz.core.graph.distances import FeatureSpace, Space
+from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
 
 EXACT_ROWS = 60_000
 """Features of up to this many rows are compared two by two; of more, searched approximately."""
@@ -68,6 +68,19 @@ def nearest_neighbors(
         index[queries] = nearest_columns(D, k)
         found[queries] = np.take_along_axis(D, index[queries], axis=1)
         progress(float(queries[-1] + 1) / n)
+    return Neighbors(index, found)
+
+
+def cross_neighbors(A: Floats, B: Floats, k: int) -> Neighbors:
+    """Find the k nearest rows of B for each row of A, exactly: shapes (m, k)."""
+    index = np.empty((len(A), k), dtype=np.int64)
+    found = np.empty((len(A), k))
+    step = max(1, _BLOCK_ENTRIES // max(len(B), 1))
+    for start in range(0, len(A), step):
+        part = slice(start, start + step)
+        D = cross_squared_distances(A[part], B)
+        index[part] = nearest_columns(D, k) if k < len(B) else np.argsort(D, axis=1, kind="stable")
+        found[part] = np.take_along_axis(D, index[part], axis=1)
     return Neighbors(index, found)
 
 

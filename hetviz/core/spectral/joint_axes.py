@@ -1,18 +1,17 @@
 """Joint axes: one space for the items of several datasets, from their features and their links.
 
-    A = sum over blocks b of s_b c_b D_b^-1/2 W_b D'_b^-1/2        near items, and links
-    S = (D + tau)^-1/2 A (D + tau)^-1/2, off the datasets' means;  S = U diag(l) U'
-    Z = [unit((D + tau)^-1/2 U l^4), unit(H)] / sqrt 2,            H = a sum_r (1 - a)^r T^r X
+    A = near items of each dataset, and all links;     S = (D + tau)^-1/2 A (D + tau)^-1/2
+    S off the datasets' means = U diag(l) U';          Z = [unit((D + tau)^-1/2 U l^4), unit(H)]
+    H = a sum_r (1 - a)^r T^r X,                       T the random walk over links alone
 
-with T the random walk over links alone: what an item is linked with describes it, and so do its
-own features. Neighbours in Z are neighbours across datasets, of items without features too.
+What an item is linked with describes it, and so do its own features: neighbours in Z are
+neighbours across datasets, of items without features too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,14 +42,12 @@ class JointAxes:
     Z : ndarray of shape (n, k)
         Row i describes item i: of length 1 where both its parts are known, 0 where nothing is.
     values : ndarray of shape (r,)
-        Eigenvalues of the spectral part, falling.
-    n_spectral : int
-        The first columns of Z are spectral axes; the others are carried features.
+        Eigenvalues of the spectral part, falling: the first r columns of Z. The others are
+        carried features.
     """
 
     Z: Floats
     values: Floats
-    n_spectral: int
 
     @property
     def known(self) -> Bools:
@@ -79,50 +76,24 @@ def joint_axes(
 
     Notes
     -----
-    The eigensolver takes O(nnz) for each step, O(n k) memory; carried features O(nnz k).
+    The eigensolver takes O(nnz) for each step and O(n k) memory; carried features O(nnz k).
     """
-    Z, values = spectral_axes(damped_graph(graph), graph.sizes, n_axes, random_state)
+    Z, values = spectral_axes(link_graph(graph), graph.sizes, n_axes, random_state)
     H = carried_features(graph, features)
-    return JointAxes(np.hstack([Z, H]) / np.sqrt(2.0), values, Z.shape[1])
+    return JointAxes(np.hstack([Z, H]) / np.sqrt(2.0), values)
 
 
-def damped(W: Sparse) -> Sparse:
-    """Return D^-1/2 W D'^-1/2: hubs damped, spectral norm 1, however many links and how strong."""
-    scale = [sp.diags_array(_power(degrees(W, axis), -0.5)) for axis in (1, 0)]
-    return sp.csr_array(scale[0] @ W @ scale[1])
+def link_graph(graph: JointGraph) -> Sparse:
+    """Return A, near items and links in one matrix: csr_array of shape (n, n), symmetric.
 
-
-def damped_graph(graph: JointGraph, own: bool = True) -> Sparse:
-    """Return A, the sum of all damped blocks, symmetric: csr_array of shape (n, n).
-
-    Parameters
-    ----------
-    graph : JointGraph
-    own : bool
-        Near items of each dataset too, or links alone.
-
-    Notes
-    -----
-    A block of links between many items and few counts by the fourth root of the ratio of the items
-    it touches, so that it still tells the many apart.
+    An item with many links is known by these, one with few by what it is like. Links that say
+    apart count half, below 0.
     """
-    blocks: list[list[Any]] = [[None] * len(graph.sizes) for _ in graph.sizes]
-    for d, size in enumerate(graph.sizes):
-        near = graph.own[d] if own else None
-        blocks[d][d] = sp.csr_array((size, size))
-        if near is not None and graph.weights[d] > 0:
-            blocks[d][d] = damped(near) * graph.weights[d]
-    for link in graph.links:
-        a, b = link.source, link.target
+    A = graph.near()
+    for link in graph.pairs():
         W = sp.csr_array(link.W.maximum(0.0) + APART * link.W.minimum(0.0))
-        if a == b:
-            blocks[a][a] = blocks[a][a] + damped(sp.csr_array(W + W.T)) * link.strength
-            continue
-        touched = [int(np.count_nonzero(degrees(W, axis))) for axis in (0, 1)]
-        R = damped(W) * (link.strength * (max(touched) / max(min(touched), 1)) ** 0.25)
-        blocks[a][b] = R if blocks[a][b] is None else blocks[a][b] + R
-        blocks[b][a] = blocks[a][b].T
-    return sp.csr_array(sp.block_array(blocks, format="csr"))
+        A = A + graph.lifted(link, W)
+    return sp.csr_array(A)
 
 
 def spectral_axes(
@@ -130,17 +101,18 @@ def spectral_axes(
     sizes: Sequence[int],
     n_axes: int = N_AXES,
     random_state: int = 0,
+    *,
     power: float = POWER,
     unit_rows: bool = True,
 ) -> tuple[Floats, Floats]:
-    """Return slow modes of the walk on A, each of mean 0 within every dataset.
+    """Return slow modes of the walk on A, each of mean 0 within every part.
 
     Parameters
     ----------
     A : csr_array of shape (n, n)
         Symmetric.
     sizes : sequence of int
-        Rows of each dataset.
+        Rows of each part, such as a dataset: no part gets an axis to itself.
     n_axes : int
         Fewer come back of very few rows.
     random_state : int
@@ -152,7 +124,8 @@ def spectral_axes(
     Returns
     -------
     Z : ndarray of shape (n, n_axes)
-        Rows of items that nothing reaches are 0.
+        Rows of items that nothing reaches are 0. Each column's largest entry is positive before
+        rows are scaled.
     values : ndarray of shape (n_axes,)
         Falling, none below 0.
     """
@@ -188,7 +161,9 @@ def carried_features(
         Its own blocks do not count.
     features : sequence of ndarray of shape (n_d, k_d), or None
     share : float
-        How much an item's own features count; the rest comes from what it is linked with.
+        How much an item's own features count; the rest comes from what it is linked with. A block
+        of links between many items and few counts by the fourth root of the ratio of the items it
+        touches, and hubs count less.
 
     Returns
     -------
@@ -196,20 +171,34 @@ def carried_features(
         Unit rows, 0 where nothing is known.
     """
     widths = [0 if F is None else F.shape[1] for F in features]
-    rows, columns = slices(graph.sizes), slices(widths)
+    rows, columns = graph.rows, slices(widths)
     X = np.zeros((sum(graph.sizes), sum(widths)))
     for d, F in enumerate(features):
         if F is not None and graph.weights[d] > 0:
             size = float(np.sqrt((F**2).sum() / max(len(F), 1)))
             X[rows[d], columns[d]] = F * (graph.weights[d] / size if size > 0 else 0.0)
-    if not graph.links or not X.shape[1]:
+    links = graph.pairs()
+    if not links or not X.shape[1]:
         return unit(X)
-    A = damped_graph(graph, own=False)
+    n = sum(graph.sizes)
+    A = sp.csr_array((n, n))
+    for link in links:
+        W = sp.csr_array(link.W.maximum(0.0))
+        touched = [int(np.count_nonzero(degrees(W, axis))) for axis in (0, 1)]
+        unequal = 1.0 if link.source == link.target else max(touched) / max(min(touched), 1)
+        W = sp.csr_array(W + W.T) if link.source == link.target else W
+        A = A + graph.lifted(link, damped(W) * (link.strength * unequal**0.25), twice=False)
     T = sp.csr_array(sp.diags_array(_power(degrees(A, 1), -1.0)) @ A)
     H = X
     for _ in range(STEPS):
         H = (1.0 - share) * (T @ H) + share * X
     return unit(H)
+
+
+def damped(W: Sparse) -> Sparse:
+    """Return D^-1/2 W D'^-1/2: hubs damped, spectral norm 1, however many links and how strong."""
+    scale = [sp.diags_array(_power(degrees(W, axis), -0.5)) for axis in (1, 0)]
+    return sp.csr_array(scale[0] @ W @ scale[1])
 
 
 def new_axes(Z: Floats, near: Sparse, linked: Sparse) -> Floats:
@@ -224,52 +213,6 @@ def new_axes(Z: Floats, near: Sparse, linked: Sparse) -> Floats:
     """
     parts = [unit(np.asarray(M @ Z)) for M in (near, linked)]
     return unit(parts[0] + parts[1])
-
-
-def map_affinities(P_Z: Sparse, graph: JointGraph, share: float) -> Sparse:
-    """Blend neighbours in the joint axes with the links themselves: (1 - m) P_Z + m R.
-
-    Parameters
-    ----------
-    P_Z : csr_array of shape (n, n)
-        Symmetric.
-    graph : JointGraph
-        Each block of its links counts by the larger share of items that it touches, and by its
-        strength, at most 1; of the share m it leaves what it does not use. A pair said to be apart
-        has no affinity.
-    share : float
-        m, from 0 to 1.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric, of sum 1.
-    """
-    n = sum(graph.sizes)
-    R = sp.csr_array((n, n))
-    rows = slices(graph.sizes)
-    for link in graph.links:
-        W = sp.csr_array(link.W.maximum(0.0))
-        total = W.sum()
-        if not total > 0:
-            continue
-        reach = max(
-            np.count_nonzero(degrees(W, 1)) / W.shape[0],
-            np.count_nonzero(degrees(W, 0)) / W.shape[1],
-        )
-        part = sp.coo_array(W * (min(link.strength, 1.0) * reach / (2.0 * total)))
-        i, j = part.coords
-        i, j = i + rows[link.source].start, j + rows[link.target].start
-        both = (np.r_[part.data, part.data], (np.r_[i, j], np.r_[j, i]))
-        R = R + sp.csr_array(both, shape=(n, n))
-    P = sp.csr_array(P_Z * ((1.0 - share) / P_Z.sum()))
-    if graph.links:
-        P = sp.csr_array(P + R * (share / len(graph.links)))
-    if graph.negative.nnz:
-        P = sp.csr_array(P - P.multiply(graph.negative > 0))
-    P.setdiag(0.0)
-    P.eliminate_zeros()
-    return sp.csr_array(P / P.sum())
 
 
 def degrees(W: Sparse, axis: int) -> Floats:

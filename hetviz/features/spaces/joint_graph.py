@@ -48,8 +48,7 @@ def joint_graph(
     tie_views : bool
         Add a link of weight 1 between the rows of one object in different views.
     weights : float or mapping of str to float
-        How much each dataset counts; a kind of links counts by the geometric mean of its two,
-        times its strongest weight.
+        How much each dataset counts; a kind of links counts by the geometric mean of its two.
     """
     linked = tied(data) if tie_views else data
     signed = SignedGraph.split(linked.adjacency())
@@ -85,7 +84,7 @@ def link_blocks(data: HeteroData, weights: Sequence[float]) -> tuple[LinkBlock, 
         W.eliminate_zeros()
         strength = float(np.sqrt(weights[a] * weights[b]))
         if W.nnz and strength > 0:
-            found.append(LinkBlock(a, b, W, kind, strength * float(abs(W).max())))
+            found.append(LinkBlock(a, b, W, kind, strength))
     return tuple(found)
 
 

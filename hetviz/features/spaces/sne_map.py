@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import louder, spoken_part
+from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
@@ -21,6 +22,17 @@ from hetviz.progress import Part, Progress
 _FAR_ENOUGH = 0.95
 _DOUBLINGS = 3
 _LONGER = _BROUGHT = Phase(50)
+
+
+def warm_up() -> None:
+    """Load the compiled kernels of layout and placement by running them on next to nothing."""
+    rng = np.random.default_rng(0)
+    P = sp.csr_array(np.full((8, 8), 1 / 56) - np.eye(8) / 56)
+    for exact in (True, False):
+        layout = Layout(P, rng.standard_normal((8, 2)), exact=exact, threads=2)
+        layout.run([Phase(1)])
+    Layout(P, layout.positions).run([Phase(1)])
+    median_places(rng.random((2, 8)), layout.positions)
 
 
 class SneMap:
