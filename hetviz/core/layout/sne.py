@@ -112,6 +112,9 @@ class Layout:
     exact : bool, optional
         Whether all pairs repel each other exactly; by default up to 8,000 points, of which more
         than 3,000 begin with the grid.
+    mass : ndarray of shape (n,), optional
+        Above 0, of mean 1: q_ij is m_i m_j times as large, so that a point of many affinities may
+        have many near it. All the same by default.
     double : bool
         Double precision, with exact forces only: for comparisons.
     threads : int, optional
@@ -130,6 +133,7 @@ class Layout:
         *,
         apart: Apart = NO_PAIRS,
         exact: bool | None = None,
+        mass: Floats | None = None,
         double: bool = False,
         threads: int | None = None,
     ) -> None:
@@ -164,6 +168,10 @@ class Layout:
         self._x = np.ascontiguousarray(Y[:, 0], dtype=real)
         self._y = np.zeros(n, real) if Y.shape[1] == 1 else np.ascontiguousarray(Y[:, 1], real)
         self._points = (self._x, self._y, real(1))
+        self._weighted = mass is not None
+        self._mass = np.ones(n, real) if mass is None else np.asarray(mass, dtype=real)
+        # what log(m_i m_j) takes off the divergence
+        self._known = 0.0 if mass is None else float(2.0 * P.sum(axis=1) @ np.log(mass))
         self._pull, self._push = np.zeros((2, n), real), np.zeros((3, n), real)
         self._velocity, self._gain = np.zeros((2, n), real), np.ones((2, n), real)
         self._pairs = (apart.left.astype(np.int64), apart.right.astype(np.int64))
@@ -238,12 +246,12 @@ class Layout:
         z = self._z
         if exact:
             push = np.zeros_like(self._push)
-            self._team.each(self._rows, self._kernels.repulsion, *self._points, push)
+            self._repel(push)
             z = self._kernels.total(push[2])
         cross = self._kernels.cross_entropy(
             self._x, self._y, self._graph[0], self._graph[1], self._p
         )
-        return float(self._entropy + cross + self._p.sum() * np.log(z))
+        return float(self._entropy + cross + self._p.sum() * np.log(z) - self._known)
 
     def gradient(self, exaggeration: float = 1.0) -> Floats:
         """Return the gradient of the objective at the layout as it is, shape (n, k)."""
@@ -281,7 +289,7 @@ class Layout:
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
         longest = real(phase.longest_step)
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
-        if self._exact and self._team.threads == 1:
+        if self._exact and self._team.threads == 1 and not self._weighted:
             self._z = self._kernels.exact_steps(
                 steps, *self._points, *self._graph, *self._pairs, force, self._reach, *state
             )
@@ -296,11 +304,21 @@ class Layout:
 
     def _forces(self) -> None:
         each, kernels = self._team.each, self._kernels
-        if self._exact:
+        if self._exact and not self._weighted:
             each(self._rows, kernels.forces, *self._points, *self._graph, self._pull, self._push)
+            return
+        if self._exact:
+            self._repel(self._push)
         else:
-            self._grid(self._x, self._y, self._push)
-            each(self._chunks, kernels.attraction, *self._points, *self._graph, self._pull)
+            self._grid(self._x, self._y, self._mass, self._push)
+        each(self._chunks, kernels.attraction, *self._points, *self._graph, self._pull)
+
+    def _repel(self, push: Array) -> None:
+        if self._weighted:
+            kernel = self._kernels.weighted_repulsion
+            self._team.each(self._rows, kernel, *self._points, self._mass, push)
+        else:
+            self._team.each(self._rows, self._kernels.repulsion, *self._points, push)
 
     def _keep_apart(self, force: Array, reach: Real) -> None:
         self._kernels.push_apart(*self._points, *self._pairs, force, reach, self._pull)

@@ -36,7 +36,14 @@ def _weights(t: Real, one: Real) -> tuple[Real, Real, Real, Real]:
 
 @compiled
 def _spread(
-    part: int, start: int, stop: int, x: Array, y: Array, place: Array, grids: Array
+    part: int,
+    start: int,
+    stop: int,
+    x: Array,
+    y: Array,
+    mass: Array,
+    place: Array,
+    grids: Array,
 ) -> None:
     """Add the points start to stop to their own grid; `place` is x0, y0, 1 / spacing and 1."""
     one = place[3]
@@ -48,8 +55,9 @@ def _spread(
         wu = _weights(u - np.floor(u), one)
         wv = _weights(v - np.floor(v), one)
         for r in range(4):
+            heavy = mass[i] * wu[r]
             for c in range(4):
-                grid[a + r, b + c] += wu[r] * wv[c]
+                grid[a + r, b + c] += heavy * wv[c]
 
 
 @compiled
@@ -65,9 +73,16 @@ def _convolve(start: int, stop: int, spectrum: Array, kernels: Array, out: Array
 
 @compiled
 def _gather(
-    start: int, stop: int, x: Array, y: Array, place: Array, fields: Array, out: Array
+    start: int,
+    stop: int,
+    x: Array,
+    y: Array,
+    mass: Array,
+    place: Array,
+    fields: Array,
+    out: Array,
 ) -> None:
-    """Write (force x, force y, sum of q without the point itself) of each point."""
+    """Write (force x, force y, sum of q without the point itself) of each point, by its mass."""
     one = place[3]
     zero = one - one
     for i in range(start, stop):
@@ -82,7 +97,8 @@ def _gather(
                 q += w * fields[0, a + r, b + c]
                 fx += w * fields[1, a + r, b + c]
                 fy += w * fields[2, a + r, b + c]
-        out[0, i], out[1, i], out[2, i] = fx, fy, q - one
+        m = mass[i]
+        out[0, i], out[1, i], out[2, i] = m * fx, m * fy, m * (q - m)
 
 
 class GridRepulsion:
@@ -99,7 +115,7 @@ class GridRepulsion:
         self._plan: tuple[float, int, int] | None = None
         self._spectra: dict[tuple[float, int, int], Array] = {}
 
-    def __call__(self, x: Array, y: Array, out: Array) -> None:
+    def __call__(self, x: Array, y: Array, mass: Array, out: Array) -> None:
         """Write forces and sums of q of float32 points (n,) into `out` of shape (3, n)."""
         team = self._team
         low = np.array([x.min(), y.min()], dtype=np.float64)
@@ -111,7 +127,7 @@ class GridRepulsion:
         n = x.size
         cuts = np.linspace(0, n, _CHUNKS + 1).astype(np.int64)
         parts = [(k, int(cuts[k]), int(cuts[k + 1])) for k in range(_CHUNKS)]
-        team.each(parts, _spread, x, y, place, self._grids)
+        team.each(parts, _spread, x, y, mass, place, self._grids)
         workers = team.threads
         grid = self._grids.sum(axis=0)
         spectrum = scipy.fft.rfft(grid, n=pad_y, axis=1, workers=workers)
@@ -122,7 +138,7 @@ class GridRepulsion:
         team.each(halves, _convolve, spectrum, self._kernels, product)
         product = scipy.fft.ifft(product, axis=1, workers=workers, overwrite_x=True)
         fields = scipy.fft.irfft(product[:, : nodes[0]], n=pad_y, axis=2, workers=workers)
-        team.each([part[1:] for part in parts], _gather, x, y, place, fields, out)
+        team.each([part[1:] for part in parts], _gather, x, y, mass, place, fields, out)
 
     def _planned(self, size: Floats) -> tuple[float, int, int]:
         """Return spacing and padded nodes, unchanged while they still fit."""

@@ -39,6 +39,35 @@ def repulsion(start: int, stop: int, x: Array, y: Array, one: Real, out: Array) 
 
 
 @compiled
+def weighted_repulsion(
+    start: int, stop: int, x: Array, y: Array, one: Any, mass: Array, out: Array
+) -> None:
+    """Write the same with points of unequal mass: each pair counts m_i m_j times."""
+    zero = one - one
+    for first in range(start, stop, _ROWS):
+        last = min(first + _ROWS, stop)
+        xs, ys, own = x[first:last], y[first:last], mass[first:last]
+        fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
+        fx[:], fy[:] = zero, zero
+        for i in range(last - first):
+            total[i] = -own[i]
+        for j in range(x.size):
+            xj, yj, mj = x[j], y[j], mass[j]
+            for i in range(last - first):
+                dx, dy = xs[i] - xj, ys[i] - yj
+                q = one / (one + dx * dx + dy * dy)
+                w = mj * q
+                total[i] += w
+                w *= q
+                fx[i] += w * dx
+                fy[i] += w * dy
+        for i in range(last - first):
+            fx[i] *= own[i]
+            fy[i] *= own[i]
+            total[i] *= own[i]
+
+
+@compiled
 def attraction(
     start: int,
     stop: int,

@@ -87,6 +87,7 @@ class SneMap:
         n_iter: int = 400,
         exaggeration: float = 12.0,
         paper: bool = False,
+        degree_weight: float = 0.0,
     ) -> None:
         """Make the map.
 
@@ -105,6 +106,9 @@ class SneMap:
         exaggeration : float
         paper : bool
             The printed start and schedule of MR-SNE.
+        degree_weight : float
+            Items repel by this power of their share of all affinities: at 1 a pair's q_ij is in
+            proportion to both shares, so that a hub may have many near it.
 
         Raises
         ------
@@ -118,14 +122,19 @@ class SneMap:
         Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
         first = louder(placed.among(self._said), Y) if again else None
         graph = placed.graph if first is None else _of_sum_one(placed.graph + first)
-        self.layout = Layout(graph, Y, apart=self._apart)
+        mass = None
+        if degree_weight > 0:
+            degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
+            mass = degree / degree.mean()
+        self.layout = Layout(graph, Y, apart=self._apart, mass=mass)
         self.reason = "all iterations made"
         begun = 0.1
         try:
             if first is not None:
                 begun = 0.3
                 self.layout.run([_BROUGHT], Part(progress, 0.1, begun), placed.whole)
-                self.layout = Layout(placed.graph, self.layout.positions, apart=self._apart)
+                Y = self.layout.positions
+                self.layout = Layout(placed.graph, Y, apart=self._apart, mass=mass)
             self.layout.run(phases, Part(progress, begun, 0.9), placed.whole)
             for _ in range(_DOUBLINGS):
                 if self._apart.strength == 0 or self.layout.far_enough() >= _FAR_ENOUGH:

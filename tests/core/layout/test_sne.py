@@ -346,3 +346,39 @@ def test_carrying_on_puts_new_rows_among_their_neighbours() -> None:
     np.testing.assert_allclose(filled[3], [3.0, 6.0], atol=0.3)
     np.testing.assert_allclose(filled[4], filled[3], atol=0.3)
     assert np.isfinite(filled[5]).all()
+
+
+def test_points_of_unequal_mass_repel_by_both_and_the_gradient_is_that_of_the_divergence() -> None:
+    rng = np.random.default_rng(8)
+    mass = rng.uniform(0.2, 3.0, len(START))
+    mass /= mass.mean()
+    layout = Layout(P, START, mass=mass, double=True)
+    Q = np.outer(mass, mass) / (1.0 + ((START[:, None] - START[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(Q, 0.0)
+    Q /= Q.sum()
+    dense = P.toarray()
+    there = dense > 0
+    expected = float((dense[there] * np.log(dense[there] / Q[there])).sum())
+    assert layout.kl(exact=True) == pytest.approx(expected, rel=1e-10)
+    gradient = layout.gradient()
+    for i, axis in ((0, 0), (17, 1), (101, 0)):
+        step = np.zeros_like(START)
+        step[i, axis] = 1e-5
+        up, down = (Layout(P, START + s * step, mass=mass, double=True) for s in (1, -1))
+        slope = (up.kl(exact=True) - down.kl(exact=True)) / 2e-5
+        assert gradient[i, axis] == pytest.approx(slope, rel=1e-4, abs=1e-9)
+
+
+def test_equal_masses_change_nothing_and_the_grid_agrees_with_exact_forces() -> None:
+    same = Layout(P, START, mass=np.ones(len(START)))
+    np.testing.assert_allclose(same.gradient(), Layout(P, START).gradient(), rtol=1e-4, atol=1e-8)
+    rng = np.random.default_rng(9)
+    Y = 12.0 * rng.normal(size=(3_000, 2))
+    mass = rng.uniform(0.3, 2.0, 3_000)
+    chain = sp.csr_array(
+        (np.ones(2_999), (np.arange(2_999), np.arange(1, 3_000))), shape=(3_000, 3_000)
+    )
+    graph = sp.csr_array((chain + chain.T) / (2 * chain.sum()))
+    exact, grid = (Layout(graph, Y, mass=mass, exact=way).gradient() for way in (True, False))
+    wrong = np.linalg.norm(exact - grid) / np.linalg.norm(exact)
+    assert wrong < 0.03
