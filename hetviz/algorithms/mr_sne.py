@@ -160,6 +160,18 @@ class MRSNE(BaseEmbedder):
             advanced=True,
         ),
     ] = "auto"
+    degree_weight: Annotated[
+        float,
+        Real(
+            "Room for hubs",
+            "Let items with many links have many items near them; 0 is the paper's map.",
+            low=0.0,
+            high=1.0,
+            advanced=True,
+            details="Items repel by this power of their share of all affinities: q_ij is in "
+            "proportion to those of i and j.",
+        ),
+    ] = 0.0
     guidance_boost: Annotated[
         float,
         Real(
@@ -246,6 +258,7 @@ class MRSNE(BaseEmbedder):
                 n_iter=self.n_iter,
                 exaggeration=self.exaggeration,
                 paper=self.paper,
+                degree_weight=self.degree_weight,
             )
         except Cancelled as stopped:
             stopped.partial = self._done(joint, drawn)

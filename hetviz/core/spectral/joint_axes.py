@@ -27,8 +27,8 @@ POWER = 4.0
 REGULARIZATION = 0.3
 CARRIED = 0.4
 STEPS = 6
-APART = 0.5
-"""Weight of a link that says apart beside one that says together."""
+APART = 1.0
+"""Weight of a link that says apart beside one that says together; judged by dislikes held out."""
 _DENSE_ROWS = 200
 _TOLERANCE = 1e-3
 
@@ -87,7 +87,7 @@ def link_graph(graph: JointGraph) -> Sparse:
     """Return A, near items and links in one matrix: csr_array of shape (n, n), symmetric.
 
     An item with many links is known by these, one with few by what it is like. Links that say
-    apart count half, below 0.
+    apart count below 0.
     """
     A = graph.near()
     for link in graph.pairs():
