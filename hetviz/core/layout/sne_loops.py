@@ -40,7 +40,7 @@ def repulsion(start: int, stop: int, x: Array, y: Array, one: Real, out: Array) 
 
 @compiled
 def weighted_repulsion(
-    start: int, stop: int, x: Array, y: Array, one: Any, mass: Array, out: Array
+    start: int, stop: int, x: Array, y: Array, one: Real, mass: Array, out: Array
 ) -> None:
     """Write the same with points of unequal mass: each pair counts m_i m_j times."""
     zero = one - one
