@@ -8,13 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import sklearn.utils  # noqa: F401 - so that OpenMP is loaded
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_info, threadpool_limits
 
 from hetviz.core.threads import one_thread
 
 
 @pytest.fixture(autouse=True)
 def _two_threads() -> Iterator[None]:
+    # A thread that an earlier test left behind may still be the one that sets limits.
+    OpenBLASController.clear_controlling_thread(force=True)
     # Not after `with`: then only this Python thread could set any further limit.
     limits = threadpool_limits(2)
     yield

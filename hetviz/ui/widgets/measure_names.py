@@ -43,6 +43,16 @@ MEASURES = {
         "Linked before not linked",
         "How often a linked pair lies closer than a pair that is not linked. 0.5 is chance.",
     ),
+    "degree_auc": Measure(
+        "Linked before equally popular",
+        "How often a linked pair lies closer than a pair of items with as many links each that are "
+        "not linked. Popular items in the middle gain nothing here. 0.5 is chance.",
+    ),
+    "links_kept": Measure(
+        "Links kept",
+        "Share of links whose pair is among the closest 5 % of all pairs that could be linked.",
+        True,
+    ),
     "rand_index": Measure(
         "Links that fit groups",
         "The map is split into groups of near items. The share of links that fit: together in one "
@@ -104,6 +114,12 @@ MEASURES = {
         "Share of items for which most of the 5 nearest with a label have the same label.",
         True,
     ),
+    "label_across_accuracy": Measure(
+        "Label across datasets",
+        "The same with neighbours from other datasets only, for items whose label another dataset "
+        "has too.",
+        True,
+    ),
     "nmi": Measure(
         "Groups like the labels",
         "How far groups of near items and the classes of the label tell each other: 0 not at all, "
@@ -120,6 +136,8 @@ GROUPS = {
         "negative_guidance_area",
         "comparison_accuracy",
         "link_auc",
+        "degree_auc",
+        "links_kept",
         "rand_index",
         "rand_index_pairs",
     ),
@@ -134,7 +152,7 @@ GROUPS = {
         "ndcg_guess",
         "variance_ratio",
     ),
-    "Fits the labels": ("label_knn_accuracy", "nmi"),
+    "Fits the labels": ("label_knn_accuracy", "label_across_accuracy", "nmi"),
 }
 
 COLUMNS = {

@@ -317,13 +317,13 @@ def test_a_sweep_without_values_or_of_no_parameter_is_refused() -> None:
 @pytest.mark.parametrize(
     ("param", "values"),
     [
-        (Flag(True), [False, True]),
-        (Choice("a", options={"a": "", "b": ""}), ["a", "b"]),
-        (Real(0.5, low=0.0, high=1.0), [0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0]),
-        (Real(1.0, low=0.0, log=True), [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]),
-        (Integer(2, low=1, high=5), [1, 2, 4, 5]),
-        (PerDataset(False, inner=Flag(False)), [False, True]),
-        (PerDataset({"a": 1}, inner=Flag(False)), []),
+        (Flag("", default=True), [False, True]),
+        (Choice("", default="a", options={"a": "", "b": ""}), ["a", "b"]),
+        (Real("", default=0.5, low=0.0, high=1.0), [0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 1.0]),
+        (Real("", default=1.0, low=0.0, log=True), [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]),
+        (Integer("", default=2, low=1, high=5), [1, 2, 4, 5]),
+        (PerDataset("", default=False, inner=Flag("")), [False, True]),
+        (PerDataset("", default={"a": 1}, inner=Flag("")), []),
     ],
 )
 def test_values_to_try_follow_from_the_declaration(param: Any, values: list[Any]) -> None:
