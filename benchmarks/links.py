@@ -18,10 +18,14 @@ from sklearn.metrics import roc_auc_score
 
 import hetviz
 from benchmarks.harness import cpu_seconds, report
+from hetviz.algorithms.kbmf2k import KBMF2K
+from hetviz.algorithms.mkpe import MKPE
 from hetviz.core.kernels.mkpe import Descent, Domain, Scores, known_scores, minimise
 from hetviz.core.kernels.regression import Design
-from hetviz.core.prediction.kbmf2k import Factorisation, Links, infer
+from hetviz.core.prediction.kbmf2k import Factorisation, infer
+from hetviz.core.prediction.kbmf2k import Links as Signs
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
+from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -128,11 +132,10 @@ def unseen(
             for fold in np.array_split(order, 10):
                 train = np.setdiff1d(np.arange(len(Y)), fold)
                 truth = Y[fold].ravel()
-                rng = np.random.default_rng(repeat)
                 scores = {
-                    "MKPE": by_mkpe(Y, K, L, train, fold, r, rng),
-                    "MKPE, 0 for unknown": by_mkpe(Y, K, L, train, fold, r, rng, zeros=True),
-                    "KBMF2K": by_kbmf2k(Y, K, L, train, fold, r, rng),
+                    "MKPE": by_mkpe(Y, K, L, train, fold, r, repeat),
+                    "MKPE, 0 for unknown": by_mkpe(Y, K, L, train, fold, r, repeat, zeros=True),
+                    "KBMF2K": by_kbmf2k(Y, K, L, train, fold, r, repeat),
                     "nearest profile": Y[train][K[np.ix_(fold, train)].argmax(axis=1)],
                     "mean profile": K[np.ix_(fold, train)] @ Y[train],
                 }
@@ -149,30 +152,50 @@ def by_mkpe(
     train: Any,
     fold: Any,
     r: int,
-    rng: np.random.Generator,
+    seed: int,
     zeros: bool = False,
 ) -> Floats:
     """Return scores of unseen drugs: the kernel between their places and the targets'."""
-    inner = K[np.ix_(train, train)]
-    found = minimise(
-        [Domain(len(train), inner), Domain(len(L), L)],
-        blocks_of(Y[train], inner, L, zeros),
-        r,
-        rng,
+    model = MKPE(
+        n_components=r,
+        variant="parametric",
+        within_weight=0.1,
         n_iter=SWEEPS,
+        n_init=1,
+        random_state=seed,
     )
-    E = K[np.ix_(fold, train)] @ found.descent.state.frames[0]
-    return -((E[:, None] - found.descent.places[1][None]) ** 2).sum(axis=2)
+    return of_unseen(model, Y, K, L, train, fold, zeros)
 
 
-def by_kbmf2k(
-    Y: Floats, K: Floats, L: Floats, train: Any, fold: Any, r: int, rng: np.random.Generator
+def by_kbmf2k(Y: Floats, K: Floats, L: Floats, train: Any, fold: Any, r: int, seed: int) -> Floats:
+    """Return probabilities of the links of unseen drugs."""
+    return of_unseen(KBMF2K(n_components=r, random_state=seed), Y, K, L, train, fold)
+
+
+def of_unseen(
+    model: MKPE | KBMF2K,
+    Y: Floats,
+    K: Floats,
+    L: Floats,
+    train: Any,
+    fold: Any,
+    complete: bool = False,
 ) -> Floats:
-    """Return scores of unseen drugs: inner products of kernel projections."""
-    designs = [Design(K[np.ix_(train, train)], len(train)), Design(L, len(L))]
-    model = Factorisation(designs, [Links(0, 1, np.where(Y[train] > 0, 1.0, -1.0))], r, rng)
-    infer(model, 200)
-    return K[np.ix_(fold, train)] @ model.sides[0].A @ model.projections(1).T
+    """Fit a method to some of the drugs, and return its scores of the others."""
+    ids = np.array([f"drug {row}" for row in range(len(K))])
+    i, j = np.nonzero(Y[train])
+    data = HeteroData(
+        [
+            Dataset("drugs", ids[train], kernel=K[np.ix_(train, train)]),
+            Dataset("targets", [f"target {row}" for row in range(len(L))], kernel=L),
+        ],
+        [Links("drugs", "targets", i, j, complete=complete)],
+    )
+    model.fit(data)
+    new = Dataset("drugs", ids[fold], kernel=K[np.ix_(fold, train)])
+    places = model.transform(new).coordinates["drugs"]
+    there = model.embedding_.coordinates["targets"]
+    return model.link_scores(new, data["targets"], places, there)
 
 
 def speed(quick: bool) -> list[dict[str, Any]]:
@@ -205,7 +228,7 @@ def speed(quick: bool) -> list[dict[str, Any]]:
 
     def kbmf2k() -> Factorisation:
         start = np.random.default_rng(0)
-        model = Factorisation([Design(K, 223), Design(L, 95)], [Links(0, 1, signs)], 10, start)
+        model = Factorisation([Design(K, 223), Design(L, 95)], [Signs(0, 1, signs)], 10, start)
         infer(model, 200, tol=-1.0)
         return model
 

@@ -371,8 +371,7 @@ def predict(Y: Floats, K: Floats, L: Floats, rank: int, seed: int) -> dict[str, 
         train = np.setdiff1d(np.arange(len(Y)), fold)
         truth = Y[fold].ravel()
         scores = {
-            name: scorer(Y, K, L, train, fold, rank, np.random.default_rng(seed))
-            for name, scorer in SCORERS.items()
+            name: scorer(Y, K, L, train, fold, rank, seed) for name, scorer in SCORERS.items()
         }
         scores[PLAIN] = K[np.ix_(fold, train)] @ Y[train]
         for name, S in scores.items():

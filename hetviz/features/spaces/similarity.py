@@ -47,7 +47,13 @@ class Similarity:
     width: float = 1.0
 
     def to_fitted(self, rows: Dataset) -> Floats:
-        """Return scores of rows with all fitted items, shape (n_rows, n); `rows` may be those."""
+        """Return scores of rows with all fitted items, shape (n_rows, n); `rows` may be those.
+
+        The kernel of a new row does not say its value with itself: it is taken for the median of
+        the fitted ones, or for the least that the row allows (Cauchy-Schwarz) where that is more,
+        or where the row is that of a fitted item. Rows are then of the size of fitted ones, as
+        methods that are linear in them need.
+        """
         if self.kind == "kernel":
             return self._normed(np.asarray(rows.kernel, dtype=np.float64), rows is self.dataset)
         if self.kind == "cosine":
@@ -60,11 +66,33 @@ class Similarity:
         return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
 
     def with_twins(self, rows: Dataset) -> tuple[Floats, Ints]:
-        """Return scores of new rows, (n_new, n), and the fitted item that each is, else -1."""
-        S = self.to_fitted(rows)
+        """Return scores of new rows, (n_new, n), and the fitted item that each is, else -1.
+
+        Of a kernel, the new row's value with itself is the least that the row allows, so that it
+        scores 1 with the item nearest to it. Where a row is placed by preserving its scores among
+        places that stay, this says where it belongs: lower scores throughout would put it far
+        from all.
+        """
+        S = self._by_least(rows) if self.kind == "kernel" else self.to_fitted(rows)
+        return S, self._twins(S)
+
+    def _twins(self, S: Floats) -> Ints:
         nearest = S.argmax(axis=1)
-        same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1) < _SAME
-        return S, np.where(same, nearest, -1)
+        same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1, initial=0) < _SAME
+        return np.where(same, nearest, -1)
+
+    def _by_least(self, rows: Dataset) -> Floats:
+        K = np.asarray(rows.kernel, dtype=np.float64)
+        return _scaled(K, self._least(K), self._sizes())
+
+    def _sizes(self) -> Floats:
+        K = np.asarray(self.dataset.kernel, dtype=np.float64)
+        return np.asarray(np.maximum(K.diagonal(), 0.0))
+
+    def _least(self, K: Floats) -> Floats:
+        """Return the least squared lengths of new rows that their kernel allows."""
+        sizes = np.broadcast_to(self._sizes(), K.shape)
+        return np.asarray(_ratio(K**2, sizes).max(axis=1, initial=0))
 
     def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
         """Return scored pairs within the dataset: i, j, score, and how many pairs each stands for.
@@ -118,10 +146,14 @@ class Similarity:
         return out
 
     def _normed(self, K: Floats, own: bool) -> Floats:
-        """Divide by the lengths in feature space; those of new rows are the least possible ones."""
-        size = np.maximum(np.asarray(self.dataset.kernel, dtype=np.float64).diagonal(), 0.0)
-        mine = size if own else _ratio(K**2, np.broadcast_to(size, K.shape)).max(axis=1, initial=0)
-        return np.clip(_ratio(K, np.sqrt(np.multiply.outer(mine, size))), 0.0, 1.0)
+        """Divide by the lengths in feature space."""
+        sizes = self._sizes()
+        if own:
+            return _scaled(K, sizes, sizes)
+        least = self._least(K)
+        fresh = self._twins(_scaled(K, least, sizes)) < 0
+        typical = float(np.median(sizes)) if len(sizes) else 0.0
+        return _scaled(K, np.where(fresh, np.maximum(least, typical), least), sizes)
 
 
 def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Similarity | None:
@@ -188,6 +220,10 @@ def similarities(
         for dataset in datasets
     }
     return {name: like for name, like in found.items() if like is not None}
+
+
+def _scaled(K: Floats, mine: Floats, sizes: Floats) -> Floats:
+    return np.clip(_ratio(K, np.sqrt(np.multiply.outer(mine, sizes))), 0.0, 1.0)
 
 
 def _unit(X: Matrix) -> Matrix:

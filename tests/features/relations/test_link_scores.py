@@ -46,6 +46,27 @@ def test_a_kernel_is_divided_by_its_diagonal_for_new_rows_too() -> None:
     np.testing.assert_allclose(new[0], S[4], atol=1e-12)
 
 
+def test_a_new_row_of_a_kernel_is_of_the_size_of_fitted_ones_and_placed_by_the_item_nearest() -> (
+    None
+):
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    fitted, rest = np.arange(8), np.arange(8, len(X))
+    like = similarity_of(Dataset("a", IDS[:8], kernel=K[np.ix_(fitted, fitted)]))
+    new = Dataset("a", IDS[8:], kernel=K[np.ix_(rest, fitted)])
+    np.testing.assert_allclose(like.to_fitted(new), K[np.ix_(rest, fitted)], atol=1e-12)
+    S, twin = like.with_twins(new)
+    np.testing.assert_allclose(S.max(axis=1), 1.0)
+    assert (twin < 0).all()
+    # a row longer than usual cannot have the usual length
+    long = Dataset("a", ["long"], kernel=3.0 * K[[0]][:, fitted])
+    np.testing.assert_allclose(like.to_fitted(long), K[[0]][:, fitted], atol=1e-12)
+    # the twin of a short item stays short
+    size = np.linspace(0.5, 2.0, 8)
+    uneven = similarity_of(Dataset("a", IDS[:8], kernel=np.outer(size, size) * K[:8, :8]))
+    twin_row = Dataset("a", ["x"], kernel=uneven.dataset.kernel[[0]])
+    np.testing.assert_allclose(uneven.to_fitted(twin_row)[0], K[0, :8], atol=1e-12)
+
+
 def test_distances_are_scored_by_half_their_median() -> None:
     D = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
     like = similarity_of(Dataset("a", IDS, distance=D))
