@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 NAMES = sorted(
     path.stem
     for path in HERE.glob("*.py")
-    if path.stem not in ("__init__", "__main__", "harness", "same_maps")
+    if path.stem not in ("__init__", "__main__", "harness", "same_maps", "joint_data")
 )
 
 
