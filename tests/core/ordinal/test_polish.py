@@ -1,0 +1,90 @@
+"""Points moved freely after a map by comparisons: the optimum, its limits, and when to stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from hetviz.core.ordinal.comparisons import comparison_outcomes
+from hetviz.core.ordinal.polish import LEAST, carried, choose_pull, polished
+
+
+def asked(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
+    """Places, and comparisons that hold of them."""
+    rng = np.random.default_rng(seed)
+    Y = rng.normal(size=(n, 2))
+    a, b, c = rng.integers(0, n, (3, 3 * m))
+    fine = (a != b) & (a != c) & (b != c)
+    a, b, c = (part[fine][:m] for part in (a, b, c))
+    near = ((Y[a] - Y[b]) ** 2).sum(axis=1) < ((Y[a] - Y[c]) ** 2).sum(axis=1)
+    b, c = np.where(near, b, c), np.where(near, c, b)
+    return Y, np.column_stack([a, b, a, c])
+
+
+def test_it_is_the_minimum_of_the_loss_as_printed() -> None:
+    rng = np.random.default_rng(1)
+    _, pairs = asked(6, 30)
+    Y, weight, pull = rng.normal(size=(6, 2)), rng.random(30), 0.3
+    size = ((Y - Y.mean(axis=0)) ** 2).sum()
+
+    def loss(flat: Any) -> float:
+        X = flat.reshape(6, 2)
+        near, far = X[pairs[:, 0]] - X[pairs[:, 1]], X[pairs[:, 2]] - X[pairs[:, 3]]
+        excess = 2.0 * 6 / size * ((near**2).sum(axis=1) - (far**2).sum(axis=1))
+        said = weight @ np.logaddexp(0.0, excess) / weight.sum()
+        return float(said + pull * ((X - Y) ** 2).sum() / size)
+
+    found = polished(Y, pairs, weight, pull)
+    without_gradient = minimize(loss, found.ravel(), method="BFGS")
+    assert loss(found.ravel()) < loss(Y.ravel())
+    assert loss(found.ravel()) == pytest.approx(without_gradient.fun, rel=1e-4)
+
+
+def test_the_harder_the_pull_the_less_moves_and_rows_in_no_comparison_stay() -> None:
+    true, pairs = asked()
+    start = true + np.random.default_rng(2).normal(size=true.shape)
+    pairs = pairs[(pairs < 39).all(axis=1)]
+    weight = np.ones(len(pairs))
+    ways = [polished(start, pairs, weight, pull) for pull in (1e6, 1.0, 0.03)]
+    moved = [float(np.abs(Y - start).sum()) for Y in ways]
+    assert moved[0] < 1e-3 < moved[1] < moved[2]
+    kept = [comparison_outcomes(Y, pairs).mean() for Y in (start, *ways[1:])]
+    assert kept[0] < kept[1] < kept[2]
+    assert_allclose(ways[2][39], start[39])
+
+
+def test_the_pull_is_chosen_by_what_was_held_out() -> None:
+    true, pairs = asked(40, 600)
+    start = true + 0.7 * np.random.default_rng(3).normal(size=true.shape)
+    weight, rng = np.ones(len(pairs)), np.random.default_rng(0)
+    pull, accuracy = choose_pull(lambda told: start, pairs, weight, rng)
+    assert pull is not None
+    assert accuracy[f"{pull:g}"] == max(accuracy.values())
+    assert accuracy[f"{pull:g}"] > accuracy["none"] + 0.02
+
+
+def test_comparisons_by_chance_and_too_few_leave_the_map_as_it_is() -> None:
+    true, pairs = asked(40, 600)
+    rng = np.random.default_rng(4)
+    turned = np.where(rng.random(600)[:, None] < 0.5, pairs[:, [2, 3, 0, 1]], pairs)
+    weight = np.ones(600)
+    pull, accuracy = choose_pull(lambda told: true, turned, weight, np.random.default_rng(0))
+    assert pull is None
+    assert accuracy["none"] == pytest.approx(0.5, abs=0.06)
+    few = choose_pull(lambda told: true, pairs[: LEAST - 1], weight[: LEAST - 1], rng)
+    assert few == (None, {})
+
+
+def test_places_amid_points_move_with_them() -> None:
+    rng = np.random.default_rng(5)
+    before = rng.normal(size=(20, 2))
+    step = np.array([3.0, -1.0])
+    after = before + step
+    places = rng.normal(size=(7, 2))
+    assert_allclose(carried(places, before, after), places + step)
+    after = before + rng.normal(size=before.shape)
+    assert_allclose(carried(before[4:6], before, after), after[4:6])
