@@ -12,7 +12,7 @@ import pandas as pd
 
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
-from hetviz.io.infer import dialect, number_formats
+from hetviz.io.infer import dialect, encodings, number_formats
 from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
@@ -55,7 +55,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     if choices.decimal not in (None, ".", ","):
         raise gate.refusal("bad-choice", name, "the decimal sign is . or ,", choices.decimal)
     notes: list[Problem] = []
-    text, encoding = dialect.decode(name, content, choices.encoding, notes)
+    text, encoding = encodings.decode(name, content, choices.encoding, notes)
     separator = choices.separator or dialect.separator_of(text)
     rows = dialect.rows_of(name, text, separator)
     decimal = choices.decimal or dialect.decimal_of(rows, separator)

@@ -11,7 +11,7 @@ import pandas as pd
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
-from hetviz.io.infer import dialect
+from hetviz.io.infer import dialect, encodings
 from hetviz.io.piece import Choices, Piece
 
 PROSE = (".md", ".markdown", ".rst")
@@ -37,7 +37,7 @@ def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list
     hetviz.errors.DataError
         If it is no text, has no words, or is too long for one cell.
     """
-    words, _ = dialect.decode(where, content, choices.encoding, notes)
+    words, _ = encodings.decode(where, content, choices.encoding, notes)
     words = words.strip()
     if not words:
         raise gate.refusal("empty-file", where, "there are no words in it")

@@ -1,8 +1,7 @@
-"""What kind of text a table is: encoding, separator, decimal sign, header."""
+"""What kind of text a table is: separator, decimal sign, header."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -10,19 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io import gate, limits
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SAMPLE_ROWS = 200
 _MAX_CELL = 1_000_000
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a mark at the start"),
-    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
-    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
-)
 _MOST_ABOVE = 30
 _AROUND = " \u00a0\u202f$€£%"
 # With several thousands signs, or one and a fraction, there is no doubt which sign is which.
@@ -30,67 +22,6 @@ _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}
 _POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
 _POINT_FOR_SURE = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
 _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
-
-
-def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
-    """Decode bytes and say as what; `notes` tells of a guess."""
-    if chosen is not None:
-        try:
-            return _without_nul(name, content.decode(chosen).lstrip("\ufeff")), chosen
-        except LookupError:
-            raise gate.refusal("bad-encoding", name, "there is no such encoding", chosen) from None
-        except UnicodeError:
-            raise gate.refusal(
-                "bad-encoding", name, "the text is not in this encoding", chosen
-            ) from None
-    for mark, codec, words in _BOMS:
-        if content.startswith(mark):
-            try:
-                return _without_nul(name, content.decode(codec)), words
-            except UnicodeError:
-                raise gate.refusal("bad-encoding", name, f"this is damaged {words}") from None
-    try:
-        text = content.decode("utf-8")
-    except UnicodeError:
-        text = None
-    if text is not None and "\0" not in text:
-        return text, "UTF-8"
-    if b"\0" in content:
-        return _without_mark(name, content), "UTF-16"
-    try:
-        text, words = content.decode("cp1252"), "Windows-1252"
-    except UnicodeError:
-        text, words = content.decode("latin-1"), "Latin-1"
-    notes.append(
-        Problem(
-            "encoding",
-            name,
-            f"the text is not UTF-8; it was read as {words}",
-            remedy="Look at accented letters; save as UTF-8 if they are wrong.",
-            severity="note",
-        )
-    )
-    return text, words
-
-
-def _without_mark(name: str, content: bytes) -> str:
-    """Decode UTF-16 that does not say so: every other byte of its first letters is zero."""
-    head = content[:200]
-    for codec, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
-        if len(content) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
-            try:
-                return _without_nul(name, content.decode(codec))
-            except UnicodeError:
-                continue
-    return _without_nul(name, "\0")
-
-
-def _without_nul(name: str, text: str) -> str:
-    if "\0" in text:
-        raise gate.refusal(
-            "binary", name, "the file holds NUL bytes, so it is not text", remedy="Save it as CSV."
-        )
-    return text
 
 
 def rows_of(
@@ -135,19 +66,23 @@ def _too_large(name: str, what: str) -> None:
 
 
 def separator_of(text: str) -> str:
-    """Pick the separator that splits most rows into as many cells as is usual."""
+    """Pick the separator that splits most rows into as many cells as is usual.
+
+    One that would tear apart what stands in quotation marks is picked only if all do.
+    """
     head = text[: 50 * _MAX_CELL]
 
-    def merit(separator: str) -> tuple[bool, float, int]:
+    def merit(separator: str) -> tuple[bool, float, float, int]:
         rows = rows_of("", head, separator, _SAMPLE_ROWS)
         if not rows:
-            return False, 0.0, 0
+            return False, -1.0, 0.0, 0
         widths = Counter(len(cells) for _, cells in rows)
         # The first row counts twice where it names the columns; a title above them is narrower.
         first = len(rows[0][1])
         usual = max(widths, key=lambda width: (widths[width], width))
         width = first if first > 1 and widths[first] >= 0.5 * len(rows) else usual
-        return width > 1, widths[width] / len(rows), width
+        torn = sum(any(cell.count('"') % 2 for cell in cells) for _, cells in rows)
+        return width > 1, -round(torn / len(rows), 1), widths[width] / len(rows), width
 
     best = max(SEPARATORS, key=merit)
     return best if merit(best)[0] else ","

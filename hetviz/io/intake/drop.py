@@ -13,7 +13,7 @@ from hetviz.io.files import MANIFEST, Archive, Files
 from hetviz.io.formats import images, texts
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.readers import read_pieces
-from hetviz.io.infer import dialect
+from hetviz.io.infer import dialect, encodings
 from hetviz.io.matrices import matrices_joined, square_table
 from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, stem, table_of
 
@@ -373,6 +373,6 @@ def _is_text(name: str, content: bytes, choice: Choices) -> bool:
     if not name.lower().endswith(".txt"):
         return False
     try:
-        return dialect.is_prose(dialect.decode(name, content, None, [])[0])
+        return dialect.is_prose(encodings.decode(name, content, None, [])[0])
     except DataError:
         return False

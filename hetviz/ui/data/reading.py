@@ -8,9 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz.io.infer import encodings
+
 _SEPARATORS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |"}
 _DECIMALS = {None: "as found", ".": "point: 1.5", ",": "comma: 1,5"}
-_ENCODINGS = {None: "as found", "utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
+_ENCODINGS: dict[str | None, str] = dict([(None, "as found"), *encodings.WORDS.items()])
 _ROLES = {None: "as found", "dataset": "a dataset", "links": "links", "comparisons": "comparisons"}
 _HEADERS = {None: "as found", True: "the first row", False: "no row"}
 _MATRICES = {

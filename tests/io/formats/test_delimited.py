@@ -34,7 +34,7 @@ def test_separator_is_found(separator):
         ("utf-16", "UTF-16"),
         ("utf-16-le", "UTF-16"),
         ("utf-16-be", "UTF-16"),
-        ("cp1252", "Windows-1252"),
+        ("cp1252", "Windows-1252, Western"),
     ],
 )
 def test_encoding_is_found(codec, words):

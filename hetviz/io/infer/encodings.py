@@ -1,0 +1,238 @@
+"""Which encoding a text is in: told by its marks, tried as UTF-8, else judged by its letters."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from itertools import pairwise
+
+import charset_normalizer
+from charset_normalizer.constant import IANA_SUPPORTED
+
+from hetviz.errors import Problem
+from hetviz.io import gate
+
+_SAID = {
+    "utf_8": "UTF-8",
+    "utf_16": "UTF-16",
+    "utf_32": "UTF-32",
+    "cp1252": "Windows-1252, Western",
+    "latin_1": "Latin-1, Western",
+    "iso8859_15": "Latin-9, Western",
+    "mac_roman": "Mac, Western",
+    "cp437": "DOS, Western",
+    "cp850": "DOS, Western",
+    "cp1250": "Windows-1250, Central European",
+    "iso8859_2": "Latin-2, Central European",
+    "cp852": "DOS, Central European",
+    "mac_latin2": "Mac, Central European",
+    "cp1251": "Windows-1251, Cyrillic",
+    "koi8_r": "KOI8-R, Russian",
+    "koi8_u": "KOI8-U, Ukrainian",
+    "iso8859_5": "ISO 8859-5, Cyrillic",
+    "cp866": "DOS, Cyrillic",
+    "mac_cyrillic": "Mac, Cyrillic",
+    "cp1253": "Windows-1253, Greek",
+    "iso8859_7": "ISO 8859-7, Greek",
+    "cp1254": "Windows-1254, Turkish",
+    "iso8859_9": "Latin-5, Turkish",
+    "cp1255": "Windows-1255, Hebrew",
+    "iso8859_8": "ISO 8859-8, Hebrew",
+    "cp1256": "Windows-1256, Arabic",
+    "iso8859_6": "ISO 8859-6, Arabic",
+    "cp1257": "Windows-1257, Baltic",
+    "iso8859_13": "Latin-7, Baltic",
+    "cp1258": "Windows-1258, Vietnamese",
+    "cp932": "Windows-932 (Shift-JIS), Japanese",
+    "shift_jis": "Shift-JIS, Japanese",
+    "euc_jp": "EUC-JP, Japanese",
+    "gb18030": "GB18030, Chinese",
+    "gbk": "GBK, Chinese",
+    "big5": "Big5, Chinese",
+    "cp949": "Windows-949, Korean",
+    "euc_kr": "EUC-KR, Korean",
+    "tis_620": "TIS-620, Thai",
+}
+# Such text can hide signs of markup from whoever looks at its bytes.
+_NOT_OFFERED = {"utf_7", "hz"}
+WORDS: dict[str, str] = _SAID | {
+    codec: codec.replace("_", "-").upper()
+    for codec in IANA_SUPPORTED
+    if codec not in _SAID and codec not in _NOT_OFFERED
+}
+"""Codec to what it is called, for people: the usual ones first, then all the others."""
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a mark at the start"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
+)
+# Letters with accents stand by themselves among plain ones; other scripts come in runs of bytes.
+_LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
+_OLD_LATIN = ("mac_roman", "cp437", "cp850", "cp852")
+_OTHERS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "cp866",
+           "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "tis_620")  # fmt: skip
+_RUN = re.compile(rb"[\x80-\xff]+")
+_LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
+_SAMPLE = 20_000
+_CHAOS = 0.2
+_LONE = 0.7
+_SHORT = 200
+
+
+def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
+    """Decode bytes and say as what; `notes` tells of a guess.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If they are not in the encoding that was chosen, or no text.
+    """
+    if chosen is not None:
+        return _as_chosen(name, content, chosen), WORDS.get(_plain(chosen), chosen)
+    for mark, codec, words in _BOMS:
+        if content.startswith(mark):
+            try:
+                return _without_nul(name, content.decode(codec)), words
+            except UnicodeError:
+                raise gate.refusal("bad-encoding", name, f"this is damaged {words}") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeError:
+        text = None
+    if text is not None and "\0" not in text:
+        return text, "UTF-8"
+    if b"\0" in content:
+        return _without_mark(name, content), "UTF-16"
+    codec, text = _guessed(content)
+    words = WORDS[codec]
+    notes.append(
+        Problem(
+            "encoding",
+            name,
+            f"the text is not UTF-8; it was read as {words}",
+            remedy="If letters are wrong, choose another encoding, or save the file as UTF-8.",
+            severity="note",
+        )
+    )
+    return text, words
+
+
+def preview(content: bytes, codec: str, n_lines: int = 5) -> str | None:
+    """Return the first lines of a text as a codec reads them, None where it cannot.
+
+    Lines with letters beyond ASCII are preferred to lines without, as these look the same in most
+    encodings.
+    """
+    head = content[: 10 * _SAMPLE]
+    # A cut through a letter at the end is no fault of the codec.
+    cut = 0 if len(head) == len(content) else 4
+    for shorter in range(cut + 1):
+        try:
+            text = head[: len(head) - shorter].decode(codec)
+        except (UnicodeError, LookupError):
+            continue
+        lines = [line for line in text.replace("\0", "").splitlines() if line.strip()]
+        telling = [line for line in lines[1:] if not line.isascii()]
+        shown = [*lines[:1], *(telling or lines[1:])][:n_lines]
+        return "\n".join(line[:_SHORT] for line in shown)
+    return None
+
+
+def _plain(codec: str) -> str:
+    try:
+        return codecs.lookup(codec).name.replace("-", "_")
+    except LookupError:
+        return codec
+
+
+def _as_chosen(name: str, content: bytes, chosen: str) -> str:
+    try:
+        return _without_nul(name, content.decode(chosen).lstrip("\ufeff"))
+    except LookupError:
+        raise gate.refusal("bad-encoding", name, "there is no such encoding", chosen) from None
+    except UnicodeError:
+        raise gate.refusal(
+            "bad-encoding",
+            name,
+            "the text is not in this encoding",
+            chosen,
+            "Choose another one, or leave it to be found.",
+        ) from None
+
+
+def _guessed(content: bytes) -> tuple[str, str]:
+    """Return the codec that makes most sense of bytes that are no UTF-8, and the text."""
+    sample = b"\n".join(_lines(content))
+    runs = _RUN.findall(sample)
+    is_latin = sum(len(run) == 1 for run in runs) > _LONE * len(runs)
+    ranked = _ranked(sample, _LATIN if is_latin else _OTHERS)
+    for codec in (*ranked, *_LATIN, *_OLD_LATIN):
+        try:
+            return codec, content.decode(codec)
+        except UnicodeError:
+            continue
+    return "latin_1", content.decode("latin_1")
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Return different lines with letters beyond ASCII, some thousand bytes of them in all."""
+    found: dict[bytes, None] = {}
+    size = 0
+    for match in _LINE.finditer(content):
+        line = match.group()
+        size += 0 if line in found else len(line)
+        if size > _SAMPLE and found:
+            break
+        found[line[:_SAMPLE]] = None
+    return list(found)
+
+
+def _ranked(sample: bytes, among: tuple[str, ...]) -> list[str]:
+    """Return codecs by how much sense the sample makes in them, the best first."""
+    for chaos in (_CHAOS, 3 * _CHAOS):
+        matches = charset_normalizer.from_bytes(sample, cp_isolation=list(among), threshold=chaos)
+        ranked: list[tuple[tuple[float, float, float, int], str]] = []
+        for match in matches:
+            for codec in match.could_be_from_charset:
+                if codec in among:
+                    # Where two make as much sense, the more usual one, which is named first.
+                    sense = (round(match.chaos, 1), -round(match.coherence, 1))
+                    known = (_signs_in_words(str(match)), *sense, among.index(codec))
+                    ranked.append((known, codec))
+        if ranked:
+            return [codec for _, codec in sorted(ranked)]
+    return []
+
+
+def _signs_in_words(text: str) -> int:
+    """Return how often a sign stands where a letter must be, as in "M³ller"."""
+    return sum(
+        sign > "\x7f"
+        and sign not in "°ªº"
+        and unicodedata.category(sign)[0] in "SN"
+        and after.islower()
+        for sign, after in pairwise(text)
+    )
+
+
+def _without_mark(name: str, content: bytes) -> str:
+    """Decode UTF-16 that does not say so: every other byte of its first letters is zero."""
+    head = content[:200]
+    for codec, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
+        if len(content) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
+            try:
+                return _without_nul(name, content.decode(codec))
+            except UnicodeError:
+                continue
+    return _without_nul(name, "\0")
+
+
+def _without_nul(name: str, text: str) -> str:
+    if "\0" in text:
+        raise gate.refusal(
+            "binary", name, "the file holds NUL bytes, so it is not text", remedy="Save it as CSV."
+        )
+    return text

@@ -1,0 +1,81 @@
+"""Text in the encodings that programs of many countries write."""
+
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.io import Choices, read_table, read_tables
+from hetviz.io.infer import encodings
+
+TABLES = {
+    "gb18030": ("id,名称\n", ["苹果公司", "北京市", "这是一个很好的产品"]),
+    "big5": ("id,名稱\n", ["台北市", "臺灣大學", "高雄", "產品說明"]),
+    "shift_jis": ("id,名前\n", ["田中さん", "東京都", "とても良い所です"]),
+    "cp949": ("id,이름\n", ["서울", "김철수", "부산광역시", "이영희"]),
+    "cp1251": ("id,имя\n", ["Иван Петров", "Москва", "Санкт-Петербург"]),
+    "koi8_r": ("id,имя\n", ["Иван Петров", "Москва", "Пётр"]),
+    "iso8859_7": ("id,όνομα\n", ["Γιώργος Παπαδόπουλος", "από την Αθήνα"]),
+    "cp1250": ("id,imię\n", ["Łukasz", "Żółć", "Gdańsk", "Kraków", "Wrocław"]),
+    "iso8859_2": ("id,jméno\n", ["Přemysl", "Žižka", "Plzeň"]),
+    "cp1252": ("id,größe\n", ["Müller", "Élodie", "Muñoz", "Straße", "12 °C", "5 € – 7 €"]),
+}
+
+
+def table(codec):
+    head, names = TABLES[codec]
+    return head + "".join(f"{at},{names[at % len(names)]}\n" for at in range(30))
+
+
+@pytest.mark.parametrize("codec", TABLES)
+def test_national_encodings_are_found(codec):
+    text = table(codec)
+    notes = []
+    found, words = encodings.decode("t.csv", text.encode(codec), None, notes)
+    assert found == text
+    assert words in encodings.WORDS.values()
+    assert [note.code for note in notes] == ["encoding"]
+
+
+@pytest.mark.parametrize("cell", ["12 °C", "µg/l", "5 €", "5 – 7", "“x”", "Müller"])
+def test_a_few_western_signs_are_no_foreign_script(cell):
+    text = "id,v\n" + "".join(f"{at},{cell if at % 3 else 'Anna'}\n" for at in range(20))
+    assert encodings.decode("t.csv", text.encode("cp1252"), None, [])[0] == text
+
+
+def test_every_codec_can_be_chosen_and_looked_at_before():
+    content = table("cp1251").encode("cp1251")
+    looks = {codec: encodings.preview(content, codec) for codec in encodings.WORDS}
+    assert "Иван Петров" in looks["cp1251"]
+    assert looks["cp1251"].startswith("id,имя\n")
+    assert looks["utf_8"] is None
+    for codec, look in looks.items():
+        if look is not None:
+            read_table("t.csv", content, Choices(encoding=codec))
+    assert len(encodings.WORDS) > 80
+
+
+def test_a_preview_is_not_stopped_by_a_letter_cut_in_two():
+    content = ("id,名前\n" + "1,田中さん\n" * 60_000).encode()
+    assert "田中さん" in encodings.preview(content, "utf_8")
+
+
+def test_an_encoding_that_does_not_fit_is_refused_with_a_remedy():
+    with pytest.raises(DataError, match="Choose another"):
+        read_table("t.csv", table("cp1252").encode("cp1252"), Choices(encoding="utf-8"))
+    with pytest.raises(DataError, match="no such encoding"):
+        read_table("t.csv", b"id\n1\n", Choices(encoding="nonsense"))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("rival", [",", ";", "\t", "|", "||", ", "])
+def test_a_rival_separator_in_quotes_is_no_separator(separator, rival):
+    rows = [f'{at}{separator}"red{rival}round{rival}new"{separator}{at * 2}' for at in range(12)]
+    content = separator.join(["id", "tags", "size"]) + "\n" + "\n".join(rows)
+    read = read_table("t.csv", content.encode())
+    assert list(read.frame.columns) == ["id", "tags", "size"]
+    assert read.frame["tags"][0] == f"red{rival}round{rival}new"
+    assert not read.errors
+
+
+def test_a_table_in_a_national_encoding_keeps_its_letters():
+    loaded = read_tables([("t.csv", table("shift_jis").encode("shift_jis"))])
+    assert "田中さん" in set(loaded.data["t"].table["名前"])
