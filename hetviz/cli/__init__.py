@@ -1,7 +1,8 @@
 """The command line: the same engine as the app, without a browser.
 
-One file a command; `COMMANDS` names them in the order of the help; `EXIT_CODES` is part of it.
-Results go to standard output, notes, errors and progress to the other.
+One file a topic; `COMMANDS` names the commands in the order of the help, and the file of each;
+`EXIT_CODES` is part of the help.
+Results go to standard output, notes, errors and progress to the other stream.
 """
 
 from __future__ import annotations
@@ -14,27 +15,27 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 
 import hetviz
-from hetviz.cli.terminal import print_error, tell
+from hetviz.cli.arguments import print_error, tell
 from hetviz.errors import HetvizError
 
-COMMANDS = (
-    "app",
-    "samples",
-    "methods",
-    "embed",
-    "evaluate",
-    "guidance",
-    "join",
-    "compare",
-    "clusters",
-    "ask",
-    "predict",
-    "place",
-    "project",
-    "run",
-    "export",
-    "report",
-)
+COMMANDS = {
+    "app": "projects",
+    "samples": "maps",
+    "methods": "maps",
+    "embed": "maps",
+    "evaluate": "maps",
+    "guidance": "guidance",
+    "join": "guidance",
+    "compare": "maps",
+    "clusters": "clusters",
+    "ask": "guidance",
+    "predict": "predict",
+    "place": "predict",
+    "project": "projects",
+    "run": "maps",
+    "export": "projects",
+    "report": "projects",
+}
 
 EXIT_CODES = (
     "exit codes: 0 done; 1 the data or a setting will not do, and the message says what; "
@@ -85,6 +86,6 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
         return command
 
-    for name in COMMANDS:
-        importlib.import_module(f"hetviz.cli.{name}").register(add)
+    for name, topic in COMMANDS.items():
+        getattr(importlib.import_module(f"hetviz.cli.{topic}"), f"add_{name}")(add)
     return found

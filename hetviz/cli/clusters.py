@@ -6,12 +6,11 @@ import argparse
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params
-from hetviz.cli.terminal import progress, show
+from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params, progress, show
 
 
-def register(add: Add) -> None:
-    """Add the command."""
+def add_clusters(add: Add) -> None:
+    """Add the command `clusters`."""
     clusters = add(
         "clusters",
         _clusters,

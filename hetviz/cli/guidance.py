@@ -1,4 +1,4 @@
-"""Look at what was said of items, take it out as a file, and bring files in."""
+"""Look at what was said of items, exchange it as files, join datasets, and ask what to say next."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, add_data
-from hetviz.cli.terminal import say, show
+from hetviz.cli.arguments import Add, add_data, say, show
 from hetviz.data import HeteroData
 from hetviz.errors import ParameterError
+from hetviz.runs.ask.questions import KINDS
 
 
-def register(add: Add) -> None:
-    """Add the command."""
+def add_guidance(add: Add) -> None:
+    """Add the command `guidance`."""
     guidance = add(
         "guidance",
         _guidance,
@@ -127,3 +127,92 @@ def _write(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise ParameterError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def add_join(add: Add) -> None:
+    """Add the command `join`."""
+    join = add(
+        "join",
+        _join,
+        "Say how datasets seem to belong together, with score and evidence, and join them.",
+        "join tables/ --accept 1 --out joined.zip",
+    )
+    add_data(join)
+    join.add_argument(
+        "--accept",
+        type=int,
+        action="append",
+        default=[],
+        metavar="N",
+        help="carry out proposal N of the list; may be repeated",
+    )
+    join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to (--accept)")
+
+
+def _join(given: argparse.Namespace) -> int:
+    data = hetviz.load(given.data)
+    found = hetviz.propose_joins(data)
+    if given.accept and given.out is None:
+        raise ParameterError("--accept needs --out PATH: where to save the joined data.")
+    if given.out is not None and not given.accept:
+        raise ParameterError("--out needs --accept N: which proposal to carry out.")
+    for number in given.accept:
+        if not 1 <= number <= len(found):
+            raise ParameterError(f"--accept {number}: there are {len(found)} proposals.")
+    lines = []
+    for number, proposal in enumerate(found, start=1):
+        lines.append(f"{number:>2}. {proposal.score:.2f}  {proposal.title}")
+        lines += [f"      {words}" for words in proposal.evidence]
+        pairs = "; ".join(f"{a} - {b}" for a, b in proposal.examples(data))
+        lines.append(f"      {len(proposal.match.i):,} pairs, for example {pairs}")
+        lines += [f"      Note: {words}" for words in proposal.reach.warnings]
+    record = {"proposals": [proposal.to_dict(data) for proposal in found]}
+    if given.accept:
+        chosen = list(dict.fromkeys(given.accept))
+        joined = data
+        for number in chosen:
+            joined = found[number - 1].join.carried_out(joined)
+        hetviz.save(joined, given.out)
+        record |= {"accepted": chosen, "out": given.out}
+        lines = [
+            *(f"Joined: {found[number - 1].title}" for number in chosen),
+            f"Saved to {given.out}.",
+        ]
+    show(given, record, lines or ["Nothing seems to join them: no ids, columns or places agree."])
+    return 0
+
+
+def add_ask(add: Add) -> None:
+    """Add the command `ask`."""
+    ask = add(
+        "ask",
+        _ask,
+        "Print the questions whose answers would tell a map most.",
+        "ask digits --coordinates result/coordinates.csv -n 10",
+    )
+    add_data(ask)
+    ask.add_argument(
+        "--coordinates", metavar="FILE", required=True, help="CSV with dataset, id and axes"
+    )
+    ask.add_argument("-n", type=int, default=10, help="how many questions (10)")
+    ask.add_argument(
+        "--kind",
+        action="append",
+        choices=KINDS,
+        help="only questions of this kind; may be repeated",
+    )
+    ask.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
+
+
+def _ask(given: argparse.Namespace) -> int:
+    from hetviz.io import gate, read_bundle, read_coordinates
+
+    data = read_bundle(given.data).strict().data
+    file = Path(given.coordinates)
+    embedding = read_coordinates(file.name, gate.read_file(file), data)
+    questions = hetviz.suggest_questions(
+        data, embedding, given.n, random_state=given.seed, kinds=given.kind or KINDS
+    )
+    lines = [f"{question.text}  ({question.why})" for question in questions]
+    show(given, [question.to_dict() for question in questions], lines or ["Nothing left to ask."])
+    return 0

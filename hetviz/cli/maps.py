@@ -1,0 +1,326 @@
+"""Make, measure and compare maps."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import hetviz
+from hetviz._text import in_seconds
+from hetviz.algorithms.cost import measure_seconds
+from hetviz.cli.arguments import (
+    DATA_HELP,
+    Add,
+    add_data,
+    add_parameters,
+    chosen_params,
+    progress,
+    score_lines,
+    show,
+)
+from hetviz.errors import ParameterError
+from hetviz.io import gate
+from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.compare.measures import MEASURES
+
+
+def add_samples(add: Add) -> None:
+    """Add the command `samples`."""
+    add("samples", _samples, "List the samples.", "samples")
+
+
+def _samples(given: argparse.Namespace) -> int:
+    from hetviz.io import read_bundle
+
+    found = {name: read_bundle(name).title for name in hetviz.samples()}
+    show(given, found, [f"{name:<14}{title}" for name, title in found.items()])
+    return 0
+
+
+def add_methods(add: Add) -> None:
+    """Add the command `methods`."""
+    methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
+    methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
+    methods.add_argument(
+        "--time",
+        action="store_true",
+        help="with --suggest: estimate the seconds of a fit from fits to 200 and 400 items",
+    )
+
+
+def _methods(given: argparse.Namespace) -> int:
+    if given.suggest is None:
+        cards = [
+            {"key": card.key, "title": card.title, "family": card.family, "summary": card.summary}
+            for card in hetviz.methods()
+        ]
+        lines = [f"{card['key']:<20}{card['summary']}" for card in cards]
+        show(given, cards, lines)
+        return 0
+    data = hetviz.load(given.suggest)
+    if given.time:
+        for verdict in hetviz.suggest(data):
+            if verdict.suits:
+                measure_seconds(hetviz.get_method(verdict.card.key), data)
+    found = hetviz.suggest(data)
+    verdicts = [
+        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
+        for v in found
+    ]
+    lines = [
+        f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
+        + ("" if v.seconds is None else f" About {in_seconds(v.seconds)} a fit.")
+        for v in found
+    ]
+    show(given, verdicts, lines)
+    return 0
+
+
+def add_embed(add: Add) -> None:
+    """Add the command `embed`."""
+    embed = add(
+        "embed",
+        _embed,
+        "Place all items; write coordinates.csv, scores.json and recipe.toml.",
+        "embed emoji --method guided-projection --set kernel=rbf --out result",
+    )
+    add_data(embed)
+    embed.add_argument("--method", metavar="KEY", required=True, help="see `methods`")
+    add_parameters(embed)
+    embed.add_argument(
+        "--weigh",
+        action="append",
+        default=[],
+        metavar="KEY=F",
+        type=_weight,
+        help="weigh a kind of links by F, 0 to 1; KEY is 'source|target|kind'; may be repeated",
+    )
+    embed.add_argument("--only", metavar="FILE", help="CSV of the rows to place: dataset, id")
+    embed.add_argument(
+        "--hold-out",
+        type=float,
+        default=0.0,
+        metavar="F",
+        help="share of the links and comparisons to keep from the method and judge the map by (0)",
+    )
+    embed.add_argument(
+        "--model", metavar="FILE", help="save the fitted method too, to place new items later (zip)"
+    )
+    embed.add_argument("--out", required=True, metavar="DIR", help="folder to write into")
+
+
+def _embed(given: argparse.Namespace) -> int:
+    from hetviz.io import read_bundle
+    from hetviz.runs.embed.recipe import write_run
+    from hetviz.runs.embed.rows import read_rows_file
+    from hetviz.runs.embed.run import fit_run
+
+    params = chosen_params(given)
+    loaded = read_bundle(given.data).strict()
+    weights = dict(given.weigh)
+    if len(weights) < len(given.weigh):
+        raise ParameterError("--weigh names one kind of links twice.")
+    fitted = fit_run(
+        loaded.data,
+        given.method,
+        params,
+        given.seed,
+        progress(),
+        weights=weights,
+        only=None if given.only is None else read_rows_file(Path(given.only), loaded.data),
+        hold_out=given.hold_out,
+    )
+    source = given.data if given.data in hetviz.samples() else str(Path(given.data).resolve())
+    record = write_run(given.out, source, loaded.data, fitted, loaded.held_out)
+    if given.model is not None:
+        hetviz.save_model(fitted.model, given.model)
+    placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
+    lines = [
+        f"{given.method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
+        *score_lines(record["scores"]),
+        f"Written to {given.out}",
+    ]
+    show(given, record, lines)
+    return 0
+
+
+def _weight(text: str) -> tuple[str, float]:
+    # The name of a dataset may hold the sign as well, so the last one counts.
+    key, _, factor = text.rpartition("=")
+    try:
+        return key, float(factor)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=number") from None
+
+
+def add_evaluate(add: Add) -> None:
+    """Add the command `evaluate`."""
+    evaluate = add(
+        "evaluate",
+        _evaluate,
+        "Measure a map; ± is the standard error of what was sampled.",
+        "evaluate digits --coordinates result/coordinates.csv",
+    )
+    add_data(evaluate)
+    which = evaluate.add_mutually_exclusive_group(required=True)
+    which.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
+    which.add_argument("--method", metavar="KEY", help="see `methods`")
+    add_parameters(evaluate)
+
+
+def _evaluate(given: argparse.Namespace) -> int:
+    from hetviz.io import gate, read_bundle, read_coordinates
+
+    loaded = read_bundle(given.data).strict()
+    if given.coordinates is not None:
+        file = Path(given.coordinates)
+        embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
+    else:
+        embedding = hetviz.embed(
+            loaded.data,
+            given.method,
+            random_state=given.seed,
+            progress=progress(),
+            **chosen_params(given),
+        )
+    scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out)
+    lines = score_lines(scores.values, scores.standard_errors)
+    sampled: dict[str, Any] = {"standard_errors": dict(scores.standard_errors)}
+    record = {**scores.to_dict(), **(sampled if scores.standard_errors else {})}
+    show(given, record, lines)
+    return 0
+
+
+def add_run(add: Add) -> None:
+    """Add the command `run`."""
+    run = add("run", _run, "Run a recipe again.", "run result/recipe.toml --out again --figures")
+    run.add_argument("recipe", help="a recipe.toml, or the folder that holds one")
+    run.add_argument("--out", metavar="DIR", help="folder to write into (run/ beside the recipe)")
+    run.add_argument(
+        "--figures",
+        nargs="*",
+        choices=("png", "svg", "pdf"),
+        metavar="FORM",
+        help="draw the map and the curves as well: png svg pdf (png)",
+    )
+
+
+def _run(given: argparse.Namespace) -> int:
+    folder = hetviz.run_recipe(given.recipe, given.out, progress=progress())
+    record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    lines = [*score_lines(record["scores"]), *_same(record)]
+    if given.figures is not None:
+        from hetviz.exports.result import read_result, write_figures
+
+        files = write_figures(read_result(folder), folder, given.figures or ["png"])
+        record["figures"] = [str(file) for file in files]
+    lines.append(f"Written to {folder}")
+    show(given, record, lines)
+    return 0
+
+
+def _same(record: Mapping[str, object]) -> list[str]:
+    """Say whether the coordinates are those that the recipe was made with."""
+    same = record.get("same_coordinates")
+    if same is None:
+        return []
+    words = "the same, bit for bit, as" if same else "not the same, bit for bit, as"
+    return [f"The coordinates are {words} those of the recipe."]
+
+
+_MOST_COLUMNS = 4
+
+
+def add_compare(add: Add) -> None:
+    """Add the command `compare`."""
+    compare = add(
+        "compare",
+        _compare,
+        "Fit methods on the same splits and say which keeps best what it was not shown.",
+        "compare digits --methods guided-projection,mr-sne,pca --seeds 3",
+    )
+    add_data(compare)
+    compare.add_argument(
+        "--methods", metavar="A,B", help="keys, see `methods`; all that suit the data when absent"
+    )
+    compare.add_argument("--seeds", type=int, default=3, metavar="N", help="splits (3)")
+    compare.add_argument(
+        "--hold-out",
+        type=float,
+        default=0.2,
+        metavar="F",
+        help="share of the links and comparisons that no method sees (0.2)",
+    )
+    compare.add_argument(
+        "--new-items",
+        type=float,
+        default=0.0,
+        metavar="F",
+        help="share of the items to leave out altogether and place afterwards (0)",
+    )
+    compare.add_argument("--seed", type=int, default=0, help="the first seed (0)")
+    compare.add_argument("--out", metavar="DIR", help="write compare.json and compare.csv there")
+
+
+def _compare(given: argparse.Namespace) -> int:
+    keys = given.methods
+    found = hetviz.compare(
+        hetviz.load(given.data),
+        None if keys is None else [key.strip() for key in keys.split(",") if key.strip()],
+        seeds=given.seeds,
+        hold_out=given.hold_out,
+        new_items=given.new_items,
+        progress=progress(),
+        random_state=given.seed,
+    )
+    if given.out is not None:
+        _write_comparison(found, Path(given.out))
+    show(given, found.to_dict(), _ranks(found))
+    return 0
+
+
+def _ranks(found: Comparison) -> list[str]:
+    """Return the table in hundredths, what failed, and the advice."""
+    measures = [key for key in found.measures if key in MEASURES][:_MOST_COLUMNS]
+    head = ["method", *(MEASURES[key].label for key in measures), "time"]
+    rows: list[list[str]] = [
+        [
+            str(key),
+            *(_mean_and_error(row[m], row[f"{m}_se"]) for m in measures),
+            in_seconds(row["seconds"]),
+        ]
+        for key, row in found.table.to_dict("index").items()
+        if row["n_fits"]
+    ]
+    table = [head, *rows]
+    widths = [max(len(row[place]) for row in table) for place in range(len(head))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in table
+    ]
+    lines += [f"{key}: {reason}" for key, reason in found.failures.items()]
+    return [*lines, found.recommendation.sentence]
+
+
+def _mean_and_error(value: float, error: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{100 * value:.1f}" + ("" if math.isnan(error) else f" ± {100 * error:.1f}")
+
+
+def _write_comparison(found: Comparison, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        (folder / "compare.json").write_text(text, encoding="utf-8")
+        (folder / "compare.csv").write_text(found.table.to_csv(), encoding="utf-8")
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(folder), what) from None

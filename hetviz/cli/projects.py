@@ -1,0 +1,172 @@
+"""Start the app, look into projects, and write files from what a run left."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import hetviz
+from hetviz.cli.arguments import Add, show
+from hetviz.errors import HetvizError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def add_app(add: Add) -> None:
+    """Add the command `app`."""
+    app = add("app", _app, "Start the app in a browser.", "app --port 8501")
+    app.add_argument("--port", type=int, help="port to serve on")
+    app.add_argument("--headless", action="store_true", help="open no browser window")
+
+
+def _app(given: argparse.Namespace) -> int:
+    script = next(
+        (path for path in (_PACKAGE / "app.py", _PACKAGE.parent / "app.py") if path.is_file()), None
+    )
+    if script is None:
+        raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    if given.port is not None:
+        command += ["--server.port", str(given.port)]
+    if given.headless:
+        command += ["--server.headless", "true"]
+    with subprocess.Popen(command) as server:  # noqa: S603 - our own interpreter and script
+        # Whoever stops this process means the server.
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+        return server.wait()
+
+
+def add_project(add: Add) -> None:
+    """Add the command `project`."""
+    project = add(
+        "project",
+        _project,
+        "Say what is in a project file, after every step of it was carried out again.",
+        "project my-map.hetviz",
+    )
+    project.add_argument("file", metavar="FILE", help="a project, saved on the Export page")
+    project.add_argument(
+        "--open", action="store_true", help="keep it where the app keeps projects; say its address"
+    )
+
+
+def _project(given: argparse.Namespace) -> int:
+    from hetviz.io import gate
+    from hetviz.workspace import SESSIONS, Sessions, open_project, summary_of
+
+    path = Path(given.file)
+    content = gate.read_file(path)
+    with tempfile.TemporaryDirectory() as folder:
+        sessions = SESSIONS if given.open else Sessions(Path(folder))
+        try:
+            sid = open_project(content, path.name, sessions)
+            workspace = sessions.get(sid)
+            found, notes = summary_of(workspace), workspace.take_notes()
+        finally:
+            sessions.close()
+    record = {**asdict(found), "notes": notes}
+    parts = [f"{n:,} {name}" for name, n in found.datasets.items()]
+    lines = [
+        f"Project:      {found.title}",
+        f"Data:         {', '.join(parts) or 'none'}",
+        f"Said:         {found.links:,} links, {found.comparisons:,} comparisons",
+        f"Maps:         {found.maps:,}",
+        f"Clusters:     {found.clusters:,}",
+        f"Steps:        {found.steps:,}",
+        f"Last changed: {found.changed or 'never'}",
+        *notes,
+    ]
+    if given.open:
+        record["address"] = f"/?s={sid}"
+        lines.append(f"Address:      /?s={sid} after that of the app; it is the key to the project")
+    show(given, record, lines)
+    return 0
+
+
+_WHAT = ("map", "curves", "coordinates", "neighbors", "atlas", "guidance")
+_NAMES = ("groups", "groups and items", "items", "none")
+
+
+def add_export(add: Add) -> None:
+    """Add the command `export`."""
+    export = add(
+        "export",
+        _export,
+        "Write figures, tables or an interactive page of the map that a run left in its folder.",
+        "export result map.pdf map.html coordinates.parquet --colour group --width 174",
+    )
+    export.add_argument("result", help="the folder that `embed` or `run` wrote")
+    export.add_argument(
+        "file",
+        nargs="+",
+        help="files to write; the ending says the form: png svg pdf html csv parquet",
+    )
+    export.add_argument("--what", choices=_WHAT, help="what is written (map or coordinates)")
+    export.add_argument("--colour", default="", help="what colours the map, such as 'dataset'")
+    export.add_argument("--width", type=float, default=85.0, metavar="MM", help="(85)")
+    export.add_argument("--height", type=float, metavar="MM", help="that of the plot's own shape")
+    export.add_argument("--dpi", type=int, default=300, help="of a PNG (300)")
+    export.add_argument("--names", choices=_NAMES, default="groups", help="written onto the map")
+    export.add_argument(
+        "--hide", action="append", default=[], metavar="DATASET", help="leave out of pictures"
+    )
+    export.add_argument("--caption", action="store_true", help="write a caption below the map")
+    export.add_argument("--k", type=int, default=10, help="nearest items of each dataset (10)")
+    export.add_argument(
+        "--exact", action="store_true", help="CSV: do not mark what looks like a formula"
+    )
+
+
+def _export(given: argparse.Namespace) -> int:
+    from hetviz.exports.result import read_result
+
+    result = read_result(given.result)
+    scope = result.scope
+    files = [
+        hetviz.export(
+            result.data,
+            result.embedding,
+            file,
+            given.what,
+            colour=given.colour,
+            width=given.width,
+            height=given.height,
+            dpi=given.dpi,
+            names=given.names,
+            hidden=given.hide,
+            caption=given.caption,
+            title=result.title,
+            held_out=scope.held_out if scope.held_out is not None else result.judged,
+            k=given.k,
+            exact=given.exact,
+        )
+        for file in given.file
+    ]
+    record = {"files": [{"file": str(file), "bytes": file.stat().st_size} for file in files]}
+    show(given, record, [f"Written to {file}" for file in files])
+    return 0
+
+
+def add_report(add: Add) -> None:
+    """Add the command `report`."""
+    report = add(
+        "report",
+        _report,
+        "Write a page on a run: data, method, curves, measures, versions, words for a paper.",
+        "report result --out report.html",
+    )
+    report.add_argument("result", help="the folder that `embed` or `run` wrote")
+    report.add_argument("--out", default="report.html", metavar="FILE", help="(report.html)")
+    report.add_argument("--title", default="", help="heading of the page")
+
+
+def _report(given: argparse.Namespace) -> int:
+    file = hetviz.write_report(given.result, path=given.out, title=given.title)
+    record = {"file": str(file), "bytes": file.stat().st_size}
+    show(given, record, [f"Written to {file}"])
+    return 0
