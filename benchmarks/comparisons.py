@@ -20,9 +20,8 @@ import hetviz
 from benchmarks.harness import cpu_seconds, report
 from hetviz import Comparisons, Dataset, HeteroData
 from hetviz.core.ordinal.comparisons import comparison_accuracy
-from hetviz.core.ordinal.diagonal import weigh_columns
 from hetviz.core.ordinal.embedding import Hinge, embed_order
-from hetviz.core.ordinal.fixed_rank import critical
+from hetviz.core.ordinal.fixed_rank import critical, weigh_columns
 
 DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}

@@ -94,7 +94,7 @@ _WHERE = {
     "runs.compare.compare": ("compare",),
     "runs.place.place_rows": ("place_rows",),
     "runs.ask.questions": ("suggest_questions",),
-    "runs.ask.stopping": ("stopping_hint",),
+    "runs.ask.active_learning": ("stopping_hint",),
     "runs.compare.sweep": ("sweep",),
     "runs.embed.recipe": ("run_recipe",),
     "runs.embed.run": ("embed",),
@@ -132,8 +132,8 @@ if TYPE_CHECKING:
     from hetviz.metrics.fit.guidance import guidance_curve
     from hetviz.metrics.fit.summary import evaluate
     from hetviz.metrics.trust.trust import trust
+    from hetviz.runs.ask.active_learning import stopping_hint
     from hetviz.runs.ask.questions import suggest_questions
-    from hetviz.runs.ask.stopping import stopping_hint
     from hetviz.runs.cluster.clusters import clusters
     from hetviz.runs.compare.compare import compare
     from hetviz.runs.compare.sweep import sweep

@@ -11,8 +11,7 @@ from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
-from hetviz.core.spectral.coca import coca, relation
-from hetviz.core.spectral.source_weights import learned_weights
+from hetviz.core.spectral.coca import coca, learned_weights, relation
 from hetviz.core.spectral.sources import Source, prepare_source
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows

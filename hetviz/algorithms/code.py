@@ -17,8 +17,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.connected import joined_parts
-from hetviz.features.relations.link_scores import LinkScores, link_scores
+from hetviz.features.relations.link_scores import LinkScores, joined_parts, link_scores
 from hetviz.features.spaces.similarity import KINDS, Similarity, similarities
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress

@@ -23,7 +23,7 @@ from hetviz._types import Ints
 from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import HeteroData
-from hetviz.data.queries.part import part_of
+from hetviz.data.queries.rows import part_of
 from hetviz.errors import Cancelled
 from hetviz.progress import Part, Progress, silent
 

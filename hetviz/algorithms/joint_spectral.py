@@ -12,7 +12,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.relations.connected import joined_parts
+from hetviz.features.relations.link_scores import joined_parts
 from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import own_block
 from hetviz.features.spaces.joint_graph import joint_graph

@@ -17,8 +17,12 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
-from hetviz.features.relations.connected import joined_parts
-from hetviz.features.relations.link_scores import ScoredPairs, link_scores, scored_pairs
+from hetviz.features.relations.link_scores import (
+    ScoredPairs,
+    joined_parts,
+    link_scores,
+    scored_pairs,
+)
 from hetviz.features.spaces.inputs import Inputs, inputs_of
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for

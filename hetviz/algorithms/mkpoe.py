@@ -56,7 +56,7 @@ class MKPOE(BaseEmbedder):
     that were moved in the end. Each entity
     has a problem of its own; comparisons across entities need `join`, which replaces the views by
     30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal.embedding` and
-    `hetviz.core.ordinal.diagonal`; n below is the number of items compared, which alone are in
+    `hetviz.core.ordinal.fixed_rank`; n below is the number of items compared, which alone are in
     the problem.
 
     References

@@ -26,7 +26,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.connected import joined_parts
+from hetviz.features.relations.link_scores import joined_parts
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures

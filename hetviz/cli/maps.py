@@ -116,8 +116,8 @@ def add_embed(add: Add) -> None:
 def _embed(given: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
     from hetviz.runs.embed.recipe import write_run
-    from hetviz.runs.embed.rows import read_rows_file
     from hetviz.runs.embed.run import fit_run
+    from hetviz.runs.embed.scope import read_rows_file
 
     params = chosen_params(given)
     loaded = read_bundle(given.data).strict()

@@ -11,8 +11,8 @@ from hetviz.io.bundle.saving import contents, zipped
 from hetviz.io.files import MANIFEST
 from hetviz.io.formats import toml
 from hetviz.runs.embed.recipe import ONLY, RECIPE, recipe_text
-from hetviz.runs.embed.rows import rows_table
 from hetviz.runs.embed.run import Run
+from hetviz.runs.embed.scope import rows_table
 
 SCRIPT, DATA, README = "reproduce.py", "data", "README.txt"
 

@@ -14,7 +14,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import global_rows
 from hetviz.errors import DataError, ParameterError, Problem
-from hetviz.features.relations.typical import distinct_pairs, typical_rows
+from hetviz.features.relations.label_links import distinct_pairs, typical_rows
 
 MOST_PAIRS = 60
 """So many pairs stand for two groups unless another number is given."""

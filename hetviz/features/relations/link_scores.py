@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Sparse
+from hetviz.core.graph.laplacian import dataset_components
 from hetviz.core.kernels.mkpe import Scores, known_scores
 from hetviz.data import HeteroData, Links
 from hetviz.features.spaces.similarity import Similarity
@@ -180,3 +181,17 @@ def scored_pairs(
         if len(there):
             rows[name] = there
     return ScoredPairs(like, weights, links, rows)
+
+
+def joined_parts(data: HeteroData, W: Sparse) -> dict[str, int]:
+    """Return the part of the data that each dataset belongs to, by number.
+
+    Parameters
+    ----------
+    data : HeteroData
+    W : sparse array of shape (n_rows, n_rows)
+        What joins items; only which entries exist matters. Datasets that it joins, directly or
+        through others, are one part, see `hetviz.core.graph.laplacian.dataset_components`.
+    """
+    label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
+    return dict(zip(data.datasets, label.tolist(), strict=True))

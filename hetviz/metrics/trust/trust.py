@@ -10,8 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.trust.across import across
-from hetviz.metrics.trust.broken import broken
+from hetviz.metrics.trust.across import across, broken
 from hetviz.metrics.trust.vicinity import NEAR, Vicinity
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.distances import Space
 from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Embedding, HeteroData, Links
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.runs.ask.implied import Implied
 
 Found = tuple[tuple[int, ...], str, float]
 
@@ -335,3 +335,122 @@ def _without_self(S: Sparse, rows: Ints) -> Sparse:
     i, j = S.tocoo().coords
     kept = j != rows[i]
     return sp.csr_array((S.tocoo().data[kept], (i[kept], j[kept])), shape=S.shape)
+
+
+# When to stop asking: how far the next answers would still move the map.
+
+
+AHEAD = 20
+LEAST = 10
+
+
+def stopping_hint(history: Sequence[tuple[int, float]]) -> str | None:
+    """Say how much of the map more answers would move, going by what the last ones moved.
+
+    Parameters
+    ----------
+    history : sequence of (int, float)
+        For each map made again, the oldest first: how many answers were new to it, and the share
+        of items that it moved noticeably (`hetviz.metrics.fit.moved`, more than 5 % of the width).
+
+    Returns
+    -------
+    str or None
+        A sentence; None before 10 answers have gone into maps: there is nothing to go by.
+
+    Notes
+    -----
+    The rate of the latest maps that together took in 10 answers or more, times twenty. It takes
+    later answers to move as much as these did, which is more than they mostly do: a hint to stop
+    comes late rather than early.
+
+    Examples
+    --------
+    >>> stopping_hint([(5, 0.2), (5, 0.004), (5, 0.0)])
+    'Going by the last 10, twenty more answers would move under 1 % of the items.'
+    """
+    answers, share = 0, 0.0
+    for number, moved in reversed(history):
+        answers += number
+        share += moved
+        if answers >= LEAST:
+            break
+    if answers < LEAST:
+        return None
+    ahead = min(1.0, share * AHEAD / answers)
+    much = "under 1 %" if ahead < 0.01 else f"about {ahead:.0%}".replace("%", " %")
+    return f"Going by the last {answers}, twenty more answers would move {much} of the items."
+
+
+# What need not be asked: what was said, and what follows from it.
+
+
+SAID = "said"
+
+
+class Implied:
+    """What the statements of some data settle.
+
+    Rows of one object are the same; so are, for this purpose, items of one dataset that a person
+    said belong together (kind "said"), and items that a kind of links pairs one to one. What is
+    known of one of them is known of all: if a and b belong together, and b and c do, then so do a
+    and c; if b and c do not, a and c do not. Other links, such as pictures tagged with words, say
+    nothing about two items that share a third.
+    """
+
+    def __init__(self, data: HeteroData) -> None:
+        self._objects = data.n_objects
+        merged = [np.empty((0, 2), dtype=np.int64)]
+        every = [np.empty((0, 2), dtype=np.int64)]
+        for links in data.links:
+            p = data.object_of[data.offsets[links.source]][links.i]
+            q = data.object_of[data.offsets[links.target]][links.j]
+            ends = np.column_stack([p, q])
+            every.append(ends)
+            if _same(links):
+                merged.append(ends[links.weight > 0])
+        p, q = np.concatenate(merged).T
+        n = self._objects
+        graph = sp.csr_array((np.ones(len(p)), (p, q)), shape=(n, n))
+        _, label = connected_components(graph, directed=False)
+        self._group = label.astype(np.int64)[data.object_of]
+        of_object = label.astype(np.int64)
+        p, q = np.concatenate(every).T
+        self._pairs = np.unique(self._code(of_object[p], of_object[q]))
+        self._object_of = data.object_of
+        self._compared: set[tuple[int, int]] = set()
+        if data.comparisons is not None and len(data.comparisons):
+            near_a, near_b, far_a, far_b = data.object_of[data.comparisons.pairs].T
+            self._compared = _unordered(self._code(near_a, near_b), self._code(far_a, far_b))
+
+    def known(self, a: Ints, b: Ints) -> Bools:
+        """Return which pairs of global rows are settled, together or apart."""
+        left, right = self._group[a], self._group[b]
+        code = self._code(left, right)
+        return np.asarray((left == right) | np.isin(code, self._pairs))
+
+    def compared(self, rows: Ints) -> Bools:
+        """Return for which rows (m, 3) it was said which of the last two is nearer the first."""
+        if not self._compared:
+            return np.zeros(len(rows), dtype=bool)
+        a, b, c = self._object_of[rows].T
+        near, far = self._code(a, b), self._code(a, c)
+        low, high = np.minimum(near, far), np.maximum(near, far)
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return np.array([pair in self._compared for pair in pairs], dtype=bool)
+
+    def _code(self, a: Ints, b: Ints) -> Ints:
+        return np.minimum(a, b) * self._objects + np.maximum(a, b)
+
+
+def _unordered(near: Ints, far: Ints) -> set[tuple[int, int]]:
+    low, high = np.minimum(near, far), np.maximum(near, far)
+    return set(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _same(links: Links) -> bool:
+    if links.source == links.target:
+        return links.kind == SAID
+    together = links.weight > 0
+    i, j = links.i[together], links.j[together]
+    return len(i) > 1 and len(np.unique(i)) == len(i) and len(np.unique(j)) == len(j)

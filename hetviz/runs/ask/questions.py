@@ -13,8 +13,7 @@ from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.runs.ask.active_learning import Doubts
-from hetviz.runs.ask.implied import Implied
+from hetviz.runs.ask.active_learning import Doubts, Implied
 
 KINDS = ("pair", "comparison", "link")
 ASKED = "asked"

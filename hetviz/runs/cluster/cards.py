@@ -11,9 +11,9 @@ import pandas as pd
 
 from hetviz._json import records
 from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
-from hetviz.core.clustering.exemplars import exemplars
+from hetviz.core.clustering.partition import exemplars
 from hetviz.data import HeteroData
-from hetviz.features.relations.typical import CANDIDATES
+from hetviz.features.relations.label_links import CANDIDATES
 from hetviz.runs.cluster.contrast import Contrasts, Known
 
 EXEMPLARS = 8

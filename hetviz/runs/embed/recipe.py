@@ -14,15 +14,15 @@ from hetviz import params as parameters
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.queries.part import part_of
+from hetviz.data.queries.rows import part_of
 from hetviz.errors import DataWarning
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
 from hetviz.io.bundle.samples import samples
 from hetviz.io.formats import toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress
-from hetviz.runs.embed.rows import read_rows_file, rows_table
 from hetviz.runs.embed.run import FittedRun, Run, fit_run
+from hetviz.runs.embed.scope import read_rows_file, rows_table
 
 FORMAT = 1
 RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ from hetviz._types import Ints, Reals
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.checks import global_rows
 from hetviz.data.model.links import kind_key
-from hetviz.data.queries.part import part_of
+from hetviz.data.queries.rows import part_of
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate, read_table
+from hetviz.io.bundle.lookup import Lookup
+from hetviz.io.infer import cells
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress
 
@@ -126,3 +131,62 @@ def scope_of(
     factors = {key: factor for key, factor in (weights or {}).items() if key in kinds}
     seen = shown.edit().weigh(factors) if factors else shown
     return Scope(data, rows, shown, seen, held_out)
+
+
+# A choice of rows as a table of dataset and id, which outlives changes of the row numbers.
+
+
+def rows_table(data: HeteroData, rows: Ints) -> str:
+    """Write global rows as CSV with the columns dataset and id, for `read_rows`."""
+    chosen = np.zeros(data.n_rows, dtype=bool)
+    chosen[rows] = True
+    lines = [
+        [name, str(text)]
+        for name, dataset in data.datasets.items()
+        for text in dataset.ids[chosen[data.offsets[name]]]
+    ]
+    return cells.csv_text(["dataset", "id"], lines)
+
+
+def read_rows_file(path: Path, data: HeteroData) -> Ints:
+    """Read a file as `read_rows`."""
+    return read_rows(path.name, gate.read_file(path), data)
+
+
+def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
+    """Read global rows from a table.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        CSV with the columns dataset (not needed for a single dataset) and id; others are ignored.
+    data : HeteroData
+
+    Returns
+    -------
+    array of int
+        Ascending, each once.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every row that names something unknown.
+    """
+    read = read_table(name, content)
+    columns = list(read.frame.columns)
+    only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
+    if "id" not in columns or ("dataset" not in columns and not only):
+        what = "a choice of rows needs the columns dataset and id"
+        raise gate.refusal("columns", name, what, ", ".join(columns[:10]))
+    problems: list[Problem] = []
+    lookup = Lookup(read, data.datasets, problems)
+    names = lookup.column("dataset", only)
+    at = lookup.find(names, lookup.column("id"), "")
+    lookup.close()
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise DataError(errors)
+    starts = np.array([data.offsets[name].start for name in names], dtype=np.int64)
+    return np.unique(starts + at)

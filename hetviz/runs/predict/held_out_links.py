@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
-from hetviz.metrics.fit.link_ranking import link_ranking
+from hetviz.metrics.fit.ranking import link_ranking
 from hetviz.progress import Progress
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.predict.pair_scores import PairScorer, known_pairs
@@ -27,7 +27,7 @@ class HeldOutRanking:
     Attributes
     ----------
     auc : mapping of str to float
-        By "method" and, where it applies, "profiles"; see `hetviz.metrics.fit.link_ranking`.
+        By "method" and, where it applies, "profiles"; see `hetviz.metrics.fit.ranking`.
     precision : mapping of str to mapping of int to float
         The same and "chance": share of held-out links among the best k.
     n_links, n_pairs : int

@@ -13,8 +13,8 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
+from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
-from hetviz.runs.ask.stopping import stopping_hint
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import moved as act_moved
 from hetviz.ui.statements.moved import NOTICED

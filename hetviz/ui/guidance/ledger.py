@@ -78,7 +78,7 @@ def _read(state: State) -> Ledger:
     near_links, near_compared = np.full(len(links), np.nan), np.full(len(compared), np.nan)
     embedding = None if run is None else charts.embedding_of(state, run)
     if run is not None and embedding is not None:
-        from hetviz.metrics.fit.nearness import comparison_nearness, link_nearness
+        from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 
         near_links = link_nearness(data, embedding)
         near_compared = comparison_nearness(data, embedding)
@@ -124,7 +124,7 @@ def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
     embedding = None if run is None else charts.embedding_of(state, run)
     near = np.full(len(said), np.nan)
     if embedding is not None:
-        from hetviz.metrics.fit.nearness import link_nearness
+        from hetviz.metrics.fit.nearest import link_nearness
 
         near = link_nearness(held, embedding)
     return _judged(said, near, embedding is not None)[there].reset_index(drop=True)

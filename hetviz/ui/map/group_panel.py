@@ -9,9 +9,9 @@ import streamlit as st
 
 from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.links_of_rows import touching
+from hetviz.data.queries.rows import touching
 from hetviz.io.bundle.coordinates import rows_csv
-from hetviz.metrics.contrast.selection import LEAST_ITEMS, Difference, contrast
+from hetviz.metrics.contrast import LEAST_ITEMS, Difference, contrast
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.ui.map import new_map

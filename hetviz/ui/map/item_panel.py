@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.data.queries.links_of_rows import Touching, touching
+from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.optimize import linprog
 
-from hetviz.core.ordinal.diagonal import weigh_columns
 from hetviz.core.ordinal.embedding import Hinge, canonical, critical_beta, embed_in, embed_order
+from hetviz.core.ordinal.fixed_rank import weigh_columns
 
 N, M = 14, 60
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.core.ordinal import partial_order as order
-from hetviz.core.ordinal.acyclic import maximal_acyclic, shortest_cycles
-from hetviz.core.ordinal.partial_order import partial_order
+from hetviz.core.ordinal.partial_order import maximal_acyclic, partial_order, shortest_cycles
 from hetviz.errors import ParameterError
 
 

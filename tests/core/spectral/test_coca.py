@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from hetviz.core.spectral.coca import coca, relation
-from hetviz.core.spectral.source_weights import learned_weights, simplex_qp
+from hetviz.core.spectral.coca import coca, learned_weights, relation, simplex_qp
 from hetviz.core.spectral.sources import prepare_source
 from hetviz.errors import DataWarning, NotApplicableError
 

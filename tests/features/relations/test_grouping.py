@@ -7,7 +7,7 @@ import pytest
 
 import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Labels
-from hetviz.core.clustering.exemplars import exemplars
+from hetviz.core.clustering.partition import exemplars
 from hetviz.errors import DataError, ParameterError
 from hetviz.features.relations.grouping import MOST_PAIRS
 

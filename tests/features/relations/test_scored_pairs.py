@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.connected import joined_parts
-from hetviz.features.relations.link_scores import ScoredPairs, link_scores, scored_pairs
+from hetviz.features.relations.link_scores import (
+    ScoredPairs,
+    joined_parts,
+    link_scores,
+    scored_pairs,
+)
 from hetviz.features.spaces.similarity import similarities
 
 X = np.random.default_rng(0).normal(size=(5, 2))

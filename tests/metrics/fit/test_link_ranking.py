@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from hetviz.metrics.fit.link_ranking import link_ranking
+from hetviz.metrics.fit.ranking import link_ranking
 
 
 def test_the_area_is_that_of_scikit_learn_with_ties() -> None:

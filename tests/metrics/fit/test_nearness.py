@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
-from hetviz.metrics.fit.nearness import comparison_nearness, link_nearness
+from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 
 
 def data_of(links: list[Links], comparisons: Comparisons | None = None) -> HeteroData:

@@ -11,9 +11,8 @@ import pytest
 import hetviz
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import ParameterError
-from hetviz.runs.ask.implied import Implied
+from hetviz.runs.ask.active_learning import Implied, stopping_hint
 from hetviz.runs.ask.questions import still_open, suggest_questions
-from hetviz.runs.ask.stopping import stopping_hint
 from hetviz.workspace.commands.command import from_dict
 from hetviz.workspace.commands.guidance import AddComparisons, AddLinks
 

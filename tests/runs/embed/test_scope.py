@@ -16,9 +16,8 @@ from hetviz.errors import DataError, ParameterError
 from hetviz.jobs.tasks.maps import make_map
 from hetviz.progress import silent
 from hetviz.runs.embed.recipe import read_recipe, run_recipe, write_run
-from hetviz.runs.embed.rows import read_rows, rows_table
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.embed.scope import scope_of
+from hetviz.runs.embed.scope import read_rows, rows_table, scope_of
 
 SPECIAL = {"a|b|link": 0.25, "a|c|near": 0.0}
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.data.joins import matching as m
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.queries.links_of_rows import touching
+from hetviz.data.queries.rows import part_of, touching
 from hetviz.errors import DataError
 
 
@@ -81,3 +81,26 @@ def test_a_column_of_one_value_does_not_make_millions_of_links(
     with pytest.raises(DataError, match="12 pairs"):
         match_by_key(data, "a", "k", "b", "key")
     assert np.unique(match_by_key(with_keys(["p"] * 2, ["p"] * 5), "a", "k", "b", "key").i).size
+
+
+def small() -> HeteroData:
+    parts = [Dataset("a", ["x", "y"]), Dataset("b", ["u"]), Dataset("c", ["p", "q"])]
+    links = [Links("a", "b", [0], [0]), Links("a", "c", [0, 1], [0, 1])]
+    return HeteroData(parts, links, Comparisons([[1, 4, 3], [0, 1, 2]]))
+
+
+def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
+    part = part_of(small(), [4, 1, 3])
+    assert {name: list(dataset.ids) for name, dataset in part.datasets.items()} == {
+        "a": ["y"],
+        "c": ["p", "q"],
+    }
+    (links,) = part.links
+    assert (links.target, links.i.tolist(), links.j.tolist()) == ("c", [0], [1])
+    assert part.comparisons is not None
+    assert part.comparisons.objects.tolist() == [[0, 2, 1]]
+
+
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(DataError, match="no items were chosen"):
+        part_of(small(), [])

@@ -1,4 +1,4 @@
-"""Which links touch some rows, and where they lead."""
+"""Chosen rows: the part of some data that they are, and the links that touch them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data.model.heterodata import HeteroData
+from hetviz.errors import DataError, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,3 +68,31 @@ def touching(data: HeteroData, rows: ArrayLike) -> Touching:
     return Touching(
         found, other, np.concatenate(weight), np.concatenate(numbers), member[found] & member[other]
     )
+
+
+# A part of some data: chosen rows, whichever datasets they lie in.
+
+
+def part_of(data: HeteroData, rows: ArrayLike) -> HeteroData:
+    """Return the data with the given global rows only.
+
+    Parameters
+    ----------
+    data : HeteroData
+    rows : array of int
+        In any order; datasets that lose all their rows are left out, and so are links and
+        comparisons that name a row left out.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are none.
+    """
+    chosen = np.zeros(data.n_rows, dtype=bool)
+    chosen[np.asarray(rows, dtype=np.int64)] = True
+    if not chosen.any():
+        raise DataError(Problem("no-rows", "data", "no items were chosen", remedy="Choose some."))
+    masks = {name: chosen[span] for name, span in data.offsets.items()}
+    empty = [name for name, mask in masks.items() if not mask.any()]
+    smaller = data.edit().drop(*empty) if empty else data
+    return smaller.edit().subset({name: masks[name] for name in smaller.datasets})

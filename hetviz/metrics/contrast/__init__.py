@@ -1,1 +1,0 @@
-"""What sets some items apart from others."""
