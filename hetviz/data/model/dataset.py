@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,9 @@ class Dataset(Frozen):
     recipe : dict, optional
         How the table's columns are used (``title``, ``text``, ``media``) and the fitted feature
         pipeline, as JSON-ready values.
+    keys : sequence of n hashable values, optional
+        What the rows are called where they come from, such as whole numbers or times, in place of
+        the text that `ids` write for them. `position` and `find` take either.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class Dataset(Frozen):
     media: tuple[Any, ...] | None
     entity: str
     recipe: dict[str, Any] | None
+    keys: Texts | None = field(default=None, metadata={"saved": False})
 
     def __init__(
         self,
@@ -82,12 +86,17 @@ class Dataset(Frozen):
         media: Iterable[object] | None = None,
         entity: str | None = None,
         recipe: dict[str, Any] | None = None,
+        keys: Iterable[Hashable] | None = None,
     ) -> None:
         gate = Gate()
         name = checks.name_of(gate, "dataset", name)
         where = f"dataset {name!r}"
         if isinstance(ids, str):
             gate.refuse("bad-ids", where, "ids must be a list of text, not one text", ids)
+            gate.close()
+        if hasattr(ids, "columns") or (np.ndim(ids) if isinstance(ids, np.ndarray) else 1) > 1:
+            remedy = f"Call HeteroData.from_frames({{{name!r}: table}}), which finds the ids in it."
+            gate.refuse("bad-ids", where, "ids are a list; this is a table", remedy=remedy)
             gate.close()
         rows = checks.ids_of(gate, where, ids)
         n = len(rows)
@@ -106,6 +115,7 @@ class Dataset(Frozen):
             "media": given,
             "entity": name if entity is None else checks.name_of(gate, where, entity),
             "recipe": recipe,
+            "keys": _keys(gate, f"{where}, keys", keys, n),
         }
         gate.close()
         for key, value in store.items():
@@ -137,7 +147,8 @@ class Dataset(Frozen):
 
     @cached_property
     def _row_of(self) -> dict[object, int]:
-        return {text: row for row, text in enumerate(self.ids)}
+        keys = {} if self.keys is None else {key: row for row, key in enumerate(self.keys)}
+        return keys | {text: row for row, text in enumerate(self.ids)}
 
     def position(self, id: str) -> int:
         """Return the row of an id, counted from 0 within this dataset.
@@ -154,8 +165,14 @@ class Dataset(Frozen):
             )
         return row
 
+    def key(self, id: str) -> Hashable:
+        """Return what a row is called where it comes from; its id where that was text."""
+        row = self.position(id)
+        found: Hashable = self.ids[row] if self.keys is None else self.keys[row]
+        return found
+
     def find(self, ids: Iterable[object]) -> Ints:
-        """Return the row of each id, -1 where it is unknown."""
+        """Return the row of each id or key, -1 where it is unknown."""
         lookup = self._row_of
         return np.array([lookup.get(text, -1) for text in ids], dtype=np.int64)
 
@@ -204,6 +221,7 @@ class Dataset(Frozen):
             distance=block(self.distance),
             table=None if self.table is None else self.table.iloc[rows],
             media=None if self.media is None else tuple(self.media[row] for row in rows),
+            keys=None if self.keys is None else self.keys[rows],
         )
 
 
@@ -287,6 +305,25 @@ def _distances(gate: Gate, where: str, values: object, n: int) -> Reals | None:
                 int(row),
             )
     return distance
+
+
+def _keys(gate: Gate, where: str, keys: Iterable[Hashable] | None, n: int) -> Texts | None:
+    if keys is None:
+        return None
+    given = list(keys)
+    if len(given) != n:
+        gate.refuse("row-count", where, f"{len(given)} keys, but there are {n} ids", len(given))
+        return None
+    out = np.empty(n, dtype=object)
+    for row, key in enumerate(given):
+        out[row] = key
+        try:
+            hash(key)
+        except TypeError:
+            kind = type(key).__name__
+            gate.refuse("bad-key", f"{where}, row {row + 1}", "a key must be hashable", kind)
+            return None
+    return checks.frozen(out)
 
 
 def _table(gate: Gate, where: str, table: object, n: int) -> pd.DataFrame | None:

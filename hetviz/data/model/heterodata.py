@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._doors import opened
 from hetviz._types import Array, Bools, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
@@ -27,6 +28,14 @@ from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links, kind_key
 from hetviz.data.model.meta import joined_meta
 from hetviz.errors import DataError, ParameterError, Problem
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from hetviz.data.model.embedding import Embedding
+
+    AnnData: TypeAlias = Any
+    Graph: TypeAlias = Any
 
 _SIGNS = {None: None, 1: 1, -1: -1, "+": 1, "-": -1, "positive": 1, "negative": -1}
 
@@ -69,8 +78,8 @@ class HeteroData(Frozen):
         labels: Iterable[Labels] | Labels = (),
     ) -> None:
         gate = Gate()
-        parts = list(datasets.values() if isinstance(datasets, Mapping) else datasets)
-        if not parts:
+        parts = _datasets(gate, datasets)
+        if not parts and not gate.problems:
             gate.refuse("no-datasets", "data", "there is no dataset", remedy="Give at least one.")
         by_name: dict[str, Dataset] = {}
         for dataset in parts:
@@ -83,6 +92,7 @@ class HeteroData(Frozen):
                     "Rename one.",
                 )
             by_name[dataset.name] = dataset
+        gate.close()
         link_list = (links,) if isinstance(links, Links) else tuple(links)
         label_list = (labels,) if isinstance(labels, Labels) else tuple(labels)
         for group in link_list:
@@ -97,6 +107,148 @@ class HeteroData(Frozen):
         object.__setattr__(self, "links", link_list)
         object.__setattr__(self, "comparisons", comparisons)
         object.__setattr__(self, "labels", label_list)
+
+    @classmethod
+    def from_frames(
+        cls,
+        frames: object,
+        links: object = None,
+        *,
+        ids: Mapping[str, str] | None = None,
+        labels: Mapping[str, str | Sequence[str]] | None = None,
+        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        titles: Mapping[str, str] | None = None,
+        pictures: Mapping[str, str] | None = None,
+        features: Mapping[str, str] | None = None,
+        entities: Mapping[str, str] | None = None,
+        comparisons: object = None,
+        unknown: str = "raise",
+    ) -> HeteroData:
+        """Make data of tables, matrices and graphs that lie in memory.
+
+        Parameters
+        ----------
+        frames : mapping of str to table, or AnnData, MuData or a networkx graph
+            Name of a dataset to its rows: a DataFrame (pandas, polars, Arrow), AnnData, MuData (a
+            view for each modality), a networkx graph (its nodes, its edges as links), a dictionary
+            of columns, a list of records or of ids, a `Dataset`, or a matrix (NumPy, SciPy sparse,
+            torch, anything with ``__array__``), whose rows are called 0, 1, ...
+        links : table, pairs, mapping, Links or "auto", optional
+            A table with a column of ids for each of two datasets, called after them ("dishes" or
+            "dish_id"), or with columns source_id and target_id (and source_dataset,
+            target_dataset); columns weight (-1 to 1), score, kind and role count, others are
+            notes. Pairs of ids, or triples with a weight, between the two datasets. A mapping from
+            (source, target) or (source, target, kind) to such a table, to pairs, or to a matrix of
+            weights. A list of any of these. "auto" joins each two datasets in the way that
+            `propose_joins` finds best, and warns of what it did.
+        ids : mapping of str to str, optional
+            Column that names the rows. Where absent: the index unless it only counts, a column
+            "id" or called after the dataset, the first text column whose values all differ, or
+            else the number of the row.
+        labels : mapping of str to str or list of str, optional
+            Columns that are labels, never features. Where absent the first column of few
+            categories of each dataset is one; ``{}`` for none.
+        columns : mapping of str to mapping, optional
+            Dataset to column to its type ("number", "category", "list", "date", "latlong",
+            "text"), False to leave it out, or options as in `make_features`.
+        titles, pictures : mapping of str to str, optional
+            Column of what to call a row, and of pictures: bytes, or paths of files.
+        features : mapping of str to str, optional
+            What the features of an AnnData are: "X" (the default), or a matrix of obsm.
+        entities : mapping of str to str, optional
+            What a row of a dataset is. Datasets of one entity are views: the same id is the same
+            thing.
+        comparisons : table or list of triples, optional
+            Columns anchor, near and far (or anchor_id and anchor_dataset, and so on): the anchor is
+            nearer to near than to far. In a list each item is an id, or (dataset, id).
+        unknown : {"raise", "drop"}
+            What to do with links and comparisons that name ids that no row has; "drop" warns.
+
+        Returns
+        -------
+        HeteroData
+            Ids are text; `Dataset.keys` are the ids as they were given.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            Listing everything that does not fit, with the call to make instead.
+
+        Examples
+        --------
+        >>> import hetviz, pandas as pd
+        >>> dishes = pd.DataFrame({"salt": [2.0, 0.1], "heat": [3, 1]}, index=["dal", "flan"])
+        >>> wines = pd.DataFrame({"sugar": [4.0, 90.0]}, index=[1982, 2001])
+        >>> pairs = [("dal", 1982), ("flan", 2001)]
+        >>> data = hetviz.HeteroData.from_frames({"dishes": dishes, "wines": wines}, links=pairs)
+        >>> data
+        HeteroData(dishes 2, wines 2; 2 links, 0 comparisons)
+        >>> data["wines"].ids.tolist(), data["wines"].key("2001")
+        (['1982', '2001'], 2001)
+        """
+        made: HeteroData = opened(
+            "from_frames",
+            frames,
+            links,
+            ids=ids,
+            labels=labels,
+            columns=columns,
+            titles=titles,
+            pictures=pictures,
+            features=features,
+            entities=entities,
+            comparisons=comparisons,
+            unknown=unknown,
+        )
+        return made
+
+    def to_frames(self, embedding: Embedding | None = None) -> dict[str, pd.DataFrame]:
+        """Return each dataset as a DataFrame, its index the ids as they were given.
+
+        Parameters
+        ----------
+        embedding : Embedding, optional
+            Adds columns x and y (and so on), matched by id; NaN where a row has no place.
+        """
+        frames: dict[str, pd.DataFrame] = opened("to_frames", self, embedding)
+        return frames
+
+    def to_links(self) -> pd.DataFrame:
+        """Return all links as a table that `from_frames` takes: ids as they were given."""
+        table: pd.DataFrame = opened("to_links", self)
+        return table
+
+    def to_anndata(self, name: str | None = None, embedding: Embedding | None = None) -> AnnData:
+        """Return a dataset as AnnData: features as X, columns as obs, links within it as obsp.
+
+        Parameters
+        ----------
+        name : str, optional
+            The dataset; where there is only one it need not be named.
+        embedding : Embedding, optional
+            Becomes ``obsm["X_hetviz"]``.
+
+        Raises
+        ------
+        hetviz.errors.MissingExtraError
+            If anndata is not installed (extra ``omics``).
+        """
+        return opened("to_anndata", self, name, embedding)
+
+    def to_networkx(self, embedding: Embedding | None = None) -> Graph:
+        """Return all items and links as a networkx MultiGraph; nodes are (dataset, key).
+
+        Parameters
+        ----------
+        embedding : Embedding, optional
+            Adds x and y to the nodes.
+
+        Raises
+        ------
+        hetviz.errors.MissingExtraError
+            If networkx is not installed (extra ``omics``).
+        """
+        return opened("to_networkx", self, embedding)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(dataset):,}" for name, dataset in self.datasets.items())
@@ -535,6 +687,24 @@ def _feed(digest: hashlib._Hash, value: object) -> None:
 
 def _counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _datasets(gate: Gate, given: object) -> list[Dataset]:
+    """Return the datasets; what is none is refused with the call that makes one of it."""
+    if isinstance(given, Dataset):
+        return [given]
+    parts = list(given.values() if isinstance(given, Mapping) else given)  # type: ignore[call-overload]
+    for part in parts:
+        if not isinstance(part, Dataset):
+            gate.refuse(
+                "not-a-dataset",
+                "data",
+                "a Dataset is needed",
+                type(part).__name__,
+                "Call HeteroData.from_frames({'name': table, ...}) to make datasets of tables, "
+                "matrices and graphs.",
+            )
+    return [part for part in parts if isinstance(part, Dataset)]
 
 
 def _check_links(gate: Gate, by_name: Mapping[str, Dataset], links: Links) -> None:

@@ -1,0 +1,1 @@
+"""Data that lie in memory as tables, matrices and graphs of other libraries, in and out."""

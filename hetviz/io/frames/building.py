@@ -1,0 +1,656 @@
+"""`HeteroData.from_frames`: tables and what is known of their rows, named as people name them."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._text import count, listed
+from hetviz._types import Floats, Ints, Texts, is_sparse
+from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.data.joins.proposals import propose_joins
+from hetviz.data.model.keys import texts_of_keys
+from hetviz.errors import DataError, DataWarning, ParameterError, Problem
+from hetviz.errors import listed as first_of
+from hetviz.features.columns.types import Column, infer
+from hetviz.features.recipe import made_features
+from hetviz.io import gate
+from hetviz.io.formats.images import small
+from hetviz.io.frames.tables import Rows, as_frame, edges_of_graph, is_graph, rows_of_all
+from hetviz.io.infer.roles import guess_labels, guess_title, named_title
+
+_NUMBERS = ("weight", "score")
+_WORDS = ("kind", "role")
+_ENDS = (("source_id", "target_id"), ("source", "target"))
+_ITEMS = (("anchor", "near", "far"), ("a", "b", "c", "d"), ("a", "b", "c"))
+_JOIN_SCORE = 0.5
+
+
+def from_frames(
+    frames: object,
+    links: object = None,
+    *,
+    ids: Mapping[str, str] | None,
+    labels: Mapping[str, str | Sequence[str]] | None,
+    columns: Mapping[str, Mapping[str, Any]] | None,
+    titles: Mapping[str, str] | None,
+    pictures: Mapping[str, str] | None,
+    features: Mapping[str, str] | None,
+    entities: Mapping[str, str] | None,
+    comparisons: object,
+    unknown: str,
+) -> HeteroData:
+    """See `hetviz.data.HeteroData.from_frames`."""
+    if unknown not in ("raise", "drop"):
+        raise ParameterError(f"from_frames: unknown = {unknown!r}; 'raise' or 'drop'.")
+    found = rows_of_all(frames, features or {})
+    names = [rows.name for rows in found]
+    for word, said in (
+        ("ids", ids), ("labels", labels), ("columns", columns), ("titles", titles),
+        ("pictures", pictures), ("features", features), ("entities", entities),
+    ):  # fmt: skip
+        _check_names(word, said, names)
+    datasets: list[Dataset] = []
+    marked: list[Labels] = []
+    for rows in found:
+        if rows.dataset is not None:
+            datasets.append(rows.dataset)
+            continue
+        name = rows.name
+        dataset, own = _dataset(
+            rows,
+            (ids or {}).get(name),
+            None if labels is None else _several(labels.get(name, ())),
+            (columns or {}).get(name, {}),
+            (titles or {}).get(name),
+            (pictures or {}).get(name),
+            (entities or {}).get(name),
+        )
+        datasets.append(dataset)
+        marked += own
+    data = HeteroData(datasets, (), None, marked)
+    reading = _Links(data, unknown)
+    for rows in found:
+        for kind, edges in rows.edges:
+            reading.table(edges, rows.name, rows.name, kind, role="relation")
+    if isinstance(links, str):
+        if links != "auto":
+            raise ParameterError(f"from_frames: links = {links!r}; 'auto', a table, or pairs.")
+        return _joined(data.edit().add(*reading.found))
+    reading.take(links)
+    compared = _compared(data, comparisons, reading)
+    return HeteroData(data.datasets, reading.found, compared, marked)
+
+
+def _check_names(word: str, said: object, names: Sequence[str]) -> None:
+    if said is None:
+        return
+    if not isinstance(said, Mapping):
+        remedy = f"Write {word}={{'{names[0]}': ...}}."
+        what = "a dictionary by dataset is needed"
+        raise DataError(Problem("not-by-dataset", word, what, repr(said)[:60], remedy))
+    unknown = [name for name in said if name not in names]
+    if unknown:
+        raise DataError(
+            Problem("unknown-dataset", word, "there is no such dataset", str(n), _near(n, names))
+            for n in unknown
+        )
+
+
+def _near(name: object, there: Iterable[object]) -> str:
+    known = list(map(str, there))
+    near = difflib.get_close_matches(str(name), known, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"There are: {', '.join(known[:20])}." if known else "There are none."
+
+
+def _several(said: str | Sequence[str]) -> list[str]:
+    return [said] if isinstance(said, str) else list(said)
+
+
+def _dataset(
+    rows: Rows,
+    id_column: str | None,
+    labels: list[str] | None,
+    columns: Mapping[str, Any],
+    title: str | None,
+    picture: str | None,
+    entity: str | None,
+) -> tuple[Dataset, list[Labels]]:
+    where = f"dataset {rows.name!r}"
+    if not len(rows):
+        what = "there are no rows"
+        raise DataError(Problem("no-rows", where, what, remedy="Give at least one row."))
+    table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
+    wanted = [name for name in (id_column, title, picture, *(labels or ()), *columns) if name]
+    lost = [name for name in wanted if name not in table.columns]
+    if lost:
+        raise DataError(
+            Problem("unknown-column", where, "there is no such column", n, _near(n, table.columns))
+            for n in lost
+        )
+    keys, used = _keys(rows, table, id_column)
+    if used is not None:
+        table = table.drop(columns=used)
+    known = {str(name): infer(str(name), table[name]) for name in table.columns}
+    named = title or named_title(table.columns)
+    if named is None and rows.X is None:
+        named = guess_title(known)
+    if labels is None:
+        labels = [] if rows.X is not None else guess_labels(known, {named, picture})
+    recipe: dict[str, Any] = {"title": named} if named is not None else {}
+    if picture is not None:
+        recipe["media"] = picture
+    texts = texts_of_keys(keys)
+    as_text = all(isinstance(key, str) for key in keys)
+    dataset = Dataset(
+        rows.name,
+        texts.tolist(),
+        rows.X,
+        feature_names=None if rows.feature_names is None else list(rows.feature_names),
+        table=table if table.shape[1] else None,
+        media=None if picture is None else _pictures(where, table[picture], texts),
+        entity=entity or rows.entity,
+        recipe=recipe or None,
+        keys=None if as_text else keys.tolist(),
+    )
+    options = {name: _options(said) for name, said in columns.items()}
+    has_table = rows.X is None and (table.shape[1] or picture)
+    if (options or has_table) and not _has_nothing(known, labels, named, options, picture):
+        dataset, notes = made_features(dataset, options, labels=labels)
+        said = [note for note in notes if note.severity == "error"]
+        if said:
+            raise DataError(said)
+    return dataset, [Labels(rows.name, name, table[name].tolist()) for name in labels]
+
+
+def _has_nothing(
+    known: Mapping[str, Column],
+    labels: Sequence[str],
+    title: str | None,
+    options: Mapping[str, Mapping[str, Any]],
+    picture: str | None,
+) -> bool:
+    """Whether no column could be a feature, as in a table of names alone."""
+    kept_out = {*labels, title, picture}
+    usable = [
+        name
+        for name, column in known.items()
+        if name not in kept_out and column.kind not in ("constant", "empty", "unique")
+    ]
+    return not usable and not options and picture is None
+
+
+def _options(said: object) -> dict[str, Any]:
+    if isinstance(said, Mapping):
+        return dict(said)
+    return {"use": bool(said)} if isinstance(said, bool) else {"use": True, "kind": said}
+
+
+def _keys(rows: Rows, table: pd.DataFrame, said: str | None) -> tuple[Texts, str | None]:
+    """Return what the rows are called, and the column that says it."""
+    if said is not None:
+        return _cells(table[said]), said
+    if rows.keys is not None:
+        return rows.keys, None
+    for name in _named_ids(rows.name, table):
+        if table[name].notna().all() and table[name].is_unique:
+            return _cells(table[name]), name
+    if rows.X is None:
+        for name in table.columns:
+            texts = [cell for cell in table[name].tolist() if isinstance(cell, str)]
+            if len(texts) == len(table) and len({*texts, ""}) > len(texts):
+                return _cells(table[name]), str(name)
+    return _cells(pd.Series(range(len(rows)))), None
+
+
+def _named_ids(name: str, table: pd.DataFrame) -> list[str]:
+    one = _singular(name)
+    wanted = ("id", f"{one}_id", f"{name}_id", f"{one}id", one, name)
+    folded = {str(column).casefold(): str(column) for column in table.columns}
+    return [folded[word.casefold()] for word in wanted if word.casefold() in folded]
+
+
+def _singular(name: str) -> str:
+    if name.endswith("ies"):
+        return name[:-3] + "y"
+    if name.endswith(("ches", "shes", "sses", "xes")):
+        return name[:-2]
+    return name.removesuffix("s")
+
+
+def _cells(column: pd.Series) -> Texts:
+    out = np.empty(len(column), dtype=object)
+    out[:] = column.tolist()
+    return out
+
+
+def _pictures(where: str, column: pd.Series, ids: Texts) -> list[bytes | None]:
+    """Return small pictures of the cells: bytes, or files that are read by the one gate."""
+    found: list[bytes | None] = []
+    problems: list[Problem] = []
+    for cell, text in zip(column.tolist(), ids.tolist(), strict=True):
+        if cell is None or cell != cell or cell in ("", b""):
+            found.append(None)
+            continue
+        try:
+            content = bytes(cell) if isinstance(cell, bytes) else gate.read_file(Path(str(cell)))
+            found.append(small(f"{where}, picture of {text}", content))
+        except DataError as error:
+            problems += error.problems
+    if problems:
+        raise DataError(problems)
+    return found
+
+
+class _Links:
+    """Collects links between rows that are named by id, one `Links` for each pair and kind."""
+
+    def __init__(self, data: HeteroData, unknown: str) -> None:
+        self.data, self.unknown = data, unknown
+        self.found: list[Links] = []
+
+    def take(self, links: object) -> None:
+        """Read whatever links were given as."""
+        if links is None:
+            return
+        if isinstance(links, Links):
+            self.found.append(links)
+        elif isinstance(links, Mapping) and not _is_columns(links):
+            for ends, one in links.items():
+                self._between(ends, one)
+        elif is_graph(links):
+            self._graph(links)
+        else:
+            frame = as_frame("links", links)
+            if frame is not None:
+                self._own_columns(frame)
+            elif is_sparse(links) or hasattr(links, "__array__"):
+                source, target = self._only_two("a matrix of links")
+                self._matrix(source, target, "link", links)
+            elif isinstance(links, Iterable):
+                self._list(list(links))
+            else:
+                what = "a table, pairs of ids, or a mapping from (source, target) to these"
+                kind = type(links).__name__
+                raise DataError(Problem("bad-links", "links", f"{what} is needed", kind))
+
+    def _list(self, parts: list[Any]) -> None:
+        if all(isinstance(part, tuple | list) and len(part) in (2, 3) for part in parts):
+            if parts:
+                source, target = self._only_two("a list of pairs")
+                self._pairs(source, target, "link", parts)
+            return
+        for part in parts:
+            if isinstance(part, tuple | list | str):
+                what = "each link is a pair of ids, or a pair and a weight"
+                raise DataError(Problem("bad-pair", "links", what, repr(part)[:80]))
+            self.take(part)
+
+    def _between(self, ends: object, one: Any) -> None:
+        wanted = "Write links={('dishes', 'wines'): pairs}, or ('dishes', 'wines', 'goes with')."
+        if isinstance(ends, str):
+            # a kind of links, whose table says between what
+            frame = as_frame("links", one)
+            if frame is None:
+                source, target = self._only_two(f"links {ends!r}")
+                self._pairs(source, target, ends, list(one))
+            else:
+                self._own_columns(frame, ends)
+            return
+        if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
+            what = "links are named by the two datasets that they join"
+            raise DataError(Problem("bad-links", "links", what, repr(ends), wanted))
+        source, target, *kind = map(str, ends)
+        for name in (source, target):
+            self.data[name]  # refuses an unknown one
+        called = kind[0] if kind else "link"
+        if isinstance(one, Links):
+            self.found.append(one)
+        elif is_graph(one):
+            for _, edges in edges_of_graph(one):
+                self.table(edges, source, target, called)
+        elif is_sparse(one) or (hasattr(one, "__array__") and not hasattr(one, "columns")):
+            self._matrix(source, target, called, one)
+        else:
+            frame = as_frame(f"links {source} - {target}", one)
+            if frame is None:
+                self._pairs(source, target, called, list(one))
+            else:
+                self.table(frame, source, target, called)
+
+    def _only_two(self, what: str) -> tuple[str, str]:
+        names = [*self.data.datasets]
+        if len(names) > 2:
+            said = f"{what} does not say between which of {len(names)} datasets"
+            remedy = f"Write links={{({names[0]!r}, {names[1]!r}): ...}}."
+            raise DataError(Problem("which-datasets", "links", said, "", remedy))
+        return names[0], names[-1]
+
+    def _graph(self, graph: Any) -> None:
+        """Take the edges of a graph whose nodes are ids, or (dataset, id)."""
+        for kind, edges in edges_of_graph(graph):
+            named = [_item(node, self.data) for node in [*edges["source"], *edges["target"]]]
+            m = len(edges)
+            frame = edges.assign(
+                source_dataset=[name for name, _ in named[:m]],
+                target_dataset=[name for name, _ in named[m:]],
+                source_id=pd.Series([key for _, key in named[:m]], dtype=object),
+                target_id=pd.Series([key for _, key in named[m:]], dtype=object),
+            ).drop(columns=["source", "target"])
+            self._own_columns(frame, kind)
+
+    def _matrix(self, source: str, target: str, kind: str, matrix: Any) -> None:
+        import scipy.sparse as sp
+
+        where = f"links {source} - {target}"
+        shape = len(self.data[source]), len(self.data[target])
+        if tuple(matrix.shape) != shape:
+            what = "a matrix of links has a row for each source and a column for each target"
+            raise DataError(Problem("bad-shape", where, what, f"{matrix.shape}, not {shape}"))
+        entries = sp.coo_array(matrix)
+        i, j = (axis.astype(np.int64) for axis in entries.coords)
+        weight = entries.data.astype(np.float64)
+        kept = weight != 0 if source != target else (weight != 0) & (i < j)
+        i, j, weight = i[kept], j[kept], weight[kept]
+        within = bool((np.abs(weight) <= 1).all())
+        strength: dict[str, Any] = {"weight": weight} if within else {"score": weight}
+        self.found.append(Links(source, target, i, j, kind=kind, **strength))
+
+    def _pairs(self, source: str, target: str, kind: str, pairs: list[Any]) -> None:
+        where = f"links {source} - {target}"
+        bad = [
+            Problem("bad-pair", f"{where}, {row + 1}", "a pair of ids is needed", repr(pair)[:60])
+            for row, pair in enumerate(pairs)
+            if not isinstance(pair, tuple | list) or len(pair) not in (2, 3)
+        ]
+        if bad:
+            raise DataError(first_of(bad))
+        frame = pd.DataFrame(
+            {name: pd.Series([pair[at] for pair in pairs], dtype=object) for at, name in
+             enumerate(("source", "target"))}
+        )  # fmt: skip
+        if any(len(pair) == 3 for pair in pairs):
+            frame["weight"] = [pair[2] if len(pair) == 3 else 1.0 for pair in pairs]
+        self.table(frame, source, target, kind)
+
+    def _own_columns(self, frame: pd.DataFrame, kind: str = "link") -> None:
+        """Read a table that says by its columns which datasets it joins."""
+        names = [*self.data.datasets]
+        if {"source_dataset", "target_dataset"} <= set(frame.columns):
+            if not {"source_id", "target_id"} <= set(frame.columns):
+                remedy = "Name them source_id and target_id."
+                what = "the columns of ids are missing"
+                there = ", ".join(map(str, frame.columns))
+                raise DataError(Problem("columns", "links", what, there, remedy))
+            groups = frame.groupby(["source_dataset", "target_dataset"], sort=False, dropna=False)
+            for (source, target), part in groups:
+                rest = part.drop(columns=["source_dataset", "target_dataset"])
+                for name in (source, target):
+                    self.data[str(name)]
+                self.table(rest, str(source), str(target), kind)
+            return
+        ends = next((pair for pair in _ENDS if set(pair) <= set(frame.columns)), None)
+        if ends is not None:
+            source, target = self._only_two(f"a table with columns {ends[0]} and {ends[1]}")
+            self.table(frame, source, target, kind)
+            return
+        column_of = {
+            name: column
+            for name in names
+            if (column := next(iter(_named_ids_of_links(name, frame)), None)) is not None
+        }
+        if len(column_of) == 2:
+            source, target = column_of
+            renamed = frame.rename(columns=dict(zip(column_of.values(), _ENDS[1], strict=True)))
+            self.table(renamed, source, target, kind)
+            return
+        guessed = self._by_content(frame)
+        if guessed is None:
+            what = "no two columns hold ids of the datasets"
+            there = ", ".join(map(str, frame.columns[:10]))
+            remedy = (
+                f"Name two columns after the datasets ({names[0]}, {names[-1]}), or write "
+                f"links={{({names[0]!r}, {names[-1]!r}): pairs}}."
+            )
+            raise DataError(Problem("columns", "links", what, there, remedy))
+        (source, first), (target, second) = guessed
+        renamed = frame.rename(columns={first: "source", second: "target"})
+        self.table(renamed, source, target, kind)
+
+    def _by_content(self, frame: pd.DataFrame) -> list[tuple[str, str]] | None:
+        """Return the first two columns most of whose cells are ids, each with its dataset."""
+        found: list[tuple[str, str]] = []
+        for column in frame.columns:
+            if column in (*_NUMBERS, *_WORDS):
+                continue
+            cells = list(dict.fromkeys(frame[column].tolist()))[:1_000]
+            shares = {
+                name: float((self._rows(dataset, cells) >= 0).mean()) if cells else 0.0
+                for name, dataset in self.data.datasets.items()
+                if name not in [of for of, _ in found] or len(self.data.datasets) == 1
+            }
+            best = max(shares, key=lambda name: shares[name], default=None)
+            if best is not None and shares[best] > 0.5:
+                found.append((best, str(column)))
+        return found[:2] if len(found) >= 2 else None
+
+    def table(
+        self, frame: pd.DataFrame, source: str, target: str, kind: str, role: str = "guidance"
+    ) -> None:
+        """Take links of two datasets from a table with two columns of ids."""
+        where = f"links {source} - {target}"
+        frame = frame.reset_index(drop=True)
+        first, second = self._columns(where, frame, source, target)
+        i = self._known(where, self.data[source], frame[first], target)
+        j = self._known(where, self.data[target], frame[second], source)
+        good = (i >= 0) & (j >= 0)
+        if not good.all():
+            frame, i, j = frame[good].reset_index(drop=True), i[good], j[good]
+        numbers = {name: _numbers(where, frame, name) for name in _NUMBERS}
+        kinds = _texts(frame, "kind", kind)
+        roles = _texts(frame, "role", role)
+        rest = [c for c in frame.columns if c not in (first, second, *_NUMBERS, *_WORDS)]
+        if not len(frame):
+            self.found.append(Links(source, target, [], [], kind=kind, role=role))
+        for each, each_role in dict.fromkeys(zip(kinds, roles, strict=True)):
+            rows = np.flatnonzero((kinds == each) & (roles == each_role))
+            self.found.append(
+                Links(
+                    source,
+                    target,
+                    i[rows],
+                    j[rows],
+                    _some(numbers["weight"], rows),
+                    score=_some(numbers["score"], rows),
+                    kind=each,
+                    role=each_role,
+                    meta=frame[rest].iloc[rows] if rest else None,
+                )
+            )
+
+    def _columns(
+        self, where: str, frame: pd.DataFrame, source: str, target: str
+    ) -> tuple[str, str]:
+        for pair in _ENDS:
+            if set(pair) <= set(frame.columns):
+                return pair
+        found = [next(iter(_named_ids_of_links(name, frame)), None) for name in (source, target)]
+        if None not in found and found[0] != found[1]:
+            return str(found[0]), str(found[1])
+        others = [str(c) for c in frame.columns if c not in (*_NUMBERS, *_WORDS)]
+        if len(others) < 2:
+            what = "two columns of ids are needed"
+            there = ", ".join(map(str, frame.columns))
+            raise DataError(Problem("columns", where, what, there, "Name them source and target."))
+        return others[0], others[1]
+
+    def _known(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
+        keys = cells.tolist()
+        rows = self._rows(dataset, keys)
+        lost = np.flatnonzero(rows < 0)
+        if not len(lost):
+            return rows
+        if self.unknown == "drop":
+            some = listed([repr(keys[row]) for row in lost[:3]])
+            message = f"{where}: {count(len(lost), 'row')} left out; {dataset.name!r} lacks {some}."
+            warnings.warn(message, DataWarning, stacklevel=2)
+            return rows
+        swapped = self._rows(self.data[other], [keys[row] for row in lost]) >= 0
+        ids = dataset.ids.tolist() if len(dataset) <= 20_000 else []
+
+        def remedy(place: int, key: object) -> str:
+            if swapped[place] and other != dataset.name:
+                return f"Dataset {other!r} has it: are the two columns exchanged?"
+            near = difflib.get_close_matches(str(key), ids, n=1) if place < 20 else []
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            return f"{hint}Correct it, or leave such rows out with unknown='drop'."
+
+        raise DataError(
+            first_of(
+                Problem(
+                    "unknown-id",
+                    f"{where}, row {row + 1}",
+                    f"dataset {dataset.name!r} has no such id",
+                    str(keys[row]),
+                    remedy(place, keys[row]),
+                    row=int(row),
+                )
+                for place, row in enumerate(lost.tolist())
+            )
+        )
+
+    def _rows(self, dataset: Dataset, keys: Sequence[Any]) -> Ints:
+        """Return the row of each key; where none is known as it is, by its text."""
+        rows = dataset.find(keys)
+        if dataset.keys is not None or any(not isinstance(key, str) for key in keys):
+            lost = np.flatnonzero(rows < 0)
+            rows[lost] = dataset.find(texts_of_keys(keys[row] for row in lost.tolist()))
+        return rows
+
+
+def _is_columns(links: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a table: lists by names of columns."""
+    return all(isinstance(name, str) for name in links) and all(
+        isinstance(values, list | tuple | np.ndarray | pd.Series)
+        and not (len(values) and isinstance(values[0], tuple | list))
+        for values in links.values()
+    )
+
+
+def _named_ids_of_links(name: str, frame: pd.DataFrame) -> list[str]:
+    one = _singular(name)
+    wanted = (name, one, f"{one}_id", f"{name}_id", f"{one}id", f"{name}id")
+    folded = {str(column).casefold(): str(column) for column in frame.columns}
+    return [folded[word.casefold()] for word in wanted if word.casefold() in folded]
+
+
+def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
+    if name not in frame.columns or frame[name].isna().all():
+        return None
+    try:
+        found = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        what = f"the column {name} does not hold numbers"
+        raise DataError(Problem("not-numbers", where, what)) from None
+    return np.where(np.isnan(found), 1.0 if name == "weight" else 0.0, found)
+
+
+def _some(values: Floats | None, rows: Ints) -> Floats | None:
+    return None if values is None else values[rows]
+
+
+def _texts(frame: pd.DataFrame, name: str, default: str) -> Texts:
+    out = np.full(len(frame), default, dtype=object)
+    if name in frame.columns:
+        known = frame[name].notna().to_numpy()
+        out[known] = [str(cell) for cell in frame[name][known]]
+    return out
+
+
+def _item(item: object, data: HeteroData) -> tuple[str, object]:
+    """Return the dataset and the key of an item: (dataset, key), or a key that one of them has."""
+    if isinstance(item, tuple | list) and len(item) == 2 and item[0] in data.datasets:
+        return str(item[0]), item[1]
+    key = tuple(item) if isinstance(item, list) else item
+    there = [name for name, dataset in data.datasets.items() if dataset.find([key])[0] >= 0]
+    if len(there) == 1:
+        return there[0], key
+    what = "no dataset has such an id" if not there else f"{listed(there)} have this id"
+    remedy = "Name it as (dataset, id)." if there else "Correct the id, or leave it out."
+    raise DataError(Problem("unknown-id", "items", what, str(key), remedy))
+
+
+def _compared(data: HeteroData, given: Any, reading: _Links) -> Comparisons | None:
+    if given is None or isinstance(given, Comparisons):
+        return given
+    frame = as_frame("comparisons", given)
+    if frame is None:
+        rows = [[_item(item, data) for item in row] for row in given]
+    else:
+        rows = _items(frame, data)
+    bad = [row for row in rows if len(row) not in (3, 4)]
+    if bad:
+        what = "a comparison has 3 items (a nearer to b than to c) or 4"
+        raise DataError(Problem("bad-row", "comparisons", what, repr(bad[0])[:80]))
+    objects = [
+        [data.offsets[name].start + reading._rows(data[name], [key])[0] for name, key in row]
+        for row in rows
+    ]
+    if not objects:
+        return None
+    if len({len(row) for row in objects}) > 1:
+        objects = [row if len(row) == 4 else [row[0], row[1], row[0], row[2]] for row in objects]
+    weight = None if frame is None else _numbers("comparisons", frame, "weight")
+    return Comparisons(objects, weight)
+
+
+def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object]]]:
+    for form in _ITEMS:
+        for ending in ("_id", ""):
+            if all(f"{item}{ending}" in frame.columns for item in form):
+                cells = [frame[f"{item}{ending}"].tolist() for item in form]
+                of = [
+                    frame[f"{item}_dataset"].tolist() if f"{item}_dataset" in frame.columns else []
+                    for item in form
+                ]
+                return [
+                    [
+                        (data[str(of[at][row])].name, cells[at][row])
+                        if of[at]
+                        else _item(cells[at][row], data)
+                        for at in range(len(form))
+                    ]
+                    for row in range(len(frame))
+                ]
+    there = ", ".join(map(str, frame.columns))
+    what = "comparisons need columns anchor, near and far (or a, b, c and d)"
+    raise DataError(Problem("columns", "comparisons", what, there))
+
+
+def _joined(data: HeteroData) -> HeteroData:
+    """Carry out the best proposal for each two datasets, and say so."""
+    done: set[frozenset[str]] = set()
+    joined = data
+    for proposal in propose_joins(data):
+        ends = frozenset((proposal.join.source, proposal.join.target))
+        if proposal.score < _JOIN_SCORE or ends in done or proposal.join.kind == "tags":
+            continue
+        done.add(ends)
+        joined = proposal.join.carried_out(joined)
+        message = f"Joined: {proposal.title} (score {proposal.score:.2f})."
+        warnings.warn(message, DataWarning, stacklevel=4)
+    apart = [pair for pair in combinations(data.datasets, 2) if frozenset(pair) not in done]
+    if apart and not done:
+        what = "nothing seems to join these datasets: no ids, columns or places agree"
+        remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists what was found."
+        raise DataError(Problem("no-join", "links", what, "", remedy))
+    return joined
