@@ -15,7 +15,8 @@ from hetviz.features.columns.types import numbers
 from hetviz.io import gate, limits
 from hetviz.io.files import Files
 from hetviz.io.formats import npy
-from hetviz.io.formats.delimited import guess_id_column, read_table
+from hetviz.io.formats.delimited import read_table
+from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.piece import Choices, Piece, ReadTable, TableRead
 
 ROW = "row"
@@ -217,7 +218,9 @@ def matrices_joined(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> 
             continue
         table = tables[place]
         try:
-            joined = _joined(table, matrix, _choice(table, choices).id, said is not None)
+            by = _choice(table, choices).id
+            by = by if by is None or isinstance(by, str) else next(iter(by), None)
+            joined = _joined(table, matrix, by, said is not None)
         except DataError as error:
             tables[place] = replace(table, problems=(*table.problems, *error.problems))
             continue

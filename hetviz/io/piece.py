@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -32,8 +32,11 @@ class Choices:
     role : {"dataset", "links", "comparisons"}, optional
     name : str, optional
         What the dataset is called.
-    id, title : str, optional
-        Columns.
+    id : str or sequence of str, optional
+        The column of ids, or several that are the id together; none at all, that is an empty
+        sequence, for the numbers of the rows.
+    title : str, optional
+        The column that names the rows.
     exclude, labels : tuple of str
         Columns that are never features; columns that are labels.
     source, target : str, optional
@@ -60,7 +63,7 @@ class Choices:
     header: bool | None = None
     role: str | None = None
     name: str | None = None
-    id: str | None = None
+    id: str | Sequence[str] | None = None
     title: str | None = None
     exclude: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None

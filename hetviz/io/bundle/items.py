@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ from hetviz.io.files import Files
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
+from hetviz.io.infer.ids import with_ids
 from hetviz.io.infer.number_formats import unusable_cells
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,
-    id_column_of,
+    id_columns_of,
     named_title,
+    row_number_note,
     rows_with_ids,
 )
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
@@ -196,12 +199,13 @@ def read_dataset(
     hetviz.errors.DataError
         If nothing of the dataset can be used.
     """
+    declared = read is None
     if read is None:
         saved = entry.columns is not None
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         read = tables(entry.table, files.read(entry.table), choices)
     problems += read.problems
-    return _Reading(files, entry, labels, problems, read, piece, tables).result()
+    return _Reading(files, entry, labels, problems, read, piece, tables, declared).result()
 
 
 class _Reading:
@@ -216,11 +220,17 @@ class _Reading:
         read: TableRead,
         piece: Piece | None,
         tables: ReadTable,
+        declared: bool,
     ) -> None:
         self.files, self.entry, self.labels = files, entry, labels
         self.problems, self.read, self.tables = problems, read, tables
         self.piece = piece or Piece(entry.name, read.name)
-        self.id_column = id_column_of(read, entry.id)
+        self.id_from = id_columns_of(read, entry.id, declared)
+        if not self.id_from and entry.id is None:
+            problems.append(row_number_note(read))
+        rows = read.row or range(len(read.frame))
+        frame, self.id_column = with_ids(read.frame, rows, self.id_from)
+        self.read = read = replace(read, frame=frame)
         self.good = rows_with_ids(read, self.id_column, problems)
 
     def result(self) -> tuple[Dataset, DatasetInfo]:
@@ -343,4 +353,5 @@ class _Reading:
             self.entry.media_column,
             tuple(columns),
             source,
+            self.id_from,
         )

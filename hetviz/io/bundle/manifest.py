@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ class DatasetEntry:
     name: str
     table: str
     entity: str | None = None
-    id: str | None = None
+    id: str | Sequence[str] | None = None
     title: str | None = None
     text: tuple[str, ...] = ()
     media: str | None = None

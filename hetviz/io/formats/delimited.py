@@ -13,6 +13,7 @@ import pandas as pd
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
 from hetviz.io.infer import dialect, encodings, number_formats
+from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
@@ -136,8 +137,9 @@ def shaped(
     frame = pd.DataFrame(kept, columns=columns, dtype=str)
     told: list[Problem] = []
     if not choices.exact:
-        id_column = choices.id or guess_id_column(frame)
-        frame, told = number_formats.plain(name, frame, read.decimal, id_column)
+        frame, told = number_formats.plain(
+            name, frame, read.decimal, kept_as_written(choices, frame)
+        )
     return replace(
         read,
         frame=frame,
@@ -187,6 +189,14 @@ def _last_filled(cells: list[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
+def kept_as_written(choices: Choices, frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return the columns whose cells are ids, so that they stay as they are written."""
+    if choices.id is not None:
+        return (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
+    guessed = guess_id_column(frame)
+    return () if guessed is None else (guessed,)
+
+
 def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
     """Return names for columns, none empty and none twice; `notes` tells what was changed."""
     columns: dict[str, None] = {}
@@ -220,15 +230,3 @@ def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]
                 title = f"{plain} ({copies[plain] + 1})"
         columns[title] = None
     return list(columns)
-
-
-def guess_id_column(frame: pd.DataFrame) -> str | None:
-    """Return the column named id, else the first whose values all differ and none is empty."""
-    for name in frame.columns:
-        if name.lower() == "id":
-            return str(name)
-    for name in frame.columns:
-        values = frame[name]
-        if values.is_unique and values.str.strip().ne("").all() and len(values):
-            return str(name)
-    return None

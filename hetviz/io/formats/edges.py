@@ -10,7 +10,7 @@ import pandas as pd
 
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import numbers
-from hetviz.io.formats.delimited import guess_id_column
+from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.piece import Piece
 
 _ENDS = (

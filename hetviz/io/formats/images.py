@@ -18,7 +18,7 @@ from hetviz._types import Ints
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Files
-from hetviz.io.formats.delimited import guess_id_column
+from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.piece import Piece, TableRead
 
 SIDE = 96

@@ -12,7 +12,7 @@ import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
-from hetviz.io.formats.delimited import column_names, guess_id_column
+from hetviz.io.formats.delimited import column_names, kept_as_written
 from hetviz.io.infer import dialect, number_formats
 from hetviz.io.piece import Choices
 
@@ -83,7 +83,7 @@ def columns_as_text(
         notes += _lost(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=str)
     frame = pd.DataFrame(out)
-    frame, told = number_formats.plain(where, frame, decimal, choices.id or guess_id_column(frame))
+    frame, told = number_formats.plain(where, frame, decimal, kept_as_written(choices, frame))
     return frame, decimal, [*notes, *told]
 
 

@@ -15,8 +15,8 @@ from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.formats.delimited import guess_id_column
 from hetviz.io.formats.edges import graphs_joined
+from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.intake.drop import Drop, Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.piece import Choices, Piece, TableRead, has_matrix, table_of
@@ -71,8 +71,9 @@ def read_tables(
     -----
     A table with columns source_id and target_id holds links, and so does one of two or three
     columns of which two hold ids of the datasets; one with anchor_id, near_id and far_id (or a_id,
-    b_id, c_id) holds comparisons. Any other is a dataset: its ids are the column named id, else the
-    first whose values all differ.
+    b_id, c_id) holds comparisons. Any other is a dataset: its ids are the column named as ids are,
+    else the first of short texts that all differ, else the numbers of its rows; see
+    `hetviz.io.infer.ids.guess_id_column`.
     """
     reading = _Reading([name for name, _ in files], choices or {}, base)
     return reading.result(parse(files, choices or {}))
@@ -187,7 +188,7 @@ class _Reading:
             entry = DatasetEntry(
                 name,
                 read.name,
-                id=choice.id or piece.id_column,
+                id=piece.id_column if choice.id is None else choice.id,
                 title=choice.title or piece.title_column,
                 text=piece.text_columns,
                 exclude=choice.exclude,
@@ -205,8 +206,8 @@ class _Reading:
         if dataset.table is not None:
             self.labels += [Labels(name, column, dataset.table[column]) for column in coloured]
         words = (
-            f"Dataset {name!r}: {count(len(dataset), 'row')}, ids from column "
-            f"{info.id_column!r}, {count(info.n_features, 'feature')}"
+            f"Dataset {name!r}: {count(len(dataset), 'row')}, {info.id_words}, "
+            f"{count(info.n_features, 'feature')}"
         )
         words += f", named by {info.title_column}" if info.title_column else ""
         words += f", coloured by {', '.join(coloured)}." if coloured else "."

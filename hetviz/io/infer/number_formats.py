@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -47,7 +47,7 @@ _PATTERNS = {".": _pattern(rf",{_BLANKS}'’", "."), ",": _pattern(rf".{_BLANKS}
 
 
 def plain(
-    name: str, frame: pd.DataFrame, decimal: str, id_column: str | None = None
+    name: str, frame: pd.DataFrame, decimal: str, keep: Collection[str] = ()
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Write numbers with thousands, percent or currency signs as plain numbers.
 
@@ -58,8 +58,8 @@ def plain(
     frame : DataFrame
         Cells as text.
     decimal : {".", ","}
-    id_column : str, optional
-        Stays as it is, as does every column called id or ending in _id.
+    keep : collection of str
+        Columns of ids, which stay as they are, as does every column called id or ending in _id.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def plain(
     changed: dict[str, pd.Series] = {}
     for column in frame.columns:
         lower = str(column).strip().lower()
-        if column == id_column or lower == "id" or lower.endswith("_id"):
+        if column in keep or lower == "id" or lower.endswith("_id"):
             continue
         found = _column(frame[column].tolist(), decimal)
         if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import Column
 from hetviz.io import gate
-from hetviz.io.formats.delimited import guess_id_column
+from hetviz.io.infer.ids import candidate, guess_id_column, is_named_id
 from hetviz.io.piece import TableRead
 
 MAX_LABEL_CLASSES = 20
@@ -20,29 +20,52 @@ _TITLES = ("title", "name", "label")
 _TITLE_LENGTH = 60
 
 
-def id_column_of(read: TableRead, said: str | None) -> str:
-    """Return the column of ids: the one that was said, else the one that looks like it.
+def id_columns_of(
+    read: TableRead, said: str | Sequence[str] | None, declared: bool = False
+) -> tuple[str, ...]:
+    """Return the columns of ids: those that were said, else the one that looks like it.
+
+    Parameters
+    ----------
+    read : TableRead
+    said : str or sequence of str, optional
+    declared : bool
+        A column called id is one, whatever it holds: the format says so.
+
+    Returns
+    -------
+    tuple of str
+        None at all where the numbers of the rows are the ids.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is none.
+        If a column that was said does not exist.
     """
     columns = list(read.frame.columns)
     if said is not None:
-        if said in columns:
-            return said
+        names = (said,) if isinstance(said, str) else tuple(said)
         there = f"There are: {', '.join(columns[:20])}."
-        raise gate.refusal("unknown-column", read.name, "there is no such column", said, there)
+        for name in names:
+            if name not in columns:
+                what = "there is no such column"
+                raise gate.refusal("unknown-column", read.name, what, name, there)
+        return names
+    if declared and "id" in columns:
+        return ("id",)
     found = guess_id_column(read.frame)
-    if found is None:
-        raise gate.refusal(
-            "no-ids",
-            read.name,
-            "no column can serve as id: none has a different value in every row",
-            remedy="Add a column named id, with a different value in every row.",
-        )
-    return found
+    return () if found is None else (found,)
+
+
+def row_number_note(read: TableRead) -> Problem:
+    """Return what is told where the numbers of the rows are the ids."""
+    what = "row numbers are the ids, as no column names each row"
+    named = [name for name in map(str, read.frame.columns) if is_named_id(name)]
+    if named:
+        one = candidate(read.frame, [named[0]])
+        what = f"row numbers are the ids: {one.words}"
+    remedy = "To match a newer version of the file, choose a column of ids."
+    return Problem("row-numbers", read.name, what, "", remedy, "note")
 
 
 def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> Bools:

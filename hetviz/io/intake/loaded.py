@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetviz._text import listed
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 
@@ -40,6 +41,9 @@ class DatasetInfo:
     header : bool
     n_rows, n_features : int
     id_column : str
+        What the ids are called: their column, several joined by a plus, or ``"row number"``.
+    id_from : tuple of str
+        The columns that the ids came from; none where they are the numbers of the rows.
     title_column, media_column : str or None
     columns : tuple of ColumnInfo
     features : str
@@ -59,6 +63,15 @@ class DatasetInfo:
     media_column: str | None
     columns: tuple[ColumnInfo, ...]
     features: str
+    id_from: tuple[str, ...] = ()
+
+    @property
+    def id_words(self) -> str:
+        """What the ids are, for people."""
+        if not self.id_from:
+            return "row numbers are the ids"
+        several = "s" if len(self.id_from) > 1 else ""
+        return f"ids from column{several} {listed([repr(name) for name in self.id_from])}"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns.types import number
 from hetviz.io import gate
 from hetviz.io.bundle.statements import comparison_form, is_links
+from hetviz.io.infer.ids import BESIDE, guess_id_column, with_ids
 from hetviz.io.infer.number_formats import unusable_cell
 from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.piece import Choices, Piece, TableRead, table_of
@@ -68,7 +69,7 @@ def read_new_items(
     Notes
     -----
     The ids stand in the column that the user names, else `id_column`, else the one called id, else
-    the first whose values all differ and that is no column of the dataset. Without any, the items
+    one that looks like ids and is no column of the dataset. Without any, the items
     are called new 1, new 2 and so on.
     """
     said = choices or {}
@@ -86,7 +87,8 @@ def read_new_items(
     read = table_of(piece)
     problems += read.problems
     choice = next((said[name] for name, _ in files if name in said), Choices())
-    return _items(piece, read, dataset, choice.id or piece.id_column, id_column, problems)
+    named = piece.id_column if choice.id is None else choice.id
+    return _items(piece, read, dataset, named, id_column, problems)
 
 
 def _holds_items(piece: Piece) -> bool:
@@ -100,7 +102,7 @@ def _items(
     piece: Piece,
     read: TableRead,
     dataset: Dataset,
-    named: str | None,
+    named: str | Sequence[str] | None,
     known: str | None,
     problems: list[Problem],
 ) -> NewItems:
@@ -108,10 +110,19 @@ def _items(
     if frame.empty:
         what = "there are no rows below the names of the columns"
         raise gate.refusal("no-rows", read.name, what, remedy="Give at least one item.")
-    if named is not None and named not in frame.columns:
-        there = f"There are: {', '.join(frame.columns[:20])}."
-        raise gate.refusal("unknown-column", read.name, "there is no such column", named, there)
-    column = named or _id_column(frame, dataset, known)
+    said = (named,) if isinstance(named, str) else tuple(named or ())
+    for name in said:
+        if name not in frame.columns:
+            there = f"There are: {', '.join(frame.columns[:20])}."
+            raise gate.refusal("unknown-column", read.name, "there is no such column", name, there)
+    together = tuple((known or "").split(BESIDE))
+    if not said and len(together) > 1 and set(together) <= set(frame.columns):
+        said = together
+    column: str | None
+    if len(said) > 1:
+        frame, column = with_ids(frame, read.row, said)
+    else:
+        column = said[0] if said else _id_column(frame, dataset, known)
     if column is None:
         what = "no column of ids was found, so the items are called new 1, new 2 and so on"
         problems.append(Problem("no-ids", read.name, what, severity="note"))
@@ -152,11 +163,7 @@ def _id_column(frame: pd.DataFrame, dataset: Dataset, known: str | None) -> str 
     for name in frame.columns:
         if name.lower() == "id" and name not in own:
             return str(name)
-    for name in frame.columns:
-        values = frame[name]
-        if name not in own and values.is_unique and values.str.strip().ne("").all():
-            return str(name)
-    return None
+    return guess_id_column(frame[[name for name in frame.columns if name not in own]])
 
 
 def _invented(dataset: Dataset, n: int) -> list[str]:

@@ -179,13 +179,13 @@ def _entry(
     text = (old.recipe or {}).get("text", ())
     title = old.title_column
     left_out = [one["column"] for one in recipe["left_out"] if one["why"] == "left out"]
-    id_column = info.id_column if info is not None and info.id_column in columns else None
+    id_from = None if info is None or not set(info.id_from) <= set(columns) else info.id_from
     known = [] if old.table is None else list(old.table.columns)
     return DatasetEntry(
         old.name,
         read.name,
         entity=old.entity,
-        id=id_column,
+        id=id_from,
         title=title if title in columns else None,
         text=tuple(column for column in text if column in columns),
         features=_features_wanted(old, recipe),

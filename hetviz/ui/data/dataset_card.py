@@ -35,7 +35,7 @@ def card(state: State, name: str) -> None:
             st.space("stretch")
             _actions(data, name, place)
         if info is not None:
-            facts = [f"features: {upload.feature_words(info)}", f"ids from column {info.id_column}"]
+            facts = [f"features: {upload.feature_words(info)}", info.id_words]
             if info.title_column:
                 facts.append(f"named by {info.title_column}")
             theme.quiet("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")

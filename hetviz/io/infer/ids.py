@@ -1,0 +1,248 @@
+"""Which column of a table, if any, holds the ids of its rows; else the numbers of the rows do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from hetviz._text import count
+from hetviz.features.columns.types import MISSING
+
+ROW_NUMBER = "row number"
+"""What the ids of a table without a column of ids are called."""
+
+TOGETHER = " · "
+"""What stands between the cells of several columns that are the id together."""
+
+BESIDE = " + "
+"""What stands between the names of such columns."""
+
+_PARTS = re.compile(r"[^\W\d_]+|\d+|#")
+_CAMEL = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])")
+_ID_WORDS = frozenset(
+    {"id", "ids", "key", "code", "codes", "nr", "uid", "uuid", "guid", "index", "idx", "pk", "sku",
+     "isbn", "issn", "ean", "gtin", "doi", "identifier", "accession", "barcode", "rownames",
+     "kennung", "kennziffer", "kennzahl", "schlüssel", "schluessel", "nummer", "clé", "cle",
+     "clave", "código", "codigo", "codice", "chiave", "unnamed", "#"}
+)  # fmt: skip
+# Words that mean a count as often as a number given to something: only with another word beside
+# them, as in "Order No.", do they name an id.
+_NUMBER_WORDS = frozenset({"no", "num", "number", "numéro", "numero", "número"})
+_COUNTED = frozenset({"of", "total", "count", "mean", "avg", "average", "n", "sum", "anzahl"})
+# Words of what is measured, which a column is of even where no two of its cells are alike.
+_MEASURED = frozenset(
+    {"year", "jahr", "année", "annee", "age", "alter", "time", "zeit", "date", "datum", "day",
+     "tag", "month", "monat", "hour", "minute", "second", "week", "price", "preis", "cost",
+     "kosten", "income", "value", "wert", "amount", "betrag", "size"}
+)  # fmt: skip
+_NUMBER = re.compile(r"[+-]?[\d.,'’\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?[ \u00a0]?[%€$£]?")
+_FRACTION = re.compile(r"[.,]\d")
+_DATE = re.compile(
+    r"\d{4}-\d{1,2}(-\d{1,2})?([ T]\d{1,2}:\d{2}.*)?"
+    r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|\d{1,2}:\d{2}.*"
+)
+_SHARE = 0.5
+_LONGEST_MEAN = 60
+_MOST_WORDS = 8
+
+
+@dataclass(frozen=True)
+class IdCandidate:
+    """How well some columns together could be the id of the rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    n_distinct : int
+        How many rows differ in them, those counted once that are the same.
+    n_empty : int
+        Rows in which one of them is empty.
+    n_rows : int
+    """
+
+    columns: tuple[str, ...]
+    n_distinct: int
+    n_empty: int
+    n_rows: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether every row has one, and no two the same."""
+        return self.n_rows > 0 and self.n_distinct == self.n_rows and not self.n_empty
+
+    @property
+    def words(self) -> str:
+        """The account of it, for people."""
+        name = BESIDE.join(self.columns)
+        if self.fits:
+            return f"{name}: different in all {count(self.n_rows, 'row')}"
+        empty = f", {self.n_empty:,} empty" if self.n_empty else ""
+        return f"{name}: {self.n_distinct:,} different in {count(self.n_rows, 'row')}{empty}"
+
+
+def candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
+    """Return how well columns of a table of text could be the id of its rows together."""
+    cells = ids_of(frame, columns)
+    empty = np.zeros(len(frame), dtype=bool)
+    for name in columns:
+        empty |= frame[name].str.strip().eq("").to_numpy(dtype=bool)
+    return IdCandidate(
+        tuple(map(str, columns)), int(cells[~empty].nunique()), int(empty.sum()), len(frame)
+    )
+
+
+def candidates(frame: pd.DataFrame) -> list[IdCandidate]:
+    """Return each column that is not of fractions as an id, those that fit best first.
+
+    Columns that only together differ in every row stand behind, where two or three columns that
+    are named as ids do.
+
+    Notes
+    -----
+    O(n) for each column, and for at most 20 of their pairs and triples.
+    """
+    singles = [candidate(frame, [name]) for name in frame.columns if not _fractions(frame[name])]
+    named = [one.columns[0] for one in singles if is_named_id(one.columns[0]) and not one.fits]
+    together: list[IdCandidate] = []
+    if not any(one.fits and is_named_id(one.columns[0]) for one in singles):
+        sets = [(a, b) for at, a in enumerate(named) for b in named[at + 1 :]][:20]
+        others = [one.columns[0] for one in singles if one.columns[0] not in named]
+        sets += [(a, b) for a in named[:3] for b in others[:4]]
+        together = [one for pair in sets if (one := candidate(frame, pair)).fits]
+    fits = [one for one in singles if one.fits]
+    rest = sorted(
+        (one for one in singles if not one.fits), key=lambda one: (-one.n_distinct, one.n_empty)
+    )
+    guessed = guess_id_column(frame)
+    fits.sort(key=lambda one: one.columns[0] != guessed)
+    return [*fits, *together, *rest]
+
+
+def ids_of(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """Return the ids that columns of a table of text give together, one for each row."""
+    found = frame[columns[0]]
+    for name in columns[1:]:
+        found = found + TOGETHER + frame[name]
+    return found
+
+
+def with_ids(
+    frame: pd.DataFrame, row: Sequence[int], columns: Sequence[str]
+) -> tuple[pd.DataFrame, str]:
+    """Return a table with one column of ids, and its name.
+
+    Parameters
+    ----------
+    frame : DataFrame of n rows
+        Cells as text.
+    row : sequence of n int
+        The row of the file, from 0, that each came from.
+    columns : sequence of str
+        What the ids are; nothing for the numbers of the rows. One column is used as it is, several
+        stay what they are beside the new one.
+    """
+    if len(columns) == 1:
+        return frame, str(columns[0])
+    name = BESIDE.join(columns) if columns else ROW_NUMBER
+    while name in frame.columns:
+        name += " (id)"
+    ids = ids_of(frame, columns) if columns else pd.Series([str(at + 1) for at in row], dtype=str)
+    ids.index = frame.index
+    return pd.concat([pd.DataFrame({name: ids}), frame], axis=1), name
+
+
+def is_named_id(name: str) -> bool:
+    """Whether a column is named as one of ids: id, playerID, Order No., Mst-Nr., key."""
+    words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
+    if not words or _COUNTED & set(words):
+        return False
+    if words[-1] in _ID_WORDS or words[0] in ("id", "rownames", "unnamed"):
+        return True
+    lower = str(name).strip().lower()
+    if lower.endswith(("_id", ".id", "schlüssel", "nummer")) or lower in ("row.names", "row names"):
+        return True
+    return words[-1] in _NUMBER_WORDS and (len(words) > 1 or lower in ("no.", "num."))
+
+
+def guess_id_column(frame: pd.DataFrame) -> str | None:
+    """Return the column of ids: one named so, else the first of short texts; None without any.
+
+    Notes
+    -----
+    Each cell of it is filled and no two are alike. Fractions, dates and times are never ids, and
+    whole numbers only in a column that is named as ids are: a measurement whose values happen to
+    differ must not be lost to the features.
+    """
+    if not len(frame) or not frame.shape[1]:
+        return next((str(name) for name in frame.columns if str(name).lower() == "id"), None)
+    names = list(map(str, frame.columns))
+    exact = [name for name in names if name.strip().lower() == "id"]
+    named = [name for name in names if name not in exact and is_named_id(name)]
+    for name in [*exact, *named]:
+        if _differs(frame[name]) and not _fractions(frame[name]):
+            return name
+    if names[0] in ("row", "column_1") and _counts_up(frame[names[0]]):
+        return names[0]
+    for name in names:
+        if name in exact or name in named or is_measured(name):
+            continue
+        if _is_text(frame[name]) and _differs(frame[name]):
+            return name
+    return None
+
+
+def is_measured(name: str) -> bool:
+    """Whether a column is named as a measurement or a time."""
+    words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
+    return bool(_MEASURED & set(words))
+
+
+def _differs(cells: pd.Series) -> bool:
+    return bool(cells.is_unique and cells.str.strip().ne("").all())
+
+
+def _fractions(cells: pd.Series) -> bool:
+    """Whether a column holds numbers with decimals, dates or times, so no ids."""
+    some = _some(cells)
+    if not some:
+        return False
+    dates = sum(bool(_DATE.fullmatch(cell)) for cell in some)
+    numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in some)
+    broken = sum(bool(_FRACTION.search(cell)) for cell in some if _NUMBER.fullmatch(cell))
+    return dates > _SHARE * len(some) or (numbers > _SHARE * len(some) and broken > 0)
+
+
+def _is_text(cells: pd.Series) -> bool:
+    """Whether a column holds short texts, or numbers that can only be codes."""
+    some = _some(cells)
+    if not some or any(cell.lower() in MISSING - {"na", "nan"} for cell in some):
+        return False
+    if not (all(cell.isdigit() for cell in some) and any(map(_is_code, some))):
+        plain = sum(bool(_DATE.fullmatch(cell) or _NUMBER.fullmatch(cell)) for cell in some)
+        if plain > _SHARE * len(some):
+            return False
+    short = sum(map(len, some)) <= _LONGEST_MEAN * len(some)
+    return short and sum(len(cell.split()) for cell in some) <= _MOST_WORDS * len(some)
+
+
+def _is_code(cell: str) -> bool:
+    """Whether digits are a code: a number does not begin with a zero."""
+    return len(cell) > 1 and cell[0] == "0" and cell.isdigit()
+
+
+def _counts_up(cells: pd.Series) -> bool:
+    found = cells.tolist()
+    first = found[0].strip()
+    if first not in ("0", "1"):
+        return False
+    return all(cell.strip() == str(at + int(first)) for at, cell in enumerate(found))
+
+
+def _some(cells: pd.Series) -> list[str]:
+    """Return filled cells from all over a column, 500 at most."""
+    step = max(1, len(cells) // 500)
+    return [cell for text in cells.iloc[::step].tolist() if (cell := text.strip())]
