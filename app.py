@@ -1,5 +1,5 @@
 import streamlit as st
 
-from hetviz.ui import ROUTER, lifespan, routes
+from hetviz.ui import ROUTER, lifespan, middleware, routes
 
-app = st.App(ROUTER, routes=routes(), lifespan=lifespan)
+app = st.App(ROUTER, routes=routes(), lifespan=lifespan, middleware=middleware())

@@ -35,6 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "workspace",
         "plots",
         "exports",
+        "serve",
         "hetviz",
         "ui",
         "pages app cli",

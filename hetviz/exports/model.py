@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,19 @@ from hetviz.runs.embed.run import versions
 
 FORMAT = 1
 _GRAPH = "model.json"
+# What a damaged file makes of reading it. NumPy reads the head of an array as Python source.
+_UNREADABLE = (
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    tokenize.TokenError,
+)
 
 
 def save_model(model: BaseEmbedder, path: str | Path) -> Path:
@@ -121,7 +135,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
         for field, value in dict(document["fields"]).items():
             check_field(field)
             setattr(model, field, reader.value(value))
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise damaged(f"it cannot be read ({type(error).__name__})") from error
     if not hasattr(model, "embedding_"):
         raise damaged("it is not fitted")

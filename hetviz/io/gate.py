@@ -106,7 +106,7 @@ def check_size(where: str, size: int, limit: int = limits.MAX_FILE_BYTES) -> Non
         raise refusal(
             "too-large",
             where,
-            f"{size / limits.MB:,.0f} limits.MB; {limit / limits.MB:,.0f} limits.MB are allowed",
+            f"{size / limits.MB:,.0f} MB; {limit / limits.MB:,.0f} MB are allowed",
             remedy="Give fewer rows or columns.",
         )
 

@@ -11,7 +11,6 @@ from hetviz.jobs import InlineRunner
 from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.workspace import SESSIONS, Workspace
-from hetviz.workspace.store.sessions import new_id
 
 Visit = Callable[..., AppTest]
 
@@ -23,7 +22,8 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=60)
-        app.query_params["s"] = sid or new_id()
+        if sid is not None:
+            app.query_params["s"] = sid
         app.run()
         if page != "start":
             go(app, page)

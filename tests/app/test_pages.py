@@ -71,6 +71,7 @@ def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
 
 def test_any_session_id_will_do_for_the_map(visit: Visit) -> None:
     sid = "__--__" + new_id()[6:]
+    SESSIONS.get(sid)
     assert map_of(visit("map", sid))["session"] == sid
 
 

@@ -86,26 +86,34 @@ def serve(
     timeout: float = 60,
     env: Mapping[str, str] | None = None,
     port: int | None = None,
+    base: str = "",
+    hosts: str = "",
 ) -> Iterator[Server]:
     """Run a Streamlit script until the block ends; no process of it may be left then.
 
-    A test may kill the server before.
+    A test may kill the server before. With `base` it is served below that path, with `hosts` under
+    these names besides 127.0.0.1, as ``hetviz serve`` would do.
     """
     port = port or free_port()
+    names = ["127.0.0.1", *hosts.split()]
+    env = {**(env or {}), "HETVIZ_BASE_PATH": base, "HETVIZ_HOSTS": ",".join(names)}
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
+    command += [f"--server.baseUrlPath={base}"] * bool(base)
+    command += [f"--server.allowedHosts={name}" for name in names]
     with log.open("w", encoding="utf-8") as output:
         # A session of its own, so that what it leaves behind can be found.
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, **env},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    server = Server(f"http://127.0.0.1:{port}", process.pid, log)
+    below = f"/{base}" if base else ""
+    server = Server(f"http://127.0.0.1:{port}{below}", process.pid, log)
     try:
         if not wait_until(lambda: process.poll() is not None or healthy(server.url), timeout):
             raise TimeoutError(f"no answer from {server.url} in {timeout:g} s:\n{log.read_text()}")

@@ -140,7 +140,8 @@ def test_an_address_typed_without_a_project_is_of_the_last_one(page: Page) -> No
     page.get_by_role("button", name="Leave out that “closed” and “open” are apart").click()
     expect(page.get_by_role("heading", name="4,129 links")).to_be_visible()
     settled(page)
-    page.wait_for_function("document.cookie.includes('hetviz-last=')")
+    page.wait_for_function("localStorage.getItem('hetviz-projects')?.includes('id')")
+    assert {one["name"] for one in page.context.cookies()} <= {"_streamlit_xsrf"}
     page.goto("/guidance")
     expect(page.get_by_role("heading", name="4,129 links")).to_be_visible()
     settled(page)

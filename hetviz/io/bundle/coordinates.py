@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +16,10 @@ from hetviz.io.formats.delimited import read_table
 from hetviz.io.infer import cells
 from hetviz.io.piece import ReadTable
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_SIGNS = frozenset("=+-@−")
+_PASSED_OVER = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
+_LOOKED_AT = 200
 
 
 def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
@@ -48,8 +52,14 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
 
 
 def escaped(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula."""
-    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+    """Return text that no spreadsheet takes for a formula.
+
+    Programs pass over space, line ends and signs without a width before a formula, and some read
+    the full-width forms of its first sign.
+    """
+    start = unicodedata.normalize("NFKC", text[:_LOOKED_AT])
+    seen = start.lstrip(_PASSED_OVER)
+    return "'" + text if start.startswith(_FORMULA_STARTS) or seen[:1] in _SIGNS else text
 
 
 def read_coordinates(

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 from hetviz.errors import DataError
 from hetviz.io import gate, limits
+
+# A text of one or several lines, or a comment; what has no end goes on to the end of the file.
+_TEXTS = re.compile(
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
+    r'|"(?:[^"\\\n]++|\\.)*+"?|\'[^\'\n]*+\'?|\#[^\n]*+',
+    re.DOTALL,
+)
+_BETWEEN = re.compile(r"[=,\n{}\[\]]")
+_BRACKETS = re.compile(r"[\[\]{}]")
 
 
 def loads(name: str, content: bytes) -> dict[str, Any]:
@@ -21,11 +32,27 @@ def loads(name: str, content: bytes) -> dict[str, Any]:
     """
     gate.check_size(name, len(content), limits.MAX_MANIFEST_BYTES)
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        _check_depth(name, text)
+        return tomllib.loads(text)
     except UnicodeError:
         raise gate.refusal("bad-toml", name, "the file is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise gate.refusal("bad-toml", name, f"this is not valid TOML: {error}") from None
+
+
+def _check_depth(name: str, text: str) -> None:
+    """Refuse keys of many parts and deep nesting, which take memory by the square of their length.
+
+    In one pass that only tells texts and comments from the rest.
+    """
+    bare = _TEXTS.sub('""', text)
+    parts = max((part.count(".") for part in _BETWEEN.split(bare)), default=0)
+    depth = max(accumulate(1 if b in "[{" else -1 for b in _BRACKETS.findall(bare)), default=0)
+    deepest = max(parts, depth)
+    if deepest > limits.MAX_MANIFEST_DEPTH:
+        what = f"its keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
+        raise gate.refusal("too-deep", name, what)
 
 
 def dumps(document: Mapping[str, object]) -> str:

@@ -16,8 +16,6 @@ from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
 from hetviz.workspace.store.sessions import is_id, new_id
 
 _KEEP = 24
-# Written by recent.js, in the browser.
-_COOKIE = "hetviz-last"
 
 T = TypeVar("T")
 
@@ -26,11 +24,17 @@ def session_id(takes_up: bool = False) -> str:
     """Return this visitor's session id and write it into the address.
 
     An address without one is of a new project, or with `takes_up` of the one that this browser had
-    last.
+    last, if it says so: see `take_up`. Only a project that is there is opened by its address. An id
+    that somebody else made up, and may know, never becomes the key to a project.
     """
-    given = st.query_params.get("s")
-    kept = st.session_state.get("sid") or (_last() if takes_up else None)
-    sid = str(given if is_id(given) else kept if is_id(kept) else new_id())
+    given, kept = st.query_params.get("s"), st.session_state.get("sid")
+    if isinstance(given, str) and (given == kept or SESSIONS.exists(given)):
+        sid = given
+    elif isinstance(kept, str):
+        sid = kept
+    else:
+        sid = new_id()
+        st.session_state["asks-last"] = takes_up and given is None
     # Links of the navigation drop it, so it is written back on every run.
     if given != sid:
         st.query_params["s"] = sid
@@ -38,10 +42,10 @@ def session_id(takes_up: bool = False) -> str:
     return sid
 
 
-def _last() -> str | None:
-    """Return the project that this browser had last, if it is still there."""
-    last = st.context.cookies.get(_COOKIE)
-    return None if last is None or SESSIONS.find(last) is None else last
+def take_up(last: object) -> None:
+    """Go on with the project that the browser says it had last, if it is still there."""
+    if st.session_state.pop("asks-last", False) and is_id(last) and SESSIONS.exists(str(last)):
+        move_to(str(last))
 
 
 def workspace() -> Workspace:

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Thread
 
+from streamlit import net_util
+
 from hetviz.errors import HetvizError
 from hetviz.io.bundle.samples import samples
 from hetviz.jobs import ProcessRunner
@@ -27,12 +29,22 @@ _LATER_S = 15.0
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
     be_frugal()
+    ask_nobody()
     Thread(target=_warm, name="warm-up", daemon=True).start()
     resting = asyncio.create_task(keep_resting())
     yield
     resting.cancel()
     if isinstance(background.RUNNER, ProcessRunner):
         background.RUNNER.close()
+
+
+def ask_nobody() -> None:
+    """Keep Streamlit from asking a server of Amazon for our address.
+
+    It does so for each request from another site, to tell whether that is ourselves. There is no
+    setting for it.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def _warm() -> None:

@@ -105,6 +105,14 @@ class Sessions:
             self._slots[id] = slot
         return id
 
+    def exists(self, id: str) -> bool:
+        """Whether a session is open or was saved, even if it cannot be read now."""
+        if not is_id(id):
+            return False
+        with self._lock:
+            known = id in self._slots
+        return known or (self._root() / id / JOURNAL).exists()
+
     def find(self, id: str) -> Workspace | None:
         """Return the workspace of a session that is open or was saved, or None."""
         if not is_id(id):

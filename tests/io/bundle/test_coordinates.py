@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.io.bundle.coordinates import rows_csv
+from hetviz.io.bundle.coordinates import escaped, rows_csv
 
 
 def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
@@ -15,3 +16,19 @@ def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
         'x,\'+2,"a ""b"", c"',
         "y,u,u",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("=1", "+1", "-1", "@x", "−1", "＝1+1", "＋1", "－1", "＠x"),
+        *("\t=1", "\r=1", "\n=1+1", "  =1", "\u200b=1", "\ufeff+1", " \n＝1", "\0=1"),
+    ],
+)
+def test_what_a_spreadsheet_would_run_is_disarmed(text: str) -> None:
+    assert escaped(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["", "a=1", "x", " plain", "7", "é", "a\n=1", "(1)"])
+def test_other_text_stays(text: str) -> None:
+    assert escaped(text) == text

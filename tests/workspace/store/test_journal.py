@@ -173,11 +173,20 @@ def test_one_that_another_wrote_meanwhile_is_not_continued(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("head", [b'{"format": 2}\n', b"[]\n", b"\x00\x00\n", b"\n"])
-def test_another_form_is_refused_and_kept(path: Path, head: bytes) -> None:
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        (b'{"format": 2}\n', "another version"),
+        (b'{"format": "x"}\n', "damaged"),
+        (b"[]\n", "damaged"),
+        (b"\x00\x00\n", "damaged"),
+        (b"\n", "damaged"),
+    ],
+)
+def test_another_form_is_refused_and_kept(path: Path, head: bytes, why: str) -> None:
     path.parent.mkdir()
     path.write_bytes(head + b'{"op": "a"}\n')
-    with pytest.raises(HetvizError, match="another version"):
+    with pytest.raises(HetvizError, match=why):
         Journal(path)
     assert path.read_bytes() == head + b'{"op": "a"}\n'
 

@@ -1,12 +1,13 @@
 """The visitor's own list of projects: the browser keeps it, the server never learns of it.
 
-Only the project open last is named to the server, in a cookie: for an address such as /map that was
-typed without one. Whoever knows a project's address can open it, so the server must not be able to
-list them.
+Only where an address such as /map was typed without a project, the browser names the one that was
+open last, once, to the page that asks for it. Whoever knows a project's address can open it, so the
+server must not be able to list them; and a cookie would be sent to every port of the host.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -52,8 +53,14 @@ def _mount(key: str, shown: bool) -> None:
             # A sample that was only looked at is no project.
             "record": workspace.version > 1,
             "show": shown,
+            "asks": bool(st.session_state.get("asks-last")),
         },
+        on_last_change=partial(_take_up, key),
     )
+
+
+def _take_up(key: str) -> None:
+    session.take_up(st.session_state[key].last)
 
 
 def _new() -> None:

@@ -1,6 +1,5 @@
 // The visitor's projects, kept by this browser alone (localStorage) and never sent anywhere.
 const STORE = "hetviz-projects";
-const LAST = "hetviz-last";
 const MOST = 40;
 const ID = /^[A-Za-z0-9_-]{22}$/;
 
@@ -26,9 +25,6 @@ function write(projects) {
 function remember(here) {
   const others = read().filter((one) => one.id !== here.id);
   write([{ id: here.id, title: here.title, seen: Date.now() }, ...others]);
-  // For an address typed without a project, such as /map: the server reads the id from this.
-  const secure = window.location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `${LAST}=${here.id}; Path=/; Max-Age=31536000; SameSite=Strict${secure}`;
 }
 
 function day(seen) {
@@ -75,8 +71,17 @@ function entry(one, here, redraw) {
   return line;
 }
 
-export default function ({ data, parentElement }) {
-  if (data.record && ID.test(data.id)) remember(data);
+// The address named no project, as with /map typed by hand: the page gets the one open last.
+function named(here, tell) {
+  const last = read()[0];
+  if (!last || last.id === here.id) return false;
+  tell("last", last.id);
+  return true;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const moves = data.asks && named(data, setTriggerValue);
+  if (!moves && data.record && ID.test(data.id)) remember(data);
   const list = parentElement.querySelector(".hv-projects");
   const empty = parentElement.querySelector(".hv-none");
   const draw = () => {

@@ -1,0 +1,201 @@
+"""What stands before every request: who is asked, from where, and what goes along with the answer.
+
+The app is open to whoever reaches it, so a page of another site must not reach it through a
+visitor's browser. A request is refused whose Host is none of ours (a name that somebody made point
+here) or whose Origin is another site.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterable
+from importlib import resources
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hetviz.serve.config import Settings
+
+log = logging.getLogger("hetviz.access")
+
+OWN = ("/hv/", "/healthz", "/metrics")
+"""Where the addresses begin that are ours and not Streamlit's."""
+# Of Streamlit, and not needed by a page: figures on the process, control by programs.
+CLOSED = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
+# The id of a project opens it, so no log may hold it; nor does one hold a query.
+_KEY = re.compile(r"(?<=/)[A-Za-z0-9_-]{22}(?=/|\Z)")
+_INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+_LONGEST_PATH = 200
+
+
+class Counted(Protocol):
+    """What counts requests."""
+
+    def request(self, kind: str, status: int, seconds: float) -> None:
+        """Count one that was answered."""
+        ...
+
+
+class Guard:
+    """ASGI middleware.
+
+    Parameters
+    ----------
+    app : ASGI application
+    settings : Settings
+    figures : Counted, optional
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, figures: Counted | None = None) -> None:
+        self._app, self._settings, self._figures = app, settings, figures
+        self._headers = answer_headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or have it answered."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        began, headers = time.monotonic(), Headers(scope=scope)
+        id, status = self._request_id(headers), 0
+        path = self._own_path(scope["path"])
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                status = message["status"]
+                self._complete(MutableHeaders(scope=message), id)
+            elif message["type"] == "websocket.accept":
+                status = 101
+            elif message["type"] == "websocket.close" and not status:
+                status = 403
+            await send(message)
+
+        try:
+            refused = self._refusal(headers, path)
+            if refused is None:
+                inner = {**scope, "path": path, "hetviz.request": id}
+                if path != scope["path"]:
+                    inner["raw_path"] = path.encode("utf-8", "surrogateescape")
+                await self._app(inner, receive, answer)
+            elif scope["type"] == "websocket":
+                await receive()
+                await answer({"type": "websocket.close", "code": 1008, "reason": refused[1]})
+            else:
+                await _plain(answer, *refused)
+        finally:
+            seconds = time.monotonic() - began
+            kind = "own" if path.startswith(OWN) else scope["type"]
+            method = scope.get("method", "WEBSOCKET")
+            _note(id, method, path, status, seconds)
+            if self._figures is not None:
+                self._figures.request(kind, status, seconds)
+
+    def _own_path(self, path: str) -> str:
+        """Return the path of our own addresses without the base path; Streamlit knows its own."""
+        base = self._settings.base
+        inner = path.removeprefix(base) if base and path.startswith(f"{base}/") else path
+        return inner if inner.startswith(OWN) else path
+
+    def _request_id(self, headers: Headers) -> str:
+        given = headers.get("x-request-id", "") if self._settings.trust_proxy else ""
+        return given if _REQUEST_ID.match(given) else secrets.token_hex(8)
+
+    def _refusal(self, headers: Headers, path: str) -> tuple[int, str] | None:
+        if not is_host_allowed(headers.get("host"), self._settings.hosts):
+            return 421, "This server does not answer to that name."
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != headers["host"]:
+            return 403, "Another site may not ask this server."
+        if path.removeprefix(self._settings.base).startswith(CLOSED):
+            return 404, "Not found."
+        return None
+
+    def _complete(self, headers: MutableHeaders, id: str) -> None:
+        for name, value in self._headers.items():
+            headers.setdefault(name, value)
+        headers["X-Request-ID"] = id
+
+
+def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:
+    """Whether a Host header names one of the allowed hosts, with any port."""
+    try:
+        parts = urlsplit(f"//{host or ''}")
+        name, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not name or parts.netloc != host or parts.username is not None:
+        return False
+    name = name.lower().rstrip(".")
+    return any(
+        name.endswith(one[1:]) if one.startswith("*.") else name == one
+        for one in (one.lower().rstrip(".") for one in allowed)
+    )
+
+
+def answer_headers() -> dict[str, str]:
+    """Return the headers of every answer that does not have its own."""
+    return {
+        "Content-Security-Policy": content_policy(),
+        "X-Content-Type-Options": "nosniff",
+        # An address holds the key to a project.
+        "Referrer-Policy": "no-referrer",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    }
+
+
+def content_policy() -> str:
+    """Return the Content-Security-Policy of the app's pages.
+
+    Streamlit writes its styles into the page while it runs, so these cannot have hashes. It loads
+    the scripts of components as blobs that it made itself, and its own page has one script inside,
+    which is let in by its hash. A blob or data address can hold nothing that came from outside
+    unless a script put it there.
+    """
+    rules = {
+        "default-src": "'none'",
+        "script-src": " ".join(["'self'", "blob:", *_inline_hashes()]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "media-src": "'self' blob:",
+        "manifest-src": "'self'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _inline_hashes() -> list[str]:
+    page = resources.files("streamlit").joinpath("static", "index.html").read_bytes()
+    return [
+        f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
+        for script in _INLINE.findall(page)
+    ]
+
+
+async def _plain(send: Send, status: int, text: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+def _note(id: str, method: str, path: str, status: int, seconds: float) -> None:
+    """Log a request, without the key of a project."""
+    shown = _KEY.sub("-", path)[:_LONGEST_PATH]
+    about = {"request": id, "method": method, "path": shown, "status": status}
+    log.info(json.dumps(shown), extra={"about": {**about, "ms": round(1000 * seconds, 1)}})

@@ -1,0 +1,180 @@
+"""The app as it is served: below a path behind a proxy, and against what comes from elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from hetviz.workspace.store.paths import new_id
+from tests.browser.harness import ARTIFACTS, ROOT, Open, Server, free_port, serve
+from tests.browser.test_app import settled, stage
+
+
+@contextlib.contextmanager
+def proxy(port: int, backend: int) -> Iterator[None]:
+    """Pass connections on as a reverse proxy does that keeps the Host header."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                line = self.rfile.readline(65_536)
+                if not line:
+                    return
+                head += line
+            if b"upgrade: websocket" not in head.lower():
+                head = re.sub(rb"(?i)connection: [^\r]*", b"Connection: close", head)
+            with socket.create_connection(("127.0.0.1", backend)) as inner:
+                inner.sendall(head)
+                back = threading.Thread(target=passed_on, args=(inner, self.connection))
+                back.start()
+                with contextlib.suppress(OSError):
+                    while data := self.rfile.read1(65_536):
+                        inner.sendall(data)
+                    inner.shutdown(socket.SHUT_WR)
+                back.join()
+
+    def passed_on(inner: socket.socket, outer: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := inner.recv(65_536):
+                outer.sendall(data)
+        # Whoever still reads from the other side hears the end.
+        with contextlib.suppress(OSError):
+            outer.shutdown(socket.SHUT_RDWR)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        allow_reuse_address = True
+
+    with Server(("127.0.0.1", port), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_the_whole_app_works_below_a_path_behind_a_proxy(open_page: Open) -> None:
+    port = free_port()
+    with serve(ROOT / "app.py", ARTIFACTS / "below.log", base="tools/hetviz") as server:
+        backend = urlsplit(server.url).port
+        assert backend is not None
+        with proxy(port, backend):
+            url = f"http://127.0.0.1:{port}"
+            page = open_page(url)
+            page.goto(f"{url}/tools/hetviz/map")
+            stage(page)
+            expect(page).to_have_url(re.compile(rf"{url}/tools/hetviz/map\?s="))
+            page.get_by_role("link", name="Guidance").click()
+            expect(page.get_by_role("heading", name=re.compile(r"links"))).to_be_visible()
+            settled(page)
+            # The list of projects leads to addresses below the path as well.
+            page.get_by_role("link", name="Start").click()
+            expect(page.get_by_text("Your own data")).to_be_visible()
+            settled(page)
+            assert page.url.startswith(f"{url}/tools/hetviz/")
+
+
+def asked(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
+    """Return status and body of a request with these headers."""
+    link = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=20)
+    with contextlib.closing(link):
+        link.request("GET", path, headers=headers)
+        answer = link.getresponse()
+        return answer.status, answer.read()
+
+
+def test_another_name_another_site_and_another_port_are_refused(server: Server) -> None:
+    own = urlsplit(server.url).netloc
+    pages = ("/", "/map", "/_stcore/health", "/_stcore/host-config", f"/hv/items/{new_id()}")
+    for path in pages:
+        assert asked(server, path, Host="evil.example")[0] == 421
+        for origin in ("https://evil.example", "http://127.0.0.1:1", "null"):
+            assert asked(server, path, Origin=origin)[0] == 403
+        assert asked(server, path, Origin=f"http://{own}")[0] in (200, 404)
+    stream = f"ws://{own}/_stcore/stream"
+    for origin, host in (("https://evil.example", own), ("http://evil.example", "evil.example")):
+        with pytest.raises(InvalidStatus) as refused:
+            connect(
+                stream,
+                origin=origin,  # type: ignore[arg-type]
+                subprotocols=["streamlit"],  # type: ignore[list-item]
+                additional_headers={"Host": host} if host != own else {},
+            )
+        # Two Host headers, as this library then sends, are no request at all.
+        assert refused.value.response.status_code in (400, 403)
+
+
+def test_streamlit_trusts_no_host_and_tells_nobody_its_figures(server: Server) -> None:
+    told = json.loads(asked(server, "/_stcore/host-config")[1])
+    assert told["allowedOrigins"] == [] and not told["enableCustomParentMessages"]
+    for path in ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"):
+        assert asked(server, path)[0] == 404
+
+
+def test_an_id_that_somebody_made_up_is_not_adopted(open_page: Open, server: Server) -> None:
+    page, guessed = open_page(server.url), new_id()
+    page.goto(f"/map?s={guessed}")
+    stage(page)
+    settled(page)
+    expect(page).not_to_have_url(re.compile(guessed))
+    assert asked(server, f"/hv/search/{guessed}?q=a")[0] == 404
+
+
+def test_no_page_of_another_site_can_frame_the_app_or_read_from_it(
+    browser: Browser, server: Server
+) -> None:
+    """A page of another origin, in the same browser, tries what it can."""
+    own = urlsplit(server.url).netloc
+    page: Page = browser.new_page()
+    try:
+        page.route(
+            "http://other.test/**",
+            lambda route: route.fulfill(body="<p>other</p>", content_type="text/html"),
+        )
+        page.goto("http://other.test/")
+        read = page.evaluate(
+            """async (url) => {
+                try { return (await fetch(url + '/_stcore/health')).status; }
+                catch (error) { return String(error); }
+            }""",
+            server.url,
+        )
+        assert "TypeError" in str(read)
+        page.set_content(f'<iframe src="{server.url}/map"></iframe>')
+        page.wait_for_timeout(1_500)
+        inner = [frame for frame in page.frames if frame != page.main_frame]
+        assert all(own not in frame.url for frame in inner)
+    finally:
+        page.close()
+
+
+def test_a_page_asks_no_other_place_and_breaks_no_rule_of_its_policy(
+    open_page: Open, server: Server
+) -> None:
+    page = open_page(server.url)
+    broken: list[str] = []
+    page.on(
+        "console",
+        lambda said: broken.append(said.text) if "Content Security" in said.text else None,
+    )
+    for name in ("", "data", "guidance", "map", "compare", "clusters", "predict", "export"):
+        page.goto(f"/{name}")
+        expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+        settled(page)
+        page.wait_for_timeout(500)
+    assert broken == []

@@ -1,0 +1,60 @@
+"""One request through an ASGI application, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import ASGIApp, Message
+
+
+@dataclass(frozen=True)
+class Heard:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def ask(
+    app: ASGIApp, path: str, headers: dict[str, str] | None = None, kind: str = "http"
+) -> Heard:
+    """Make a request; a web socket that is taken has status 101, a refused one 403."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if kind == "websocket":
+            return {"type": "websocket.connect"}
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    plain, _, query = path.partition("?")
+    scope: dict[str, Any] = {
+        "type": kind,
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http" if kind == "http" else "ws",
+        "path": plain,
+        "raw_path": plain.encode(),
+        "root_path": "",
+        "query_string": query.encode(),
+        "headers": [
+            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            for name, value in ({"Host": "localhost:8501"} | (headers or {})).items()
+        ],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8501),
+        "subprotocols": [],
+    }
+    if kind == "http":
+        scope["method"] = "GET"
+    asyncio.run(app(scope, receive, send))
+    start = sent[0]
+    if kind == "websocket":
+        status = {"websocket.accept": 101, "websocket.close": 403}[start["type"]]
+        return Heard(status, {}, b"")
+    body = b"".join(one.get("body", b"") for one in sent[1:])
+    answered = {name.decode().lower(): value.decode() for name, value in start["headers"]}
+    return Heard(start["status"], answered, body)

@@ -1,0 +1,115 @@
+"""The configuration of a server: what is taken, and that everything wrong is told at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.serve.config import Settings, as_environment, read
+
+OIDC = """
+auth = "oidc"
+address = "0.0.0.0"
+hosts = ["maps.lab.org", "*.inner.lab.org"]
+base_path = "tools/hetviz"
+[oidc]
+metadata_url = "https://id.lab.org/.well-known/openid-configuration"
+client_id = "hetviz"
+client_secret = "hush"
+redirect_uri = "https://maps.lab.org/tools/hetviz/oauth2callback"
+cookie_secret = "0123456789abcdef0123456789abcdef"
+[work]
+workers = 3
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "server.toml"
+    path.write_text(text)
+    return path
+
+
+def problems(folder: Path, text: str, **environment: str) -> str:
+    with pytest.raises(DataError) as caught:
+        read(written(folder, text), environment)
+    return "\n".join(map(str, caught.value.problems))
+
+
+def test_nothing_said_is_a_server_for_this_machine() -> None:
+    found = read(None, {})
+    assert found == Settings()
+    assert (found.auth, found.address, found.metrics) == ("none", "127.0.0.1", False)
+
+
+def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, OIDC)
+    found = read(path, {"HETVIZ_WORK_WORKERS": "5", "HETVIZ_HOSTS": "a.org, b.org", "PATH": "x"})
+    assert found.work.workers == 5
+    assert found.hosts == ("a.org", "b.org")
+    assert found.base == "/tools/hetviz"
+
+
+def test_settings_go_through_the_environment_unchanged(tmp_path: Path) -> None:
+    found = read(written(tmp_path, OIDC), {})
+    assert read(None, as_environment(found)) == found
+    assert read(None, as_environment(Settings(metrics=True))) == Settings(metrics=True)
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    told = problems(
+        tmp_path,
+        'autth = "none"\nport = 0\nlog = "xml"\nbase_path = "/a/../b"\nhosts = ["a b", "x:80"]\n'
+        'metrics = "yes"\noidc = 3\n[work]\nworkers = -1\nmemory = 3\n',
+        HETVIZ_QUOTA_PROJECT="3",
+        HETVIZ_QUOTA_MEGABYTES="many",
+    )
+    for words in (
+        "Did you mean 'auth'?",
+        "port must lie between 1 and 65,535",
+        "log must be one of text, json",
+        "base_path is no path",
+        "a b",
+        "x:80",
+        "metrics must be true or false",
+        "Write [oidc].",
+        "workers must lie",
+        "Did you mean 'memory_mb'?",
+        "Did you mean HETVIZ_QUOTA_PROJECTS?",
+        "megabytes must be a whole number",
+    ):
+        assert words in told
+
+
+def test_listening_to_others_needs_names_to_answer_to(tmp_path: Path) -> None:
+    assert "hosts has only names of this machine" in problems(tmp_path, 'address = "0.0.0.0"\n')
+    assert "hosts is empty" in problems(tmp_path, "hosts = []\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('cookie_secret = "short-and-seen"', "fewer than 32 characters"),
+        ('redirect_uri = "http://maps.lab.org/tools/hetviz/oauth2callback"', "begin with https"),
+        ('redirect_uri = "https://maps.lab.org/oauth2callback"', "end in /tools/hetviz/oauth2"),
+        ('client_id = ""', "client_id is needed"),
+    ],
+)
+def test_a_log_in_that_cannot_work_is_refused(tmp_path: Path, line: str, words: str) -> None:
+    key = line.split(" =", maxsplit=1)[0]
+    text = "\n".join(line if old.startswith(f"{key} =") else old for old in OIDC.splitlines())
+    told = problems(tmp_path, text)
+    assert words in told
+    assert "short-and-seen" not in told
+
+
+def test_secrets_are_in_no_printed_form(tmp_path: Path) -> None:
+    found = read(written(tmp_path, OIDC), {})
+    assert "hush" not in repr(found) and found.oidc.cookie_secret not in repr(found)
+
+
+def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
+    assert "not valid TOML" in problems(tmp_path, "port = = 3")
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path / "none.toml", {})

@@ -1,0 +1,139 @@
+"""What stands before every request: hosts, other sites, closed doors, headers, the log."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import re
+from importlib import resources
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from hetviz.serve.config import Settings
+from hetviz.serve.guard import Guard, content_policy, is_host_allowed
+from tests.serve.asgi import Heard, ask
+
+KEY = "AbCdEfGhIjKlMnOpQrStUv"
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the path that was asked for."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        return
+    headers = [(b"content-type", b"text/plain"), (b"x-frame-options", b"SAMEORIGIN")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
+def get(path: str = "/", kind: str = "http", settings: Settings | None = None, **h: str) -> Heard:
+    headers = {name.replace("_", "-"): value for name, value in h.items()}
+    return ask(Guard(app, settings or Settings()), path, headers, kind)
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize(
+    ("host", "taken"),
+    [
+        ("localhost:8501", True),
+        ("LOCALHOST.", True),
+        ("127.0.0.1", True),
+        ("[::1]:8501", True),
+        # A name of somebody else's that was made to lead here.
+        ("evil.example", False),
+        ("127.0.0.1.evil.example:8501", False),
+        ("localhost@evil.example", False),
+        ("localhost/x", False),
+        ("localhost:99999", False),
+        ("", False),
+    ],
+)
+def test_only_our_own_names_are_answered(kind: str, host: str, taken: bool) -> None:
+    assert get(kind=kind, Host=host).status == (
+        {"http": 200, "websocket": 101}[kind] if taken else {"http": 421, "websocket": 403}[kind]
+    )
+
+
+def test_names_below_a_name() -> None:
+    assert is_host_allowed("a.lab.org:80", ["*.lab.org"])
+    assert not is_host_allowed("lab.org", ["*.lab.org"])
+    assert not is_host_allowed("xlab.org", ["*.lab.org"])
+    assert not is_host_allowed(None, ["lab.org"])
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize(
+    ("origin", "taken"),
+    [
+        ("http://localhost:8501", True),
+        # A second origin, a second port of the same host, a page without one.
+        ("http://evil.example", False),
+        ("http://localhost:9000", False),
+        ("null", False),
+    ],
+)
+def test_no_other_site_may_ask(kind: str, origin: str, taken: bool) -> None:
+    good = {"http": 200, "websocket": 101}[kind]
+    assert get(kind=kind, Origin=origin).status == (good if taken else 403)
+
+
+@pytest.mark.parametrize("base", ["", "tools/hetviz"])
+@pytest.mark.parametrize(
+    "path",
+    ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/script-health-check"],
+)
+def test_what_no_page_needs_is_closed(base: str, path: str) -> None:
+    settings = Settings(base_path=base)
+    assert get(settings.base + path, settings=settings).status == 404
+    assert get(f"{settings.base}/_stcore/health", settings=settings).status == 200
+
+
+def test_own_addresses_are_found_below_the_base_path() -> None:
+    settings = Settings(base_path="tools/hetviz")
+    assert get("/tools/hetviz/hv/array/x/y", settings=settings).body == b"/hv/array/x/y"
+    assert get("/tools/hetviz/healthz", settings=settings).body == b"/healthz"
+    # Streamlit knows its own.
+    assert get("/tools/hetviz/map", settings=settings).body == b"/tools/hetviz/map"
+    assert get("/tools/hetvizhv/x", settings=settings).body == b"/tools/hetvizhv/x"
+
+
+def test_headers_of_every_answer() -> None:
+    found = get().headers
+    assert found["x-content-type-options"] == "nosniff"
+    assert found["referrer-policy"] == "no-referrer"
+    # An answer keeps what it said itself.
+    assert found["x-frame-options"] == "SAMEORIGIN"
+    for rule in ("default-src 'none'", "frame-ancestors 'none'", "connect-src 'self'"):
+        assert rule in found["content-security-policy"]
+    refused = get(Host="evil.example").headers
+    assert refused["content-security-policy"] == found["content-security-policy"]
+
+
+def test_the_policy_lets_in_the_one_script_of_the_page_by_its_hash_and_no_other() -> None:
+    policy = content_policy()
+    scripts = policy.partition("script-src ")[2].partition(";")[0]
+    page = resources.files("streamlit").joinpath("static", "index.html").read_text()
+    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(inline) == 1
+    digest = base64.b64encode(hashlib.sha256(inline[0].encode()).digest()).decode()
+    assert scripts.split() == ["'self'", "blob:", f"'sha256-{digest}'"]
+
+
+def test_a_request_has_an_id_and_the_log_has_no_key(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="hetviz.access"):
+        found = get(f"/hv/array/{KEY}/x?s={KEY}")
+    (record,) = caplog.records
+    about = record.about  # type: ignore[attr-defined]
+    assert about["request"] == found.headers["x-request-id"]
+    assert about["path"] == "/hv/array/-/x"
+    assert KEY not in caplog.text and KEY not in str(about)
+
+
+def test_the_id_of_a_proxy_is_taken_only_where_it_is_trusted() -> None:
+    trusting = Settings(trust_proxy=True)
+    assert get(settings=trusting, X_Request_ID="proxy-0001").headers["x-request-id"] == "proxy-0001"
+    assert get(X_Request_ID="proxy-0001").headers["x-request-id"] != "proxy-0001"
+    assert get(settings=trusting, X_Request_ID="a\tb").headers["x-request-id"] != "a\tb"
