@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.features.columns.types import Column
 
-_LATITUDE, _LONGITUDE = (
+LATITUDE, LONGITUDE = (
     frozenset({"lat", "latitude"}),
     frozenset({"lon", "lng", "long", "longitude"}),
 )
@@ -33,10 +33,10 @@ def pairs_of(columns: Iterable[Column]) -> list[tuple[str, str]]:
             continue
         words = tuple(part.lower() for part in _PARTS.findall(str(column.name)))
         low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
-        if low >= -90 and high <= 90 and _LATITUDE & set(words):
-            latitudes.setdefault(_without(words, _LATITUDE), column.name)
-        elif low >= -180 and high <= 360 and _LONGITUDE & set(words):
-            longitudes.setdefault(_without(words, _LONGITUDE), column.name)
+        if low >= -90 and high <= 90 and LATITUDE & set(words):
+            latitudes.setdefault(_without(words, LATITUDE), column.name)
+        elif low >= -180 and high <= 360 and LONGITUDE & set(words):
+            longitudes.setdefault(_without(words, LONGITUDE), column.name)
     return [(name, longitudes[key]) for key, name in latitudes.items() if key in longitudes]
 
 

@@ -13,7 +13,7 @@ from hetviz.features.columns.types import number
 from hetviz.io import gate, limits
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_SAMPLE_ROWS = 200
+SAMPLE_ROWS = 200
 _MAX_CELL = 1_000_000
 _MOST_ABOVE = 30
 _AROUND = " \u00a0\u202f$€£%"
@@ -73,7 +73,7 @@ def separator_of(text: str) -> str:
     head = text[: 50 * _MAX_CELL]
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
-        rows = rows_of("", head, separator, _SAMPLE_ROWS)
+        rows = rows_of("", head, separator, SAMPLE_ROWS)
         if not rows:
             return False, -1.0, 0.0, 0
         widths = Counter(len(cells) for _, cells in rows)
@@ -92,7 +92,7 @@ def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
     """Say whether numbers are written with a point or a comma."""
     if separator == ",":
         return "."
-    cells = [cell.strip(_AROUND) for _, row in rows[:_SAMPLE_ROWS] for cell in row]
+    cells = [cell.strip(_AROUND) for _, row in rows[:SAMPLE_ROWS] for cell in row]
     if any(_POINT_FOR_SURE.fullmatch(cell) for cell in cells):
         return "."
     with_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in cells)
@@ -106,7 +106,7 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     Such a row fills few cells of a table of several columns. In a table of two columns, one filled
     cell is a title only if the next row has two names and there are numbers below.
     """
-    sample = rows[:_SAMPLE_ROWS]
+    sample = rows[:SAMPLE_ROWS]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
     if len(filled) < 3:
         return 0
@@ -132,7 +132,7 @@ def is_prose(text: str) -> bool:
         return False
     words = sum(len(line.split()) for line in lines) / len(lines)
     separator = separator_of("\n".join(lines))
-    rows = rows_of("", "\n".join(lines), separator, _SAMPLE_ROWS)
+    rows = rows_of("", "\n".join(lines), separator, SAMPLE_ROWS)
     widths = Counter(len(cells) for _, cells in rows)
     width, count = widths.most_common(1)[0] if widths else (1, 0)
     even = width > 1 and count >= 0.9 * max(len(rows), 2)
@@ -144,7 +144,7 @@ def has_header(rows: list[tuple[int, list[str]]]) -> bool:
     first = [cell.strip() for cell in rows[0][1]]
     if {cell.lower() for cell in first} & _HEADER_WORDS:
         return True
-    below = [row for _, row in rows[1:_SAMPLE_ROWS] if len(row) == len(first)]
+    below = [row for _, row in rows[1:SAMPLE_ROWS] if len(row) == len(first)]
     numeric = [_is_number(cell) for cell in first]
     if not any(numeric):
         return True

@@ -155,9 +155,14 @@ def with_ids(
     return pd.concat([pd.DataFrame({name: ids}), frame], axis=1), name
 
 
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name, in small letters: player and id of playerID."""
+    return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
+
+
 def is_named_id(name: str) -> bool:
     """Whether a column is named as one of ids: id, playerID, Order No., Mst-Nr., key."""
-    words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
+    words = words_of(name)
     if not words or _COUNTED & set(words):
         return False
     if words[-1] in _ID_WORDS or words[0] in ("id", "rownames", "unnamed"):
@@ -197,8 +202,7 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
 
 def is_measured(name: str) -> bool:
     """Whether a column is named as a measurement or a time."""
-    words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
-    return bool(_MEASURED & set(words))
+    return bool(_MEASURED & set(words_of(name)))
 
 
 def _differs(cells: pd.Series) -> bool:
