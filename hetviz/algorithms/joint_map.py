@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._text import listed
 from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
-from hetviz.algorithms.shared_params import RandomState, TieViews
+from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities
 from hetviz.core.layout.placement import median_places
@@ -25,9 +25,10 @@ from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, own_block
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.sne_map import SneMap, warm_up
+from hetviz.features.spaces.taught import Taught, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Part, Progress, silent
 
 SURE = 0.7
 """Links that are foretold this well, or better, count in full."""
@@ -198,6 +199,7 @@ class JointMap(BaseEmbedder):
             details="Until they are half a radius apart.",
         ),
     ] = 0.3
+    learn_groups: LearnGroups = True
     tie_views: TieViews = True
     n_iter: Annotated[
         int,
@@ -241,6 +243,13 @@ class JointMap(BaseEmbedder):
         graph = self._checked(graph, features, list(data.datasets))
         progress(0.2, "Joint axes")
         axes = joint_axes(graph, features, self.n_axes, self.random_state)
+        taught = self._learned_from(data, graph)
+        if taught.axes.shape[1]:
+            axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
+            if not across(graph):
+                graph = taught.near(
+                    data, graph, self._near_features, self.features, self.random_state
+                )
         self._keep_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, Part(progress, 0.25, 0.4))
@@ -291,6 +300,19 @@ class JointMap(BaseEmbedder):
             )
         return replace(graph, links=tuple(links))
 
+    def _near_features(self, dataset: Dataset) -> Sparse | None:
+        return own_block(dataset, self.perplexity, "linear", self.random_state, silent)
+
+    def _learned_from(self, data: HeteroData, graph: JointGraph) -> Taught:
+        """Return what is to be learned from groups that a person named."""
+        taught = Taught()
+        if self.learn_groups:
+            taught = taught_by(data, graph, self.features, self.n_axes, self.random_state)
+            if why := taught.account(data):
+                note(why)
+        self._learned = taught.of_items(data)
+        return taught
+
     def _affinities(
         self,
         graph: JointGraph,
@@ -298,7 +320,7 @@ class JointMap(BaseEmbedder):
         features: list[Floats | None],
         progress: Progress,
     ) -> Sparse:
-        if graph.links:
+        if across(graph):
             blend = Blend(self.link_strength, self.perplexity, own=self.own_share)
             P = axes_affinities(graph, axes.Z, features, blend, self.random_state, progress)
         else:
@@ -343,6 +365,7 @@ class JointMap(BaseEmbedder):
                 **drawn.diagnostics,
                 "links foretold": foretold,
                 "eigenvalues": self._values.tolist(),
+                "learned": [group.to_dict() for group in self._learned],
             },
             components=drawn.placed.components,
         )
@@ -372,6 +395,11 @@ class JointMap(BaseEmbedder):
                         found[i] = twins.mean(axis=0)
             out[name] = found
         return out
+
+
+def across(graph: JointGraph) -> bool:
+    """Return whether links tell more of items than what a person said within datasets."""
+    return any(link.kind not in SPOKEN or link.source != link.target for link in graph.links)
 
 
 def trusted(evidence: Evidence) -> float:

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
-from hetviz.algorithms.shared_params import RandomState, TieViews
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -18,9 +18,10 @@ from hetviz.features.spaces.affinities import KINDS, own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import place_new
 from hetviz.features.spaces.sne_map import SneMap, warm_up
+from hetviz.features.spaces.taught import LearnedGroup, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Part, Progress, silent
 
 TITLE = "Neighbour map with links (MR-SNE)"
 UNEVEN = 5.0
@@ -194,6 +195,7 @@ class MRSNE(BaseEmbedder):
             details="Until they are half a radius apart.",
         ),
     ] = 0.3
+    learn_groups: LearnGroups = True
     tie_views: TieViews = True
     n_iter: Annotated[
         int,
@@ -244,6 +246,7 @@ class MRSNE(BaseEmbedder):
     ) -> Fit:
         part = Part(progress, 0.0, 0.4)
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
+        whole = self._taught(data, whole)
         joint = self._joint(whole)
         drawn = SneMap(
             joint.P, data, whole.negative, self.guidance_boost, self.cannot_link_strength
@@ -269,6 +272,21 @@ class MRSNE(BaseEmbedder):
         kind = value_for(self.features, dataset.name, "auto")
         return own_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
+    def _taught(self, data: HeteroData, graph: JointGraph) -> JointGraph:
+        """Return the graph with neighbours by what was learned of groups that a person named."""
+        self._learned: list[LearnedGroup] = []
+        if not self.learn_groups or self.paper:
+            return graph
+
+        def near(dataset: Dataset) -> Sparse | None:
+            return own_affinities(dataset, self.perplexity, "linear", self.random_state, silent)
+
+        taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        if why := taught.account(data):
+            note(why)
+        self._learned = taught.of_items(data)
+        return taught.near(data, graph, near, self.features, self.random_state)
+
     def _joint(self, graph: JointGraph) -> Joint:
         exponent = self.balance
         if isinstance(exponent, str):
@@ -290,7 +308,11 @@ class MRSNE(BaseEmbedder):
             n_iter=drawn.layout.n_iter,
             loss_history=drawn.layout.history,
             stopping_reason=drawn.reason,
-            diagnostics={**drawn.diagnostics, "weights": weights},
+            diagnostics={
+                **drawn.diagnostics,
+                "weights": weights,
+                "learned": [group.to_dict() for group in self._learned],
+            },
             components=drawn.placed.components,
         )
 

@@ -17,6 +17,18 @@ TieViews = Annotated[
     Flag("Join views", "Draw the rows that show one object in different datasets together."),
 ]
 
+LearnGroups = Annotated[
+    bool,
+    Flag(
+        "Learn from what you say",
+        "Items like those that you said belong together follow them.",
+        details=(
+            "Of three or more, and only where those named resemble one another more than items "
+            "chosen by chance would."
+        ),
+    ),
+]
+
 # Of the projections onto axes that all datasets share.
 
 DatasetWeights = Annotated[

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
-from hetviz.algorithms.shared_params import RandomState, TieViews
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
@@ -24,9 +24,10 @@ from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, dataset_neighbors
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import Placed, place_new
+from hetviz.features.spaces.taught import LearnedGroup, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Part, Progress, silent
 
 MANY_ROWS = 10_000
 """Above this many items fewer epochs do."""
@@ -138,6 +139,7 @@ class UMAP(BaseEmbedder):
             details="How much each epoch moves such pairs towards being half a radius apart.",
         ),
     ] = 1.0
+    learn_groups: LearnGroups = True
     tie_views: TieViews = True
     n_epochs: Annotated[
         int | None,
@@ -170,6 +172,7 @@ class UMAP(BaseEmbedder):
     ) -> Fit:
         part = Part(progress, 0.0, 0.3)
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
+        whole = self._taught(data, whole)
         placed = Placed.by(self._graph(whole, data), data)
         if not placed.mask.any():
             reason = "No item has features that tell items apart, and no link counts."
@@ -207,14 +210,29 @@ class UMAP(BaseEmbedder):
             raise
         return self._done(layout, placed, "all epochs made")
 
-    def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
+    def _near(self, dataset: Dataset, progress: Progress, kind: str | None = None) -> Sparse | None:
         n = len(dataset)
         if n < LEAST_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
             return None
-        kind = value_for(self.features, dataset.name, "auto")
+        kind = kind or value_for(self.features, dataset.name, "auto")
         k = min(self.n_neighbors, n) - 1
         found = dataset_neighbors(dataset, k, kind, self.random_state, progress)
         return None if found is None else fuzzy_graph(found)
+
+    def _taught(self, data: HeteroData, graph: JointGraph) -> JointGraph:
+        """Return the graph with neighbours by what was learned of groups that a person named."""
+        self._learned: list[LearnedGroup] = []
+        if not self.learn_groups:
+            return graph
+        taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        if why := taught.account(data):
+            note(why)
+        self._learned = taught.of_items(data)
+
+        def near(dataset: Dataset) -> Sparse | None:
+            return self._near(dataset, silent, "linear")
+
+        return taught.near(data, graph, near, self.features, self.random_state)
 
     def _graph(self, graph: JointGraph, data: HeteroData) -> Sparse:
         """Return the graph of all rows: fuzzy neighbourhoods, and links as further edges."""
@@ -234,7 +252,10 @@ class UMAP(BaseEmbedder):
             placed.by_dataset(layout.positions),
             n_iter=layout.n_iter,
             stopping_reason=reason,
-            diagnostics={"apart far enough": layout.far_enough()},
+            diagnostics={
+                "apart far enough": layout.far_enough(),
+                "learned": [group.to_dict() for group in self._learned],
+            },
             components=placed.components,
         )
 

@@ -24,6 +24,11 @@ def add_guidance(add: Add) -> None:
     add_data(guidance)
     what = guidance.add_mutually_exclusive_group()
     what.add_argument("--report", action="store_true", help="contradictions, repeats, coverage")
+    what.add_argument(
+        "--learned",
+        action="store_true",
+        help="what items said to belong together have in common, and who would follow them",
+    )
     what.add_argument("--export", metavar="FILE", help="write all statements as CSV")
     what.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
     what.add_argument(
@@ -42,6 +47,11 @@ def _guidance(given: argparse.Namespace) -> int:
     data = hetviz.load(given.data)
     if given.template is not None:
         say(guidance_template(data, given.template).rstrip("\n"))
+        return 0
+    if given.learned:
+        found = hetviz.learned_from(data)
+        none = "Nobody said of three items of a dataset that they belong together."
+        show(given, [group.to_dict() for group in found], list(map(str, found)) or [none])
         return 0
     if given.export is not None:
         _write(given.export, guidance_csv(data))

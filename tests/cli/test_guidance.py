@@ -34,6 +34,21 @@ def test_the_report_names_contradictions_and_what_is_reached(run: Run) -> None:
     assert len(json.loads(text)["conflicts"]) == 19
 
 
+def test_what_was_learned_of_groups_is_told(run: Run, tmp_path: Path) -> None:
+    digits = hetviz.load("digits")
+    named = [row for row, name in enumerate(digits.labels[0].values) if str(name) == "0"][:9]
+    ring = hetviz.links_between(digits, named, None, 1.0)
+    hetviz.save(digits.edit().add(*ring), tmp_path / "said.zip")
+    code, text, _ = run(tmp_path / "said.zip", "--learned")
+    assert code == 0
+    assert "may be like them" in text
+    _, text, _ = run(tmp_path / "said.zip", "--learned", "--json")
+    (group,) = (g for g in json.loads(text) if g["n_named"] == 9)
+    assert group["learned"]
+    _, text, _ = run("emoji", "--learned")
+    assert "Nobody said" in text
+
+
 def test_what_is_exported_is_imported_into_a_bundle(run: Run, tmp_path: Path) -> None:
     file, out = tmp_path / "said.csv", tmp_path / "with.zip"
     code, text, _ = run("digits", "--export", file)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-from hetviz._types import Sparse
+from hetviz._types import Ints, Sparse
 from hetviz.data import HeteroData
 
 SPOKEN = ("said", "accepted")
@@ -34,3 +35,20 @@ def spoken_weights(data: HeteroData) -> Sparse:
     shape = (data.n_rows, data.n_rows)
     W = sp.csr_array((weight[last], (low[last], high[last])), shape=shape)
     return sp.csr_array(W + W.T)
+
+
+def said_groups(data: HeteroData, least: int = 2) -> list[Ints]:
+    """Return items of one dataset that a person said belong together: global rows, group by group.
+
+    Who is joined by such statements, directly or through others of the dataset, is one group.
+    Groups of fewer than `least` are left out; the others come in the order of their first items.
+    """
+    W = spoken_weights(data)
+    found: list[Ints] = []
+    for rows in data.offsets.values():
+        count, label = connected_components(W[rows][:, rows], directed=False)
+        sizes = np.bincount(label, minlength=count)
+        found += [
+            np.flatnonzero(label == group) + rows.start for group in np.flatnonzero(sizes >= least)
+        ]
+    return sorted(found, key=lambda group: int(group[0]))

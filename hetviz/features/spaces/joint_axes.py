@@ -49,12 +49,13 @@ def leading_features(
         None where nothing describes the items, or all are described alike.
     """
     return [
-        _leading(dataset, str(value_for(kinds, name, "auto")), random_state)
+        leading_of(dataset, str(value_for(kinds, name, "auto")), random_state)
         for name, dataset in data.datasets.items()
     ]
 
 
-def _leading(dataset: Dataset, kind: str, random_state: int) -> Floats | None:
+def leading_of(dataset: Dataset, kind: str, random_state: int = 0) -> Floats | None:
+    """Return the leading principal components of one dataset, see `leading_features`."""
     word = described_by(dataset, kind)
     if word is None:
         return None

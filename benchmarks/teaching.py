@@ -1,0 +1,281 @@
+"""What a few groups that a person names do for items that nobody named.
+
+Groups of a known label are named, 1, 3 or 10 of 3, 6, 9 or 30 items, and the map is made without
+them, with them for the named alone, and with what was learned of them. Settings were chosen on
+`CHOSEN_ON`; `REPORTED_ON` took no part. Needs ``--data DIR``, see `benchmarks.joint_data`.
+
+Each figure is written as soon as it is there, to ``teaching.jsonl``: a run goes on where the last
+one ended. ``python -m benchmarks teaching`` runs it; ``python -m benchmarks.teaching`` prints the
+tables of what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import average_precision_score
+from sklearn.neighbors import NearestNeighbors
+
+import hetviz
+from benchmarks.joint_data import LOADERS
+from hetviz import HeteroData, Links
+from hetviz.features.known import known_columns
+
+DATA = "needs"
+CHOSEN_ON = ("digits", "emoji")
+REPORTED_ON = ("world", "debian", "citeseer", "mfeat")
+SHOWN = {
+    "digits": ("pixels", "digit"),
+    "emoji": ("emoji", "subgroup"),
+    "world": ("countries", "region"),
+    "debian": ("programs", "section"),
+    "citeseer": ("papers", "class"),
+    "mfeat": ("fou", "class"),
+}
+"""The dataset of which groups are named, and the column they are made by."""
+SIZES = ((1, 3), (1, 6), (1, 9), (1, 30), (3, 3), (3, 6), (3, 9), (3, 30), (10, 3), (10, 6))
+SIZES = (*SIZES, (10, 9), (10, 30))
+SEEDS = range(100, 105)
+"""Not those by which the recipe was found."""
+METHODS = ("joint-map", "mr-sne", "umap")
+NEAREST = 10
+HELD_OUT = 0.1
+NONSENSE = 50
+MEASURES = ("follow", "near", "other", "links", "trust")
+
+
+def run(out: Path, quick: bool, folder: Path) -> None:
+    """Measure every data set, and write the figures down; `quick` takes one seed and size."""
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "teaching.jsonl"
+    done = {key_of(row) for row in rows_of(file)}
+    sizes = [(10, 9)] if quick else sorted(SIZES, key=lambda size: size != (10, 9))
+    for method in METHODS[:1] if quick else METHODS:
+        for n_groups, n_named in sizes if method == METHODS[0] else [(10, 9)]:
+            for name in (*CHOSEN_ON, *REPORTED_ON):
+                for seed in list(SEEDS)[:1] if quick else SEEDS:
+                    setting = {
+                        "data": name,
+                        "method": method,
+                        "groups": n_groups,
+                        "named": n_named,
+                        "seed": seed,
+                    }
+                    if key_of(setting) not in done:
+                        write(
+                            file, setting | measured(name, method, n_groups, n_named, seed, folder)
+                        )
+    for name in (*CHOSEN_ON, *REPORTED_ON):
+        for n_named in (3, 6, 9, 30):
+            setting = {"data": name, "nonsense": n_named}
+            if key_of(setting) not in done:
+                write(file, setting | refused(name, n_named, folder))
+    show(file)
+
+
+def measured(
+    name: str, method: str, n_groups: int, n_named: int, seed: int, folder: Path
+) -> dict[str, Any]:
+    """Make the three maps of one draw of groups, and measure them."""
+    data = LOADERS[name](folder=folder)
+    rng = np.random.default_rng(seed)
+    data, hidden = _held_out(data, rng)
+    dataset, column = SHOWN[name]
+    label = _label(data, dataset, column)
+    groups = list(_groups(label, n_groups, n_named, rng))
+    if not groups:
+        return {"n_groups": 0}
+    said = data.edit().add(_said(dataset, groups))
+    row: dict[str, Any] = {"n_groups": len(groups)}
+    arms = {"base": (data, False), "pairs": (said, False), "learned": (said, True)}
+    for arm, (given, learn) in arms.items():
+        model = hetviz.get_method(method)(learn_groups=learn, random_state=0)
+        started = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(given)
+        seconds = time.process_time() - started
+        row[arm] = _figures(data, model, dataset, label, groups, hidden) | {"seconds": seconds}
+        if learn:
+            row["accepted"] = sum(g["learned"] for g in model.diagnostics_["learned"])
+    return row
+
+
+def refused(name: str, n_named: int, folder: Path) -> dict[str, Any]:
+    """Name items by chance, and count how many such groups are refused."""
+    data = LOADERS[name](folder=folder)
+    dataset = SHOWN[name][0]
+    rng = np.random.default_rng(n_named)
+    count = 0
+    for _ in range(NONSENSE):
+        group = rng.choice(len(data[dataset]), n_named, replace=False)
+        said = data.edit().add(_said(dataset, [group]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = hetviz.learned_from(said)
+        count += not found[0].learned
+    return {"refused": count, "of": NONSENSE}
+
+
+def _held_out(data: HeteroData, rng: np.random.Generator) -> tuple[HeteroData, list[Any]]:
+    """Return the data without a tenth of the links of each kind, and these."""
+    hidden, kept = [], []
+    for links in data.links:
+        out = rng.random(len(links.i)) < HELD_OUT
+        out &= links.weight > 0
+        hidden.append((links.source, links.target, links.i[out], links.j[out]))
+        stay = ~out
+        kept.append(
+            Links(
+                links.source,
+                links.target,
+                links.i[stay],
+                links.j[stay],
+                links.weight[stay],
+                kind=links.kind,
+                role=links.role,
+            )
+        )
+    return HeteroData(list(data.datasets.values()), kept, None, list(data.labels)), hidden
+
+
+def _label(data: HeteroData, dataset: str, column: str) -> np.ndarray:
+    values = known_columns(data, dataset)[column].values
+    return np.array(["" if v is None or v != v else str(v) for v in values], dtype=object)
+
+
+def _groups(
+    label: np.ndarray, n_groups: int, n_named: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield the named of classes of which at least as many again are left to follow."""
+    classes, count = np.unique(label[label != ""], return_counts=True)
+    for value in rng.permutation(classes[count >= 2 * n_named])[:n_groups]:
+        yield np.sort(rng.choice(np.flatnonzero(label == value), n_named, replace=False))
+
+
+def _said(dataset: str, groups: list[np.ndarray]) -> Links:
+    pairs = [np.triu_indices(len(group), 1) for group in groups]
+    i = np.concatenate([group[a] for group, (a, _) in zip(groups, pairs, strict=True)])
+    j = np.concatenate([group[b] for group, (_, b) in zip(groups, pairs, strict=True)])
+    return Links(dataset, dataset, i, j, 1.0, kind="said")
+
+
+def _figures(
+    data: HeteroData,
+    model: Any,
+    dataset: str,
+    label: np.ndarray,
+    groups: list[np.ndarray],
+    hidden: list[Any],
+) -> dict[str, float]:
+    """Return the measures of one map; of the dataset spoken of, unless of links."""
+    coordinates = model.embedding_.coordinates
+    Y = np.nan_to_num(coordinates[dataset])
+    index = NearestNeighbors(n_neighbors=NEAREST).fit(Y).kneighbors(return_distance=False)
+    same = (label[index] == label[:, None]).mean(axis=1)
+    named = np.concatenate(groups)
+    stated = {label[group[0]] for group in groups}
+    unnamed = ~np.isin(np.arange(len(label)), named)
+    members = np.isin(label, list(stated)) & unnamed
+    others = ~np.isin(label, list(stated)) & (label != "")
+    near = []
+    for group in groups:
+        rest = np.setdiff1d(np.arange(len(label)), group)
+        d = np.sqrt(((Y[rest, None] - Y[None, group]) ** 2).sum(axis=2)).min(axis=1)
+        near.append(average_precision_score(label[rest] == label[group[0]], -d))
+    X = data[dataset].X
+    trust = np.nan
+    if X is not None:
+        dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        rows = np.random.default_rng(0).permutation(len(dense))[:1500]
+        trust = trustworthiness(dense[rows], Y[rows], n_neighbors=NEAREST)
+    return {
+        "follow": float(same[members].mean()),
+        "near": float(np.mean(near)),
+        "other": float(same[others].mean()) if others.any() else float("nan"),
+        "links": _auc(coordinates, hidden),
+        "trust": float(trust),
+    }
+
+
+def _auc(coordinates: Any, hidden: list[Any]) -> float:
+    """Return how often a hidden link is shorter than one from its source to the end of another."""
+    wins, total = 0.0, 0
+    rng = np.random.default_rng(0)
+    for source, target, i, j in hidden:
+        if len(i) < 2:
+            continue
+        A, B = np.nan_to_num(coordinates[source]), np.nan_to_num(coordinates[target])
+        length = np.linalg.norm(A[i] - B[j], axis=1)
+        for _ in range(10):
+            against = np.linalg.norm(A[i] - B[rng.permutation(j)], axis=1)
+            wins += float((length < against).sum() + 0.5 * (length == against).sum())
+            total += len(i)
+    return wins / total if total else float("nan")
+
+
+def key_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what a figure is of."""
+    return tuple(row.get(k) for k in ("data", "method", "groups", "named", "seed", "nonsense"))
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    """Return the figures that are there."""
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def write(file: Path, row: dict[str, Any]) -> None:
+    """Add a figure."""
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(row) + "\n")
+
+
+def show(file: Path) -> None:
+    """Print the tables: means over seeds, and of paired differences with their standard errors."""
+    rows = [row for row in rows_of(file) if row.get("n_groups")]
+    settings = sorted({(r["method"], r["groups"], r["named"], r["data"]) for r in rows})
+    for method, n_groups, n_named, name in settings:
+        mine = [
+            r
+            for r in rows
+            if (r["method"], r["groups"], r["named"], r["data"])
+            == (method, n_groups, n_named, name)
+        ]
+        parts = []
+        for measure in MEASURES:
+            base, pairs, learned = (
+                np.array([r[arm][measure] for r in mine], dtype=float)
+                for arm in ("base", "pairs", "learned")
+            )
+            d = learned - base
+            error = d.std(ddof=1) / np.sqrt(len(d)) if len(d) > 1 else float("nan")
+            parts.append(
+                f"{measure} {base.mean():.3f} / {pairs.mean():.3f} / {learned.mean():.3f} "
+                f"({d.mean():+.3f} +- {error:.3f})"
+            )
+        seconds = np.mean([r["learned"]["seconds"] - r["base"]["seconds"] for r in mine])
+        accepted = sum(r["accepted"] for r in mine) / sum(r["n_groups"] for r in mine)
+        print(
+            f"{method} {name} {n_groups} x {n_named} ({len(mine)}): {'; '.join(parts)}; "
+            f"accepted {accepted:.2f}; CPU s {seconds:+.2f}"
+        )
+    for row in rows_of(file):
+        if row.get("nonsense"):
+            print(
+                f"{row['data']}, {row['nonsense']} named by chance: "
+                f"refused {row['refused']} of {row['of']}"
+            )
+
+
+if __name__ == "__main__":
+    show(Path(sys.argv[1] if len(sys.argv) > 1 else "out/benchmarks/teaching.jsonl"))

@@ -1,0 +1,229 @@
+"""What a person's statements teach of items that nobody named, as further axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._text import count, percent, some
+from hetviz._types import Floats, JsonObject, Matrix, Sparse, is_sparse
+from hetviz.core.graph.joint import JointGraph
+from hetviz.core.spectral.group_axes import (
+    LEAST_NAMED,
+    TaughtGroup,
+    group_axes,
+    learn_groups,
+)
+from hetviz.core.spectral.joint_axes import N_AXES, joint_axes
+from hetviz.data import Dataset, HeteroData
+from hetviz.features.relations.user_links import SPOKEN, said_groups
+from hetviz.features.spaces.affinities import described_by
+from hetviz.features.spaces.joint_axes import leading_features, leading_of
+from hetviz.features.spaces.remembered import digest, remembered
+from hetviz.params import value_for
+
+FOLLOWERS = 12
+"""So many items that would follow first are named."""
+_NAMED = 60
+_MORE_LIKELY = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What was learned from the groups that a person named.
+
+    Attributes
+    ----------
+    groups : tuple of TaughtGroup
+        One for each three or more items of a dataset that are said to belong together.
+    """
+
+    groups: tuple[TaughtGroup, ...] = ()
+
+    @property
+    def axes(self) -> Floats:
+        """Axes to put beside joint axes, or beside features of mean length 1: shape (n, g)."""
+        return group_axes(self.groups)
+
+    def near(
+        self,
+        data: HeteroData,
+        graph: JointGraph,
+        near: Callable[[Dataset], Sparse | None],
+        kinds: str | Mapping[str, str] = "auto",
+        random_state: int = 0,
+    ) -> JointGraph:
+        """Return a joint graph whose own blocks have these axes beside the features.
+
+        Parameters
+        ----------
+        data : HeteroData
+        graph : JointGraph
+            Of the same data; datasets without features, or of which nothing was learned, keep
+            their blocks.
+        near : callable
+            Makes the block of a dataset of features.
+        kinds, random_state
+            As in `taught_by`. Features are scaled to a mean squared length of 1; the leading axes
+            stand for a kernel or distances.
+        """
+        axes, own = self.axes, list(graph.own)
+        for place, (name, rows) in enumerate(data.offsets.items() if axes.shape[1] else ()):
+            kind = str(value_for(kinds, name, "auto"))
+            word = described_by(data[name], kind) if axes[rows].any() else None
+            if word is None or own[place] is None:
+                continue
+            X = data[name].X if word == "X" else leading_of(data[name], kind, random_state)
+            if X is not None:
+                own[place] = near(Dataset(name, data[name].ids, _beside(X, axes[rows])))
+        return replace(graph, own=own)
+
+    def of_items(self, data: HeteroData) -> list[LearnedGroup]:
+        """Return what was learned of each group by the ids of its items."""
+        return [_of_items(group, data) for group in self.groups]
+
+    def account(self, data: HeteroData) -> str:
+        """Return why nothing was learned of some groups, a sentence each; nothing for others."""
+        return " ".join(str(group) for group in self.of_items(data) if not group.learned)
+
+
+@dataclass(frozen=True)
+class LearnedGroup:
+    """What items that are said to belong together have in common.
+
+    Attributes
+    ----------
+    dataset : str
+    named : tuple of str
+        Ids of the items that are said to belong together.
+    auc : float
+        Chance that one of them, left out, is found before another item of the dataset.
+    needed : float
+        What 95 of 100 groups of as many items named by chance stay below.
+    followers : tuple of str
+        Ids of up to twelve other items most like them, best first; none where nothing was learned.
+    certainty : tuple of float
+        How far each follower is like them, from one half to 1.
+    n_followers : int
+        How many there are in all.
+    """
+
+    dataset: str
+    named: tuple[str, ...]
+    auc: float
+    needed: float
+    followers: tuple[str, ...]
+    certainty: tuple[float, ...]
+    n_followers: int
+
+    @property
+    def learned(self) -> bool:
+        """Whether the named have enough in common for others to follow."""
+        return self.auc >= self.needed
+
+    def to_dict(self) -> JsonObject:
+        """Return the same, JSON-ready; of very many named the first sixty."""
+        return {
+            "dataset": self.dataset,
+            "named": list(self.named[:_NAMED]),
+            "n_named": len(self.named),
+            "learned": self.learned,
+            "auc": self.auc,
+            "needed": self.needed,
+            "followers": list(self.followers),
+            "certainty": list(self.certainty),
+            "n_followers": self.n_followers,
+        }
+
+    def __str__(self) -> str:
+        found = (
+            f"{some(self.named, 3)}: left out in turn, they came within the first "
+            f"{percent(1.0 - self.auc, 2)} of {self.dataset} on average"
+        )
+        if self.learned:
+            return f"{found}; about {count(self.n_followers, 'item')} may be like them."
+        return (
+            f"{found}, which {count(len(self.named), 'item')} taken by chance might. They do not "
+            "resemble one another in what is known of them, so only they move."
+        )
+
+
+def taught_by(
+    data: HeteroData,
+    graph: JointGraph,
+    kinds: str | Mapping[str, str] = "auto",
+    n_axes: int = N_AXES,
+    random_state: int = 0,
+) -> Taught:
+    """Learn from the groups that a person named what their items have in common.
+
+    Parameters
+    ----------
+    data : HeteroData
+    graph : JointGraph
+        Of the same data, its own blocks symmetric or not. Links that a person said do not count
+        here: whether the named are found again must not follow from what was said of them.
+    kinds, n_axes, random_state
+        As for the joint axes.
+
+    Notes
+    -----
+    Costs the joint axes once more, see `hetviz.core.spectral.group_axes` for the rest.
+    """
+    groups = said_groups(data, LEAST_NAMED)
+    if not groups:
+        return Taught()
+    unsaid = replace(
+        graph,
+        own=[None if own is None else sp.csr_array((own + own.T) * 0.5) for own in graph.own],
+        links=tuple(link for link in graph.links if link.kind not in SPOKEN),
+    )
+    features = leading_features(data, kinds, random_state)
+    # of what was said before nothing counts, so the next statement finds the same axes
+    key = (
+        *(digest(link.W) + bytes(repr(link.strength), "ascii") for link in unsaid.links),
+        *(b"" if part is None else digest(part) for part in (*unsaid.own, *features)),
+        ("axes of what is not said", tuple(unsaid.weights), n_axes, random_state),
+    )
+    Z = remembered(key, lambda: joint_axes(unsaid, features, n_axes, random_state)).Z
+    if not Z.shape[1]:
+        return Taught()
+    known = (Z != 0).any(axis=1)
+    kept = [named for group in groups if len(named := group[known[group]]) >= LEAST_NAMED]
+    return Taught(tuple(learn_groups(Z, graph.rows, kept, random_state)))
+
+
+def _beside(X: Matrix, more: Floats) -> Matrix:
+    if is_sparse(X):
+        squares = float(X.multiply(X).sum()) / X.shape[0]
+        middle = float((np.asarray(X.mean(axis=0)) ** 2).sum())
+        size = np.sqrt(max(squares - middle, 0.0)) or 1.0
+        return sp.csr_array(sp.hstack([X / size, sp.csr_array(more)]))
+    dense = np.asarray(X, dtype=np.float64)
+    size = float(np.sqrt(dense.var(axis=0).sum())) or 1.0
+    return np.hstack([dense / size, more])
+
+
+def _of_items(group: TaughtGroup, data: HeteroData) -> LearnedGroup:
+    name, rows = next(
+        (name, rows)
+        for name, rows in data.offsets.items()
+        if rows.start <= group.rows[0] < rows.stop
+    )
+    ids, named = data[name].ids, group.rows - rows.start
+    belief = group.belief[rows].copy()
+    belief[named] = 0.0
+    sure = int((belief > _MORE_LIKELY).sum()) if group.learned else 0
+    first = np.argsort(-belief, kind="stable")[: min(sure, FOLLOWERS)]
+    return LearnedGroup(
+        name,
+        tuple(str(ids[i]) for i in named),
+        float(group.auc),
+        float(group.needed),
+        tuple(str(ids[i]) for i in first),
+        tuple(float(belief[i]) for i in first),
+        sure,
+    )

@@ -1,0 +1,183 @@
+"""A few items said to belong together teach where others like them belong, or are refused."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import hetviz
+from hetviz.core.spectral.group_axes import (
+    MOST_LIKE,
+    SURE,
+    TaughtGroup,
+    group_axes,
+    learn_groups,
+    needed_auc,
+)
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import DataWarning
+from hetviz.features.relations.user_links import said_groups
+
+N, KINDS = 240, 4
+
+
+def kinds(seed: int = 0, kernel: bool = False, sparse: bool = False) -> tuple[HeteroData, Any]:
+    """Items whose kind is one of many features, most of which say something else."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(N) % KINDS
+    X = np.hstack([np.eye(KINDS)[kind], rng.normal(size=(N, 16)) * 0.6])
+    ids = [f"i{k}" for k in range(N)]
+    if kernel:
+        items = Dataset("items", ids, kernel=X @ X.T)
+    else:
+        items = Dataset("items", ids, sp.csr_array(X) if sparse else X)
+    tags = Dataset("tags", [f"t{k}" for k in range(12)])
+    share = np.where(np.arange(12) % KINDS == kind[:, None], 0.06, 0.03)
+    i, j = np.nonzero(rng.random((N, 12)) < share)
+    return HeteroData([items, tags], [Links("items", "tags", i, j)]), kind
+
+
+def together(*groups: Any) -> Links:
+    pairs = [(group[a], group[b]) for group in groups for a, b in [np.triu_indices(len(group), 1)]]
+    i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return Links("items", "items", i, j, kind="said")
+
+
+def fitted(key: str, data: HeteroData, **parameters: Any) -> Any:
+    if key == "joint-map":
+        parameters = {"check_links": False, "n_iter": 200} | parameters
+    return hetviz.get_method(key)(**parameters).fit(data)
+
+
+def same_kind(Y: Any, kind: Any, rows: Any) -> float:
+    """Return the share of each row's ten nearest that are of its kind."""
+    D = np.linalg.norm(Y[rows][:, None] - Y[None], axis=2)
+    return float((kind[np.argsort(D, axis=1)[:, 1:11]] == kind[rows][:, None]).mean())
+
+
+NAMED = [np.flatnonzero(np.arange(N) % KINDS == k)[:9] for k in (0, 1)]
+REST = np.setdiff1d(np.flatnonzero(np.arange(N) % KINDS < 2), np.concatenate(NAMED))
+
+
+@pytest.mark.parametrize(
+    ("key", "form"),
+    [
+        ("joint-map", "dense"),
+        ("mr-sne", "dense"),
+        ("mr-sne", "sparse"),
+        ("mr-sne", "kernel"),
+        ("umap", "dense"),
+    ],
+)
+def test_items_like_those_named_follow(key: str, form: str) -> None:
+    data, kind = kinds(kernel=form == "kernel", sparse=form == "sparse")
+    said = data.edit().add(together(*NAMED))
+    maps = [
+        fitted(key, said, learn_groups=learn).embedding_.coordinates["items"]
+        for learn in (False, True)
+    ]
+    alone, taught = (same_kind(Y, kind, REST) for Y in maps)
+    assert taught > alone + 0.02
+
+
+@pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])
+def test_without_three_that_belong_together_nothing_is_learned(key: str) -> None:
+    data, _ = kinds()
+    two = data.edit().add(Links("items", "items", [0, 1], [4, 5], kind="said"))
+    maps = [fitted(key, two, learn_groups=learn) for learn in (False, True)]
+    np.testing.assert_array_equal(*(m.embedding_.stacked() for m in maps))
+    assert maps[1].diagnostics_["learned"] == []
+
+
+def test_items_named_by_chance_are_refused_and_that_is_told() -> None:
+    data, _ = kinds()
+    rng = np.random.default_rng(5)
+    chance = np.sort(rng.choice(N, 9, replace=False))
+    said = data.edit().add(together(chance))
+    (group,) = hetviz.learned_from(said)
+    assert not group.learned
+    assert group.followers == ()
+    with pytest.warns(DataWarning, match="only they move"):
+        refused = fitted("joint-map", said, n_iter=50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        blind = fitted("joint-map", said, n_iter=50, learn_groups=False)
+    np.testing.assert_array_equal(refused.embedding_.stacked(), blind.embedding_.stacked())
+
+
+def test_what_was_said_does_not_count_as_evidence_for_itself() -> None:
+    data, _ = kinds()
+    refused = 0
+    for seed in range(20):
+        chance = np.sort(np.random.default_rng(seed).choice(N, 6, replace=False))
+        said = data.edit().add(together(chance))
+        refused += not hetviz.learned_from(said)[0].learned
+    # the links said would put the named beside one another, were they in the axes
+    assert refused >= 18
+
+
+def test_followers_are_of_the_kind_that_was_named() -> None:
+    data, kind = kinds()
+    said = data.edit().add(together(*NAMED))
+    found = hetviz.learned_from(said)
+    assert [group.named for group in found] == [tuple(f"i{k}" for k in rows) for rows in NAMED]
+    for value, group in enumerate(found):
+        assert group.learned
+        assert group.auc > group.needed
+        followers = [int(name[1:]) for name in group.followers]
+        assert not set(group.followers) & set(group.named)
+        assert (kind[followers] == value).mean() > 0.8
+        assert list(group.certainty) == sorted(group.certainty, reverse=True)
+        assert "may be like them" in str(group)
+    json.dumps([group.to_dict() for group in found])
+
+
+def test_taking_a_statement_back_gives_the_map_from_before() -> None:
+    data, _ = kinds()
+    said = data.edit().add(together(*NAMED))
+    before = fitted("joint-map", data, n_iter=60).embedding_.stacked()
+    fitted("joint-map", said, n_iter=60)
+    again = fitted("joint-map", data, n_iter=60).embedding_.stacked()
+    np.testing.assert_array_equal(before, again)
+
+
+def test_groups_are_those_joined_within_a_dataset() -> None:
+    data, _ = kinds()
+    said = data.edit().add(
+        Links("items", "items", [0, 1, 7, 9], [1, 2, 8, 10], kind="said"),
+        Links("items", "items", [3, 10], [4, 11], [-1.0, 0.5], kind="said"),
+        Links("items", "tags", [2, 7], [0, 0], kind="said"),
+        Links("items", "items", [20, 21], [21, 22]),
+    )
+    assert [group.tolist() for group in said_groups(said)] == [[0, 1, 2], [7, 8], [9, 10, 11]]
+    assert [group.tolist() for group in said_groups(said, 3)] == [[0, 1, 2], [9, 10, 11]]
+
+
+def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
+    rng = np.random.default_rng(0)
+    Z = np.vstack([rng.normal(size=(40, 3)) + 4.0, rng.normal(size=(60, 3)), np.zeros((5, 3))])
+    groups = [np.arange(6), np.arange(40, 46)]
+    taught = learn_groups(Z, [slice(0, 105)], groups)
+    total = taught[0].belief + taught[1].belief
+    assert (total <= 1.0).all()
+    assert (total[100:] == 0).all()
+    assert taught[0].belief[:40].mean() > 0.5 > taught[0].belief[40:100].max()
+    assert taught[0].size <= MOST_LIKE * 100
+    axes = group_axes(taught)
+    assert axes.shape == (105, sum(group.confidence > 0 for group in taught))
+
+
+def test_fewer_named_need_more_evidence() -> None:
+    needed = [needed_auc(s) for s in (3, 6, 9, 30)]
+    assert needed == sorted(needed, reverse=True)
+    assert needed[-1] == SURE
+    sure = TaughtGroup(np.arange(3), needed[0] + 0.01, needed[0], np.ones(3), 3)
+    unsure = TaughtGroup(np.arange(3), needed[0] - 0.01, needed[0], np.ones(3), 3)
+    assert sure.confidence == pytest.approx(2 * (needed[0] + 0.01) - 1)
+    assert unsure.confidence == 0.0
+    assert group_axes([unsure]).shape == (3, 0)
