@@ -88,7 +88,7 @@ class Archive:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
-        if gate.kind_of(name, content) not in ("zip", "npz", "xlsx"):
+        if gate.kind_of(name, content) not in ("zip", "npz", *gate.PACKED_BOOKS):
             raise gate.refusal("not-a-zip", name, "this is not a zip archive")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))

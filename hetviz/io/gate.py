@@ -38,9 +38,21 @@ KINDS = {
     "jsonl": "JSON lines",
     "parquet": "a Parquet file",
     "xlsx": "an Excel workbook",
+    "xlsb": "a binary Excel workbook",
+    "xls": "an Excel workbook of the old form",
+    "ods": "an OpenDocument spreadsheet",
+    "arrow": "an Arrow or Feather file",
+    "stata": "a Stata file",
+    "spss": "an SPSS file",
+    "sas": "a SAS file",
+    "sas-transport": "a SAS transport file",
+    "sqlite": "an SQLite database",
+    "duckdb": "a DuckDB database",
     "npy": "an NPY matrix",
     "npz": "an NPZ archive of matrices",
     "graphml": "a GraphML graph",
+    "gexf": "a GEXF graph",
+    "gml": "a GML graph",
     "hdf5": "an HDF5 file",
     "png": "a PNG picture",
     "jpeg": "a JPEG picture",
@@ -56,23 +68,40 @@ _MAGIC = (
     (b"\x93NUMPY", "npy"),
     (b"\x89PNG\r\n\x1a\n", "png"),
     (b"\xff\xd8\xff", "jpeg"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "xls"),
+    (b"ARROW1", "arrow"),
+    (b"FEA1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"<stata_dta>", "stata"),
+    (b"$FL2@(#)", "spss"),
+    (b"$FL3@(#)", "spss"),
+    (bytes.fromhex("0000000000000000000000 00c2ea8160b31411cfbd92080009c7318c181f1011"), "sas"),
+    (b"HEADER RECORD*******LIB", "sas-transport"),
+    (b"SQLite format 3\0", "sqlite"),
+)
+PACKED_BOOKS = ("xlsx", "xlsb", "ods")
+_SHEETS = b"application/vnd.oasis.opendocument.spreadsheet"
+# Before it wrote its name, Stata began a file with its version, the order of bytes, 1 and 0.
+_OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
+_GML = re.compile(
+    rb"(?:\s*(?:#[^\n]*\n|(?:creator|version|comment|label)\s[^\n\[]*\n))*\s*graph\s*\[", re.I
 )
 _OTHERS: tuple[tuple[bytes, str, str], ...] = (
-    (b"\xd0\xcf\x11\xe0", "an old Excel or Office file", "Save it as XLSX or CSV."),
     (b"\x1f\x8b", "a gzip archive", "Unpack it first, or use zip."),
     (b"BZh", "a bzip2 archive", "Unpack it first, or use zip."),
     (b"\xfd7zXZ", "an xz archive", "Unpack it first, or use zip."),
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it first, or use zip."),
     (b"Rar!", "a RAR archive", "Unpack it first, or use zip."),
-    (b"ARROW1", "an Arrow or Feather file", "Save it as Parquet."),
     (b"%PDF", "a PDF document", "Save the table in it as CSV."),
     (b"GIF8", "a GIF picture", "Save it as PNG, JPEG or WEBP."),
     (b"BM", "a BMP picture", "Save it as PNG, JPEG or WEBP."),
     (b"\x7fELF", "a program", "Give a table as CSV."),
-    (b"SQLite format 3", "an SQLite database", "Export the table as CSV."),
 )
+# These may begin a text as well ("ARROW1,ARROW2").
+_WORDS = ("parquet", "arrow")
+_ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
-_MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml")
+_MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml", b"<gexf")
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
@@ -90,6 +119,13 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         If it is missing, is no plain file, or is too large.
     """
     where = name or path.name
+    if _ADDRESS.match(str(path)):
+        raise refusal(
+            "web-address",
+            where,
+            "this is a web address, and nothing is fetched from the web",
+            remedy="Save the file on this computer first.",
+        )
     try:
         if not path.is_file():
             raise refusal("no-file", where, "there is no such file", remedy="Check the name.")
@@ -141,11 +177,13 @@ def kind_of(name: str, content: bytes) -> str:
     if head.lower().startswith(_MARKUP):
         if b"<graphml" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
             return "graphml"
+        if b"<gexf" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
+            return "gexf"
         raise refusal(
             "unknown-format",
             name,
             "this is XML or HTML",
-            remedy="Save a table as CSV, and a graph as GraphML.",
+            remedy="Save a table as CSV, and a graph as GraphML or GEXF.",
         )
     return _written(content)
 
@@ -154,13 +192,19 @@ def _magic(name: str, content: bytes) -> str | None:
     if content.startswith((_ZIP, _EMPTY_ZIP)):
         return _packed(name, content)
     for magic, kind in _MAGIC:
-        if content.startswith(magic) and not (kind == "parquet" and _is_plain_text(content)):
+        if content.startswith(magic) and not (kind in _WORDS and _is_plain_text(content)):
             return kind
+    if content[8:12] == b"DUCK" and not _is_plain_text(content):
+        return "duckdb"
+    if _OLD_STATA.match(content):
+        return "stata"
     return "webp" if content.startswith(b"RIFF") and content[8:12] == b"WEBP" else None
 
 
 def _written(content: bytes) -> str:
-    """Tell JSON and lines of JSON from other text."""
+    """Tell graphs in GML, JSON and lines of JSON from other text."""
+    if _GML.match(content[:4000].removeprefix(b"\xef\xbb\xbf")):
+        return "gml"
     if _JSON_START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is None:
         return "text"
     start, _, rest = content[: limits.MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
@@ -183,6 +227,8 @@ def _packed(name: str, content: bytes) -> str:
     members = member_names(name, content)
     if "xl/workbook.xml" in members:
         return "xlsx"
+    if "xl/workbook.bin" in members:
+        return "xlsb"
     if "[Content_Types].xml" in members:
         raise refusal(
             "unknown-format",
@@ -191,11 +237,14 @@ def _packed(name: str, content: bytes) -> str:
             remedy="Save the table as XLSX or CSV.",
         )
     if "mimetype" in members and "content.xml" in members:
+        # The type stands first, and not packed, so that it can be seen from outside.
+        if _SHEETS in content[:200]:
+            return "ods"
         raise refusal(
             "unknown-format",
             name,
-            "this is an OpenDocument file",
-            remedy="Save the table as XLSX or CSV.",
+            "this is an OpenDocument file without a spreadsheet that can be read",
+            remedy="Save the table as ODS, XLSX or CSV.",
         )
     if members and all(member.endswith(".npy") for member in members):
         return "npz"

@@ -42,7 +42,7 @@ class Choices:
     source, target : str, optional
         Datasets that links without dataset columns join.
     sheet : str, optional
-        Of a workbook; all that hold a table when absent.
+        Of a workbook, or a table of a database; all that hold a table when absent.
     skip : int, optional
         Rows above the names of the columns.
     matrix : {"features", "kernel", "distance"}, optional
@@ -150,6 +150,8 @@ class Piece:
         Columns of free text, which features are made from.
     label_columns : tuple of str
         Columns that the format says are categories, though they may look like numbers.
+    key_columns : tuple of str
+        Columns that name rows of other tables, which are no features.
     entity : str or None
         What the rows are: datasets with the same entity are views of the same things.
     facts : mapping of str to str
@@ -174,6 +176,7 @@ class Piece:
     media_column: str | None = None
     text_columns: tuple[str, ...] = ()
     label_columns: tuple[str, ...] = ()
+    key_columns: tuple[str, ...] = ()
     entity: str | None = None
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()

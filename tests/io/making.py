@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import sqlite3
+import tempfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyreadstat
 from openpyxl import Workbook
 from PIL import Image
 
@@ -62,4 +67,73 @@ def workbook(sheets, then=None):
         then(book)
     buffer = io.BytesIO()
     book.save(buffer)
+    return buffer.getvalue()
+
+
+def arrow(frame, *, stream=False):
+    table = pa.Table.from_pandas(pd.DataFrame(frame), preserve_index=False)
+    buffer = io.BytesIO()
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with make(buffer, table.schema) as writer:
+        writer.write_table(table)
+    return buffer.getvalue()
+
+
+def sqlite(*statements):
+    """An SQLite database made by statements."""
+    database = sqlite3.connect(":memory:")
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    content = database.serialize()
+    database.close()
+    return content
+
+
+def duckdb(*statements):
+    """A DuckDB database made by statements."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.duckdb")
+        with duckdb.connect(str(path)) as database:
+            for statement in statements:
+                database.execute(statement)
+        return path.read_bytes()
+
+
+def statistics(kind, frame, **options):
+    """A file of Stata (dta), SPSS (sav) or SAS (xport)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t")
+        getattr(pyreadstat, f"write_{kind}")(pd.DataFrame(frame), str(path), **options)
+        return path.read_bytes()
+
+
+def spreadsheet(sheets):
+    """An OpenDocument spreadsheet of {title: rows}."""
+    space = "urn:oasis:names:tc:opendocument:xmlns"
+    body = ""
+    for title, rows in sheets.items():
+        cells = ""
+        for row in rows:
+            cells += "<table:table-row>"
+            for value in row:
+                if isinstance(value, (int, float)):
+                    cells += f'<table:table-cell office:value-type="float" office:value="{value}"/>'
+                else:
+                    kind = 'office:value-type="string"'
+                    cells += f"<table:table-cell {kind}><text:p>{value}</text:p></table:table-cell>"
+            cells += "</table:table-row>"
+        body += f'<table:table table:name="{title}">{cells}</table:table>'
+    content = (
+        f'<?xml version="1.0"?><office:document-content xmlns:office="{space}:office:1.0" '
+        f'xmlns:table="{space}:table:1.0" xmlns:text="{space}:text:1.0"><office:body>'
+        f"<office:spreadsheet>{body}</office:spreadsheet></office:body></office:document-content>"
+    )
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", content)
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
     return buffer.getvalue()

@@ -87,6 +87,8 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
     if not ids:
         raise gate.refusal("no-rows", box.where, "there are no observations in it")
     part, there = _part(box, choices.part, len(ids))
+    if part != "X" and choices.part is None and ("X" in box or box.points_elsewhere("X")):
+        problems.append(_unreadable(box, part, len(ids)))
     facts = {"observations": f"{len(ids):,}"}
     X: Any = None
     names: tuple[str, ...] = ()
@@ -216,6 +218,23 @@ def _part(box: Box, said: str | None, n: int) -> tuple[str | None, list[str]]:
         raise gate.refusal("unknown-part", box.where, "there are no such features", said, there_are)
     best = next((name for name in ("X", _INSTEAD) if name in usable), None)
     return said or best or next(iter(usable), None), words
+
+
+def _unreadable(box: Box, part: str | None, n: int) -> Problem:
+    """Return what is told where X is there and is not what the features are."""
+    shape = _shape(box, "X")
+    size = " x ".join(f"{side:,}" for side in shape)
+    if box.points_elsewhere("X"):
+        why = "a link to elsewhere, which is not followed"
+    elif shape:
+        why = f"{size}, and there are {n:,} rows"
+    else:
+        why = "of a kind that is not known"
+    instead = "there are no features" if part is None else f"the features are {part}"
+    what = f"X cannot be read: it is {why}; {instead} instead"
+    what = what if part is not None else what.removesuffix(" instead")
+    remedy = "Open it with anndata, and save X as an array or a sparse matrix."
+    return Problem("unreadable-x", box.place("X"), what, "", remedy)
 
 
 def _shape(box: Box | None, name: str) -> tuple[int, ...]:

@@ -4,64 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from xml.etree.ElementTree import ParseError
 
-import pandas as pd
-
-from hetviz.errors import Problem, listed
+from hetviz.errors import Problem
 from hetviz.features.columns.types import number
-from hetviz.io import gate, limits
-from hetviz.io.formats.edges import links_piece
-from hetviz.io.piece import Choices, Piece, stem
+from hetviz.io.formats.graphs import MAX_TEXT, Graph, check_depth, graph_pieces, parsed_xml
+from hetviz.io.piece import Choices, Piece
 
-MAX_EDGES = 10_000_000
-_MAX_DEPTH = 64
-_MAX_TEXT = 1_000_000
-_MAX_VALUES = 20_000_000
-_CHUNK = 1 << 20
 _NUMBERS = {"int", "long", "float", "double"}
 _DRAWN_LABEL = "NodeLabel"
 _LEFT_OUT = "The value counts as missing."
 
 
 def read_graphml(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a GraphML file: a dataset of its nodes, and links.
-
-    What is said of a node is a column; the name of an edge's weight or score is its strength; see
-    `hetviz.io.formats.edges.links_piece`. Direction is told and not kept.
+    """Read a GraphML file, see `hetviz.io.formats.graphs.graph_pieces`.
 
     Raises
     ------
     hetviz.errors.DataError
         If it is no well-formed XML, declares entities or a DOCTYPE, or is too large.
     """
-    graph = _parsed(name, content)
-    if not graph.nodes:
-        raise gate.refusal("no-rows", name, "there are no nodes in the graph")
-    called = choices.name or stem(name)
-    frame = pd.DataFrame({"id": graph.nodes}, dtype=str)
-    for column, cells in _columns(graph.node_values, len(graph.nodes)).items():
-        frame[f"{column} (value)" if column == "id" else column] = cells
-    facts = {
-        "graph": f"{len(graph.nodes):,} nodes, {len(graph.sources):,} edges, "
-        + ("with direction" if graph.is_directed else "without direction")
-    }
-    nodes = Piece(
-        called,
-        name,
-        "dataset",
-        frame,
-        tuple(range(len(frame))),
-        id_column="id",
-        facts=facts,
-        problems=(*listed(graph.problems), *_notes(name, graph)),
-    )
-    if not graph.sources:
-        return [nodes]
-    ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=str)
-    others = _columns(graph.edge_values, len(ends))
-    return [nodes, links_piece(called, name, ends, others, range(len(ends)))]
+    return graph_pieces(name, choices, parsed_xml(name, content, _GraphML(name)))
 
 
 @dataclass
@@ -75,32 +37,20 @@ class _Key:
 
 
 @dataclass
-class _Graph:
+class _GraphML(Graph):
     """Takes the events of a parser; no tree of the document is ever built."""
 
-    where: str
-    nodes: list[str] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
-    node_values: dict[str, dict[int, str]] = field(default_factory=dict)
-    edge_values: dict[str, dict[int, str]] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    is_directed: bool = False
-    n_graphs: int = 0
-    passed_over: dict[str, int] = field(default_factory=dict)
     _keys: dict[str, _Key] = field(default_factory=dict)
     _key: _Key | None = None
     _owners: list[tuple[str, int]] = field(default_factory=list)
     _text: list[str] | None = None
     _n_text: int = 0
-    _n_values: int = 0
     _label: list[str] | None = None
     _depth: int = 0
 
     def start(self, tag: str, given: Mapping[str, str]) -> None:
         self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise gate.refusal("too-deep", self.where, f"more than {_MAX_DEPTH} levels of nesting")
+        check_depth(self.where, self._depth)
         word = tag.rpartition("}")[2]
         if word == "key":
             called = given.get("attr.name", "")
@@ -110,9 +60,11 @@ class _Graph:
             self.n_graphs += 1
             self.is_directed |= given.get("edgedefault") == "directed"
         elif word == "node":
-            self._node(given)
+            self._owners.append(("node", self.node(given.get("id", ""))))
         elif word == "edge":
-            self._edge(given)
+            self.is_directed |= given.get("directed") == "true"
+            ends = given.get("source", ""), given.get("target", "")
+            self._owners.append(("edge", self.edge(*ends)))
         elif word == "data":
             self._key = self._keys.get(given.get("key", ""))
             self._text, self._n_text = [], 0
@@ -121,15 +73,14 @@ class _Graph:
         elif word == _DRAWN_LABEL and self._text is not None:
             self._label = []
         elif word in ("hyperedge", "port"):
-            self.passed_over[word] = self.passed_over.get(word, 0) + 1
+            self.pass_over(word)
 
     def data(self, text: str) -> None:
         into = self._text if self._label is None else self._label
         if into is not None:
             self._n_text += len(text)
-            if self._n_text > _MAX_TEXT:
-                what = f"a value of more than {_MAX_TEXT:,} characters"
-                raise gate.refusal("too-large", self.where, what, remedy="Shorten it.")
+            if self._n_text > MAX_TEXT:
+                raise self.too_long()
             into.append(text)
 
     def end(self, tag: str) -> None:
@@ -150,59 +101,16 @@ class _Graph:
         elif word == "key":
             self._key = None
 
-    def close(self) -> _Graph:
+    def close(self) -> Graph:
         """Fill in the values that nodes and edges have unless they say otherwise."""
         for key in self._keys.values():
-            if not key.name or not key.default:
-                continue
-            for word, values, n in self._tables():
-                if key.of in (word, "all") and n:
-                    self._check(n * len(key.default), limits.MAX_UNPACKED_BYTES, "characters")
-                    values[key.name] = dict.fromkeys(range(n), key.default) | values.get(
-                        key.name, {}
-                    )
-        for _, values, n in self._tables():
-            self._check(n * len(values), _MAX_VALUES, "values")
-        return self
-
-    def _tables(self) -> list[tuple[str, dict[str, dict[int, str]], int]]:
-        return [
-            ("node", self.node_values, len(self.nodes)),
-            ("edge", self.edge_values, len(self.sources)),
-        ]
-
-    def _check(self, n: int, limit: int, of: str) -> None:
-        if n > limit:
-            what = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
-            raise gate.refusal("too-large", self.where, what, remedy="Give fewer attributes.")
-
-    def _node(self, given: Mapping[str, str]) -> None:
-        if len(self.nodes) >= limits.MAX_ROWS:
-            raise gate.refusal("too-large", self.where, f"more than {limits.MAX_ROWS:,} nodes")
-        self._owners.append(("node", len(self.nodes)))
-        self.nodes.append(given.get("id", ""))
-
-    def _edge(self, given: Mapping[str, str]) -> None:
-        if len(self.sources) >= MAX_EDGES:
-            raise gate.refusal("too-large", self.where, f"more than {MAX_EDGES:,} edges")
-        self._owners.append(("edge", len(self.sources)))
-        self.is_directed |= given.get("directed") == "true"
-        self.sources.append(given.get("source", ""))
-        self.targets.append(given.get("target", ""))
+            if key.name:
+                self.default(key.of, key.name, key.default)
+        return self.checked()
 
     def _value(self, name: str, text: str) -> None:
-        if not self._owners or not text:
-            return
-        word, at = self._owners[-1]
-        values = self.node_values if word == "node" else self.edge_values
-        if name not in values and len(values) >= limits.MAX_COLUMNS:
-            raise gate.refusal(
-                "too-large", self.where, f"more than {limits.MAX_COLUMNS:,} attributes"
-            )
-        self._n_values += 1
-        if self._n_values > _MAX_VALUES:
-            raise gate.refusal("too-large", self.where, f"more than {_MAX_VALUES:,} values")
-        values.setdefault(name, {})[at] = text
+        if self._owners:
+            self.value(*self._owners[-1], name, text)
 
     def _typed(self, text: str) -> str:
         """Return a value as its type writes it; a number that is none is told of and missing."""
@@ -220,51 +128,3 @@ class _Graph:
             )
             return ""
         return text
-
-
-def _parsed(name: str, content: bytes) -> _Graph:
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import XMLParser
-
-    parser: Any = XMLParser(target=_Graph(name), forbid_dtd=True)
-    try:
-        for start in range(0, len(content), _CHUNK):
-            parser.feed(content[start : start + _CHUNK])
-        graph: _Graph = parser.close()
-    except DefusedXmlException:
-        raise gate.refusal(
-            "doctype",
-            name,
-            "it declares a DOCTYPE or entities, which can make a small file huge or read others",
-            remedy="Delete the line that begins with <!DOCTYPE.",
-        ) from None
-    except (ParseError, LookupError, ValueError) as error:
-        line = getattr(error, "position", (0, 0))[0]
-        where = f"{name}, line {line}" if line else name
-        raise gate.refusal(
-            "bad-xml", where, "the XML is damaged", remedy="Save it again."
-        ) from None
-    return graph
-
-
-def _columns(values: Mapping[str, Mapping[int, str]], n: int) -> dict[str, list[str]]:
-    return {
-        " ".join(name.split()) or "value": [said.get(row, "") for row in range(n)]
-        for name, said in values.items()
-    }
-
-
-def _notes(name: str, graph: _Graph) -> list[Problem]:
-    said: list[tuple[str, str]] = []
-    if graph.is_directed:
-        said.append(("directed", "edges have a direction; a link has none, so it is not kept"))
-    if graph.n_graphs > 1:
-        said.append(("several-graphs", f"{graph.n_graphs:,} graphs are read as one"))
-    for word, n in graph.passed_over.items():
-        said.append(("passed-over", f"{n:,} of <{word}> cannot be read, and are passed over"))
-    joined = {*graph.sources, *graph.targets}
-    alone = sum(node not in joined for node in graph.nodes)
-    if alone and graph.sources:
-        many = "1 node has" if alone == 1 else f"{alone:,} nodes have"
-        said.append(("no-links", f"{many} no edge"))
-    return [Problem(code, name, what, severity="note") for code, what in said]

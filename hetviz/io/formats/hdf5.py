@@ -112,6 +112,11 @@ class Box:
         with _telling(self.where):
             return self._is_here(name)
 
+    def points_elsewhere(self, name: str) -> bool:
+        """Whether a member is a link to another place or file, which is not followed."""
+        with _telling(self.where):
+            return self._group.get(name, getlink=True) is not None and not self._is_here(name)
+
     def _is_here(self, name: str) -> bool:
         import h5py
 

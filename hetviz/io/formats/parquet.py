@@ -1,13 +1,11 @@
-"""Parquet tables: budgets are checked by the footer before anything is unpacked."""
+"""Parquet, Arrow and Feather tables: budgets are checked before anything is unpacked."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from hetviz.io import gate, limits
-from hetviz.io.formats.typed_values import check_cells, columns_as_text
+from hetviz.io.formats.typed_values import arrow_as_text, check_cells
 from hetviz.io.piece import DECIMALS, Choices, Piece, stem
 
 _INDEX = "__index_level_"
@@ -31,12 +29,7 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
         unpacked = sum(max(group.total_byte_size, 0) for group in groups)
         check_cells(name, about.num_rows, about.num_columns)
         gate.check_size(name, unpacked, limits.MAX_UNPACKED_BYTES)
-        table = file.read(use_threads=False).flatten()
-        check_cells(name, table.num_rows, table.num_columns)
-        columns = [
-            (_called(title), _values(column))
-            for title, column in zip(table.column_names, table.columns, strict=True)
-        ]
+        return [arrow_piece(name, file.read(use_threads=False), choices)]
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise gate.refusal(
             "bad-parquet",
@@ -44,34 +37,88 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
             "the Parquet file is damaged, encrypted, or of a sort that is not read",
             remedy="Save it again, or save the table as CSV.",
         ) from error
-    if not columns or not table.num_rows:
-        raise gate.refusal("empty-file", name, "the file holds no rows")
-    frame, decimal, notes = columns_as_text(name, columns, choices)
-    return [
-        Piece(
-            stem(name),
-            name,
-            None,
-            frame,
-            tuple(range(len(frame))),
-            decimal,
-            facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
-            problems=tuple(notes),
+
+
+def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read an Arrow file or stream, or a Feather file; as `read_parquet` does.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is damaged, or larger than the budget.
+    """
+    import pyarrow as pa
+    from pyarrow import feather
+
+    try:
+        source = pa.BufferReader(content)
+        if content.startswith(b"FEA1"):
+            return [arrow_piece(name, feather.read_table(source, use_threads=False), choices)]
+        is_file = content.startswith(b"ARROW1")
+        opened = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
+        batches = (
+            (opened.get_batch(k) for k in range(opened.num_record_batches)) if is_file else opened
         )
-    ]
+        kept, n_rows, n_bytes = [], 0, 0
+        for batch in batches:
+            n_rows += batch.num_rows
+            n_bytes += batch.nbytes
+            check_cells(name, n_rows, batch.num_columns)
+            gate.check_size(name, n_bytes, limits.MAX_UNPACKED_BYTES)
+            kept.append(batch)
+        table = pa.Table.from_batches(kept, schema=opened.schema)
+        # What batches point to is believed until it is looked at.
+        table.validate(full=True)
+        return [arrow_piece(name, table, choices)]
+    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, KeyError) as error:
+        raise gate.refusal(
+            "bad-arrow",
+            name,
+            "the Arrow file is damaged, or of a sort that is not read",
+            remedy="Save it again, or save the table as CSV.",
+        ) from error
+
+
+def arrow_piece(
+    name: str, table: Any, choices: Choices, where: str = "", called: str = ""
+) -> Piece:
+    """Return an Arrow table as a piece; a column of records becomes one for each of its fields.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    table : pyarrow.Table
+    choices : Choices
+    where : str, optional
+        For messages; the name when absent.
+    called : str, optional
+        What a dataset of it is called; the stem of the file when absent.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it has no rows, or is larger than the budget.
+    """
+    where = where or name
+    table = table.flatten()
+    check_cells(where, table.num_rows, table.num_columns)
+    if not table.num_columns or not table.num_rows:
+        raise gate.refusal("empty-file", where, "the table holds no rows")
+    table = table.rename_columns([_called(title) for title in table.column_names])
+    frame, decimal, notes = arrow_as_text(where, table, choices)
+    return Piece(
+        called or stem(name),
+        where,
+        None,
+        frame,
+        tuple(range(len(frame))),
+        decimal,
+        facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
+        problems=tuple(notes),
+    )
 
 
 def _called(title: str) -> str:
     """Return the name of a column; pandas has a word of its own for rows without a name."""
     return "index" if title.startswith(_INDEX) else title
-
-
-def _values(column: Any) -> list[object]:
-    import pyarrow as pa
-
-    if column.type in (pa.float16(), pa.float32()):
-        # The shortest number that is the same in the precision that was stored.
-        numbers = column.to_numpy()
-        return [float(str(value)) if np.isfinite(value) else float(value) for value in numbers]
-    values: list[Any] = column.to_pylist()
-    return values

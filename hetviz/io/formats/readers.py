@@ -8,6 +8,7 @@ from typing import cast
 
 from hetviz.io import gate
 from hetviz.io.formats.delimited import read_table
+from hetviz.io.formats.network_texts import NAMES, is_address, read_network
 from hetviz.io.piece import Choices, Piece, Reader, piece_of, stem
 
 
@@ -32,6 +33,15 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
 
 
 def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    if is_address(content):
+        raise gate.refusal(
+            "web-address",
+            name,
+            "the file holds a web address, and nothing is fetched from the web",
+            remedy="Save the file at that address on this computer first.",
+        )
+    if name.lower().endswith(NAMES) and choices.separator is None:
+        return read_network(name, content, choices)
     return [piece_of(stem(name), read_table(name, content, choices))]
 
 
@@ -50,9 +60,18 @@ READERS: Mapping[str, Reader] = {
     "json": _later("json_tables", "read_json"),
     "jsonl": _later("json_tables", "read_lines"),
     "parquet": _later("parquet", "read_parquet"),
-    "xlsx": _later("workbooks", "read_workbook"),
+    **dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), _later("workbooks", "read_workbook")),
+    "arrow": _later("parquet", "read_arrow"),
+    "stata": _later("statistics", "read_stata"),
+    "spss": _later("statistics", "read_spss"),
+    "sas": _later("statistics", "read_sas"),
+    "sas-transport": _later("statistics", "read_transport"),
+    "sqlite": _later("databases", "read_sqlite"),
+    "duckdb": _later("databases", "read_duckdb"),
     "npy": _later("arrays", "read_npy"),
     "npz": _later("arrays", "read_npz"),
     "graphml": _later("graphml", "read_graphml"),
+    "gexf": _later("gexf", "read_gexf"),
+    "gml": _later("gml", "read_gml"),
     "hdf5": _later("anndata", "read_hdf5"),
 }

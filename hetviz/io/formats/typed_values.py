@@ -7,7 +7,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from hetviz.errors import Problem
@@ -87,18 +89,141 @@ def columns_as_text(
     return frame, decimal, [*notes, *told]
 
 
+def arrow_as_text(
+    where: str, table: Any, choices: Choices
+) -> tuple[pd.DataFrame, str, list[Problem]]:
+    """Turn an Arrow table into a table of text, column by column, without a Python object a cell.
+
+    Parameters
+    ----------
+    where : str
+        For messages.
+    table : pyarrow.Table
+    choices : Choices
+
+    Returns
+    -------
+    DataFrame
+    str
+        The decimal sign of its numbers.
+    list of Problem
+        Notes on what was renamed or is not there any more.
+
+    Raises
+    ------
+    pyarrow.ArrowException
+        If a text is not valid.
+    """
+    import pyarrow as pa
+
+    notes: list[Problem] = []
+    names = column_names(where, [_clean(name) for name in table.column_names], notes)
+    columns = dict(zip(names, table.columns, strict=True))
+    words = [name for name, column in columns.items() if _is_text(column.type)]
+    decimal = choices.decimal or decimal_among(
+        columns[name].slice(0, _SAMPLE).to_pylist() for name in words
+    )
+    out: dict[str, pd.Series] = {}
+    for name, column in columns.items():
+        texts = _arrow_texts(column, decimal, f"{where}, column {name}", notes)
+        out[name] = as_series(texts.cast(pa.large_string()))
+    frame = pd.DataFrame(out)
+    keep = kept_as_written(choices, frame)
+    plain, told = number_formats.plain(where, frame[words], decimal, keep)
+    if told:
+        frame = frame.assign(**{name: plain[name] for name in words})
+    return frame, decimal, [*notes, *told]
+
+
+def as_series(texts: Any) -> pd.Series:
+    """Return an Arrow column of large strings as a column of a DataFrame, without a copy."""
+    import pyarrow as pa
+
+    series: pd.Series = texts.to_pandas(
+        types_mapper={pa.large_string(): pd.StringDtype(na_value=np.nan)}.get
+    )
+    return series
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _arrow_texts(column: Any, decimal: str, where: str, notes: list[Problem]) -> Any:
+    """Return a column of cells of text, as `cell` writes them; an Arrow column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if _is_text(kind):
+        column.validate(full=True)
+        texts = column.cast(pa.large_string())
+        if pc.any(pc.match_substring(texts, "\0")).as_py():
+            texts = pc.replace_substring(texts, "\0", "")
+        failed = pc.sum(pc.is_in(texts, pa.array(sorted(FAILED), pa.large_string()))).as_py()
+        notes += _failed(where, failed or 0)
+    elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        notes += _binary(where, len(column) - column.null_count)
+        texts = pa.nulls(len(column), pa.large_string())
+    elif types.is_floating(kind):
+        number = pc.if_else(pc.is_nan(column), None, column)
+        texts = _with_sign(number.cast(pa.large_string()), decimal)
+    elif types.is_decimal(kind):
+        texts = _with_sign(column.cast(pa.string()), decimal)
+    elif types.is_timestamp(kind):
+        texts = _arrow_moments(column)
+    elif types.is_boolean(kind) or types.is_integer(kind) or types.is_date(kind):
+        texts = column.cast(pa.date32() if types.is_date(kind) else kind).cast(pa.string())
+    else:
+        texts = pa.chunked_array(
+            [pa.array([cell(value, decimal) for value in column.to_pylist()], pa.large_string())]
+        )
+    return pc.fill_null(texts, "")
+
+
+def _with_sign(texts: Any, decimal: str) -> Any:
+    import pyarrow.compute as pc
+
+    return texts if decimal == "." else pc.replace_substring(texts, ".", decimal)
+
+
+def _arrow_moments(column: Any) -> Any:
+    """Return moments as text: a date alone where it is midnight, parts of a second if there are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    zone = column.type.tz
+    plain = column.cast(pa.timestamp(column.type.unit))
+    seconds = pc.floor_temporal(plain, unit="second")
+    if pc.all(pc.equal(seconds, plain)).as_py() is not False:
+        plain = seconds.cast(pa.timestamp("s"))
+    texts = plain.cast(pa.large_string())
+    if zone is not None:
+        return pc.binary_join_element_wise(texts, "Z", "")
+    midnight = pc.equal(pc.floor_temporal(plain, unit="day"), plain)
+    return pc.if_else(midnight, pc.utf8_slice_codeunits(texts, 0, 10), texts)
+
+
 def decimal_among(columns: Iterable[Sequence[object]]) -> str:
     """Return the decimal sign of numbers that are kept as text, if there are any."""
     texts = [value for values in columns for value in values[:_SAMPLE] if isinstance(value, str)]
     return dialect.decimal_of([(0, texts)], ";")
 
 
-def check_cells(where: str, n_rows: int, n_columns: int) -> None:
+def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = None) -> None:
     """Refuse a table of more rows, columns or cells than are read."""
+    n_cells = n_rows * n_columns if n_cells is None else n_cells
     for n, limit, what in (
         (n_rows, limits.MAX_ROWS, "rows"),
         (n_columns, limits.MAX_COLUMNS, "columns"),
-        (n_rows * n_columns, limits.MAX_TYPED_CELLS, "cells"),
+        (n_cells, limits.MAX_TYPED_CELLS, "cells"),
     ):
         if n > limit:
             raise gate.refusal(
@@ -135,13 +260,16 @@ def _clean(text: str) -> str:
 
 
 def _lost(where: str, values: Sequence[object]) -> list[Problem]:
-    notes = []
     binary = sum(isinstance(value, bytes) for value in values)
-    if binary:
-        what = f"{binary:,} cells hold bytes, not text, and count as missing"
-        notes.append(Problem("binary-cells", where, what, severity="note"))
     failed = sum(isinstance(value, str) and value in FAILED for value in values)
-    if failed:
-        what = f"{failed:,} cells hold the error of a formula, such as #N/A"
-        notes.append(Problem("formula-error", where, what, severity="note"))
-    return notes
+    return [*_binary(where, binary), *_failed(where, failed)]
+
+
+def _binary(where: str, n: int) -> list[Problem]:
+    what = f"{n:,} cells hold bytes, not text, and count as missing"
+    return [Problem("binary-cells", where, what, severity="note")] if n else []
+
+
+def _failed(where: str, n: int) -> list[Problem]:
+    what = f"{n:,} cells hold the error of a formula, such as #N/A"
+    return [Problem("formula-error", where, what, severity="note")] if n else []

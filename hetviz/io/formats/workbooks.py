@@ -1,21 +1,22 @@
-"""Excel workbooks: one table a sheet, its cells as they are stored."""
+"""Workbooks of Excel (XLSX, XLS, XLSB) and OpenDocument (ODS): one table a sheet."""
 
 from __future__ import annotations
 
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import gate, limits
+from hetviz.io import gate
 from hetviz.io.files import Archive
 from hetviz.io.formats.delimited import shaped
-from hetviz.io.formats.typed_values import FAILED, cell, decimal_among
+from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
 from hetviz.io.infer import dialect
 from hetviz.io.piece import DECIMALS, Choices, Piece, TableRead, piece_of, stem
 
@@ -26,7 +27,18 @@ _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _EMPTY = pd.DataFrame()
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
+_FAILED_CELL = b' t="e"'
+_ROW = re.compile(rb'<row [^>]*?\br="(\d{1,9})"')
+_LETTERS = bytes(range(ord("Z"), ord("A") - 1, -1))
+# Cells in a rectangle around all that are stored, for each that is: above, cells lie far apart.
+_SPARSE = 50
+_SMALL_AREA = 5_000_000
 _PLAIN_TITLE = re.compile(r"(sheet|table|tabelle|blatt|feuil|feuille|hoja|foglio)\s*\d*", re.I)
+
+# Rows of a sheet that hold something: (row, from 0; cells).
+_Rows = list[tuple[int, list[object]]]
+# Title, whether it is hidden, and what yields (row of the sheet, from 0; cells).
+_Sheet = tuple[str, bool, Callable[[], Iterable[tuple[int, Sequence[object]]]]]
 
 
 def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -46,12 +58,15 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
         If the file is damaged or encrypted, has a document type, is larger than the budget, or
         holds no table.
     """
-    unstored = _checked(name, content)
-    sheets, notes = _sheets(name, content, choices)
-    if unstored:
-        what = f"{unstored:,} formulas have no stored value, and their cells are empty"
+    found = _checked(name, content)
+    sheets, notes = _sheets(name, content, choices, in_stream=found.is_sparse)
+    if found.n_unstored:
+        what = f"{found.n_unstored:,} formulas have no stored value, and their cells are empty"
         remedy = "Open it in a spreadsheet program and save it again."
         notes.append(Problem("no-values", name, what, "", remedy, severity="note"))
+    if found.n_failed:
+        what = f"{found.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
+        notes.append(Problem("formula-error", name, f"{what}missing", severity="note"))
     pieces: list[Piece] = []
     refused: list[Problem] = []
     for place, (title, rows) in enumerate(sheets):
@@ -76,10 +91,32 @@ def _no_table(name: str) -> Problem:
     return Problem("no-tables", name, "no sheet holds a table", "", remedy)
 
 
-def _checked(name: str, content: bytes) -> int:
-    """Refuse what must not be unpacked or parsed; return how many formulas have no value."""
+@dataclass
+class _Checked:
+    """What the parts of a workbook show before they are parsed.
+
+    Attributes
+    ----------
+    n_unstored : int
+        Formulas without a stored value.
+    n_failed : int
+        Cells with the error of a formula.
+    is_sparse : bool
+        Whether a few cells lie so far apart that the rectangle around them is not to be filled.
+    """
+
+    n_unstored: int = 0
+    n_failed: int = 0
+    is_sparse: bool = False
+
+
+def _checked(name: str, content: bytes) -> _Checked:
+    """Refuse what must not be unpacked or parsed; say what shows before parsing."""
+    found = _Checked()
+    kind = gate.kind_of(name, content)
+    if kind == "xls":
+        return found
     archive = Archive(name, content)
-    unstored = 0
     for member in archive.names():
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
@@ -91,52 +128,57 @@ def _checked(name: str, content: bytes) -> int:
                 "it declares a document type, which may pull in other files or grow without end",
                 remedy="Save it again with a spreadsheet program.",
             )
-        if member.startswith("xl/worksheets/") and b"<f" in text:
-            unstored += len(_NOT_STORED.findall(text))
-    return unstored
+        if kind == "xlsx" and member.startswith("xl/worksheets/"):
+            found.n_failed += text.count(_FAILED_CELL)
+            found.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
+            found.is_sparse |= _is_sparse(text)
+    return found
+
+
+def _is_sparse(sheet: bytes) -> bool:
+    """Whether the rectangle around the cells of a sheet is far larger than they are many."""
+    rows = max(map(int, _ROW.findall(sheet)), default=0)
+    area = max(rows, sheet.count(b"<row")) * _widest(sheet)
+    return area > max(_SMALL_AREA, _SPARSE * sheet.count(b"<c "))
+
+
+def _widest(sheet: bytes) -> int:
+    """Return a bound on the number of columns, by the letters that cells are named with."""
+    if re.search(rb'r="[A-Z]{3}\d', sheet):
+        return 16_384
+    for place, letter in enumerate(_LETTERS):
+        if re.search(rb'r="' + bytes([letter]) + rb"[A-Z]\d", sheet):
+            return 26 * (27 - place)
+    return 26
 
 
 def _sheets(
-    name: str, content: bytes, choices: Choices
-) -> tuple[list[tuple[str, list[tuple[int, list[object]]]]], list[Problem]]:
+    name: str, content: bytes, choices: Choices, *, in_stream: bool
+) -> tuple[list[tuple[str, _Rows]], list[Problem]]:
     """Return (title, rows with something in them) of each sheet to be read, and notes."""
-    import openpyxl
-
-    if not openpyxl.DEFUSEDXML:
-        raise gate.refusal(
-            "no-defusedxml",
-            name,
-            "workbooks are not read while the package defusedxml is missing or switched off",
-            remedy="Install it, or save the table as CSV.",
-        )
     notes: list[Problem] = []
-    found: list[tuple[str, list[tuple[int, list[Any]]]]] = []
+    found: list[tuple[str, _Rows]] = []
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(
-                io.BytesIO(content), read_only=True, data_only=True, keep_links=False
-            )
-        titles = [sheet.title for sheet in book.worksheets]
+        opened = _streamed(name, content) if in_stream else _filled(name, content)
+        titles = [title for title, _, _ in opened]
         if choices.sheet is not None and choices.sheet not in titles:
             there = f"There are: {', '.join(titles[:20])}."
             raise gate.refusal(
                 "unknown-sheet", name, "there is no such sheet", choices.sheet, there
             )
-        for sheet in book.worksheets:
-            where = f"{name}, sheet {sheet.title}"
-            if choices.sheet not in (None, sheet.title):
+        for title, is_hidden, stored in opened:
+            where = f"{name}, sheet {title}"
+            if choices.sheet not in (None, title):
                 continue
-            if choices.sheet is None and sheet.sheet_state != "visible":
+            if choices.sheet is None and is_hidden:
                 notes.append(_passed_over(where, "the sheet is hidden, and passed over"))
                 continue
-            sheet.reset_dimensions()
-            rows = list(_rows(where, sheet, notes))
+            rows = list(_rows(where, stored(), notes))
             if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
                 what = "the sheet holds no table of several columns, and is passed over"
                 notes.append(_passed_over(where, what))
             elif rows:
-                found.append((sheet.title, rows))
+                found.append((title, rows))
     except (DataError, MemoryError):
         raise
     except Exception as error:
@@ -150,15 +192,73 @@ def _sheets(
     return found, notes
 
 
+def _filled(name: str, content: bytes) -> list[_Sheet]:
+    """Return the sheets of a workbook, each of which is read all at once."""
+    import python_calamine as calamine
+
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+    except calamine.PasswordError:
+        raise gate.refusal(
+            "encrypted",
+            name,
+            "the workbook is locked with a password",
+            remedy="Save it without one.",
+        ) from None
+
+    def stored(title: str) -> Iterator[tuple[int, Sequence[object]]]:
+        sheet = book.get_sheet_by_name(title)
+        if sheet.start is None:
+            return
+        check_cells(f"{name}, sheet {title}", 0, 0, sheet.height * sheet.width)
+        yield from enumerate(sheet.to_python(skip_empty_area=True), start=sheet.start[0])
+
+    visible, of_cells = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
+    return [
+        (sheet.name, sheet.visible != visible, partial(stored, sheet.name))
+        for sheet in book.sheets_metadata
+        if sheet.typ == of_cells
+    ]
+
+
+def _streamed(name: str, content: bytes) -> list[_Sheet]:
+    """Return the sheets of a workbook whose few cells lie far apart, read row by row."""
+    import openpyxl
+
+    if not openpyxl.DEFUSEDXML:
+        raise gate.refusal(
+            "no-defusedxml",
+            name,
+            "workbooks are not read while the package defusedxml is missing or switched off",
+            remedy="Install it, or save the table as CSV.",
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(
+            io.BytesIO(content), read_only=True, data_only=True, keep_links=False
+        )
+
+    def stored(sheet: Any) -> Iterator[tuple[int, Sequence[object]]]:
+        sheet.reset_dimensions()
+        yield from enumerate(sheet.iter_rows(values_only=True))
+
+    return [
+        (sheet.title, sheet.sheet_state != "visible", partial(stored, sheet))
+        for sheet in book.worksheets
+    ]
+
+
 def _passed_over(where: str, what: str) -> Problem:
     remedy = "Name it under Read a file in another way to read it."
     return Problem("sheet-passed-over", where, what, "", remedy, severity="note")
 
 
-def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, list[object]]]:
+def _rows(
+    where: str, stored: Iterable[tuple[int, Sequence[object]]], notes: list[Problem]
+) -> Iterator[tuple[int, list[object]]]:
     """Yield (row of the sheet, from 0; cells) of the rows that hold something."""
     n_cells, last = 0, -1
-    for at, row in enumerate(sheet.iter_rows(values_only=True)):
+    for at, row in stored:
         cells = list(row)
         while cells and (cells[-1] is None or cells[-1] == ""):
             cells.pop()
@@ -171,15 +271,13 @@ def _rows(where: str, sheet: Any, notes: list[Problem]) -> Iterator[tuple[int, l
         if not cells:
             continue
         n_cells += len(cells)
-        if n_cells > limits.MAX_TYPED_CELLS:
-            what = f"more than {limits.MAX_TYPED_CELLS:,} cells"
-            raise gate.refusal("too-large", where, what, remedy="Give a smaller table.")
+        check_cells(where, 0, 0, n_cells)
         last = at
         yield at, cells
 
 
 def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
-    return max((sum(c is not None for c in cells) for _, cells in rows), default=0)
+    return max((sum(c is not None and c != "" for c in cells) for _, cells in rows), default=0)
 
 
 def _table(
@@ -188,10 +286,6 @@ def _table(
     """Return the table of a sheet: the columns that have a name, or something below it."""
     decimal = choices.decimal or decimal_among([cells for _, cells in rows[:500]])
     notes: list[Problem] = []
-    failed = sum(value in FAILED for _, cells in rows for value in cells if isinstance(value, str))
-    if failed:
-        what = f"{failed:,} cells hold the error of a formula, such as #N/A, and count as missing"
-        notes.append(Problem("formula-error", where, what, severity="note"))
     texts = [(line, [_as_text(value, decimal) for value in cells]) for line, cells in rows]
     above = (
         dialect.rows_above(texts)

@@ -191,7 +191,9 @@ class _Reading:
                 id=piece.id_column if choice.id is None else choice.id,
                 title=choice.title or piece.title_column,
                 text=piece.text_columns,
-                exclude=choice.exclude,
+                exclude=tuple(
+                    {**dict.fromkeys(choice.exclude), **dict.fromkeys(piece.key_columns)}
+                ),
                 entity=piece.entity,
                 media_column=piece.media_column,
             )

@@ -19,8 +19,10 @@ from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, st
 
 _TABLES = (".csv", ".tsv", ".tab")
 _TEXTS = (".txt", ".text", *texts.PROSE)
-_OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".npy", ".npz", ".graphml", ".xml",
-           ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
+_OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx",
+           ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
+           ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf", ".gml",
+           ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 _JUNK = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
 _ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice"}

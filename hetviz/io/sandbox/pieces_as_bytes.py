@@ -21,7 +21,7 @@ from hetviz.io.piece import Piece
 
 _LENGTH = struct.Struct("<Q")
 _PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",
-          "media_column", "text_columns", "label_columns", "entity")  # fmt: skip
+          "media_column", "text_columns", "label_columns", "key_columns", "entity")  # fmt: skip
 
 
 def packed(drop: Drop) -> bytes:
@@ -93,7 +93,7 @@ def _matrix(X: Matrix | None, keep: Callable[[bytes], int]) -> Json:
 
 def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
     fields: dict[str, Any] = {field: about[field] for field in _PLAIN}
-    for field in ("feature_names", "text_columns", "label_columns"):
+    for field in ("feature_names", "text_columns", "label_columns", "key_columns"):
         fields[field] = tuple(fields[field])
     for word in ("X", "kernel", "distance"):
         fields[word] = _matrix_of(about[word], parts)

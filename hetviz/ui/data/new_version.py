@@ -14,7 +14,10 @@ from hetviz.ui.shell import session, theme
 from hetviz.workspace import ReplaceDataset, State
 
 _STAGED = "newer-staged"
-_TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
+_TYPES = [
+    *("csv", "tsv", "txt", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow", "feather"),
+    *("json", "jsonl", "dta", "sav", "sas7bdat", "xpt"),
+]
 _MOST_ROWS = 200
 _MOST_IDS = 12
 

@@ -39,12 +39,13 @@ _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
 _AS = {"square": "matrix"}
 _TEXT = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
 _BOOK = ("role", "sheet", "decimal", "header", "skip", "id", "square")
+_TYPED = ("role", "id")
 _MATRIX = ("matrix", "rows_of")
 _NAMED = {
     "sheet": (
-        "Sheet",
-        "Only this sheet is read. A hidden one can be named as well.",
-        "every sheet",
+        "Sheet or table",
+        "Only this one is read. A hidden one can be named as well.",
+        "every one",
     ),
     "rows_of": (
         "Its rows are those of",
@@ -56,8 +57,11 @@ _NAMED = {
 _ACROSS = 3
 _FOR: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".tab"), _TEXT),
-    **dict.fromkeys((".xlsx", ".xlsm"), _BOOK),
-    **dict.fromkeys((".parquet", ".json", ".jsonl", ".ndjson"), ("role", "id")),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), _BOOK),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db", ".duckdb"), ("sheet",)),
+    **dict.fromkeys((".parquet", ".arrow", ".feather", ".json", ".jsonl", ".ndjson"), _TYPED),
+    **dict.fromkeys((".dta", ".sav", ".zsav", ".sas7bdat", ".xpt"), _TYPED),
+    **dict.fromkeys((".sif", ".gmt"), ("separator", "encoding")),
     **dict.fromkeys((".npy", ".npz"), _MATRIX),
     **dict.fromkeys((".h5ad", ".h5mu"), ("part",)),
 }

@@ -18,8 +18,10 @@ from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import read_files, read_zip
 
 TYPES = [
-    *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "parquet", "json", "jsonl", "ndjson"),
-    *("npy", "npz", "graphml", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip", "hetviz"),
+    *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow"),
+    *("feather", "json", "jsonl", "ndjson", "dta", "sav", "zsav", "sas7bdat", "xpt"),
+    *("sqlite", "sqlite3", "db", "duckdb", "graphml", "gexf", "gml", "sif", "gmt"),
+    *("npy", "npz", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip", "hetviz"),
 ]
 PROJECT = "project-file"
 """Where in the session a project file lies that was dropped and waits to be opened."""

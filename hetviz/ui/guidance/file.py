@@ -20,7 +20,10 @@ from hetviz.workspace import ImportGuidance
 from hetviz.workspace.store.content import keeping
 
 _STAGED = "guidance-staged"
-_TYPES = ["csv", "tsv", "txt", "xlsx", "xlsm", "parquet", "json", "jsonl"]
+_TYPES = [
+    *("csv", "tsv", "txt", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow", "feather"),
+    *("json", "jsonl", "dta", "sav", "sas7bdat", "xpt"),
+]
 _WARNED = 2
 _TEMPLATES = {"links": "Template for links", "comparisons": "Template for comparisons"}
 

@@ -166,7 +166,8 @@ def test_links_to_elsewhere_are_not_followed(tmp_path):
     (cells,) = read(file_of(outside))
     assert cells.X.shape == (N, 3)
     assert list(cells.frame) == ["id", "batch"]
-    assert [problem.code for problem in cells.problems] == ["bad-column"] * 2
+    told = ["bad-column", "bad-column", "unreadable-x"]
+    assert [problem.code for problem in cells.problems] == told
 
     def raw(root):
         put_cells(root, matrix=None, near=None)
@@ -281,3 +282,24 @@ def test_damaged_files_are_read_or_refused(at, noise):
             continue
         for piece in pieces:
             assert piece.X is None or len(piece.X) == len(piece.frame)
+
+
+@pytest.mark.parametrize("how", ["vlen", "link", "shape"])
+def test_an_x_that_cannot_be_read_does_not_pass_in_silence(how):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file.attrs["encoding-type"] = "anndata"
+        obs = file.create_group("obs")
+        obs.attrs["_index"] = "index"
+        obs.create_dataset("index", data=np.array([b"a", b"b", b"c"]))
+        if how == "vlen":
+            file.create_group("X").attrs["encoding-type"] = "awkward-array"
+        elif how == "link":
+            file["X"] = h5py.SoftLink("/elsewhere")
+        else:
+            file.create_dataset("X", data=np.ones((5, 2)))
+        file.create_group("obsm").create_dataset("X_pca", data=np.eye(3))
+    (piece,) = read_hdf5("t.h5ad", buffer.getvalue(), Choices())
+    (problem,) = [problem for problem in piece.problems if problem.code == "unreadable-x"]
+    assert problem.severity == "error"
+    assert "the features are X_pca instead" in problem.what

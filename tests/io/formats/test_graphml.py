@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
-from hetviz.io.formats import graphml
+from hetviz.io.formats import graphs
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.formats.graphml import read_graphml
 from hetviz.io.piece import Choices, Piece
@@ -149,7 +149,7 @@ def test_deep_damaged_and_empty_graphs_are_refused():
 
 
 def test_a_small_file_cannot_promise_many_values(monkeypatch):
-    monkeypatch.setattr(graphml, "_MAX_VALUES", 30)
+    monkeypatch.setattr(graphs, "_MAX_VALUES", 30)
     keys = "".join(
         f'<key id="k{at}" for="node" attr.name="k{at}"><default>x</default></key>'
         for at in range(10)

@@ -17,7 +17,20 @@ from hetviz.io.intake import drop
 from hetviz.workspace.store import content as content_of_projects
 from hetviz.workspace.store.blobs import ReadCache
 from tests.depth import examples
-from tests.io.making import npy, npz, packed, parquet, picture, unpacked, workbook
+from tests.io.making import (
+    arrow,
+    duckdb,
+    npy,
+    npz,
+    packed,
+    parquet,
+    picture,
+    spreadsheet,
+    sqlite,
+    statistics,
+    unpacked,
+    workbook,
+)
 
 HANG_S = 10.0
 FRAME = pd.DataFrame({"id": ["a", "b", "c"], "x": [1.5, np.nan, -2.0], "t": ["u", "v", ""]})
@@ -44,6 +57,18 @@ WHOLE = {
     "t.csv": b"id,x,group\n007,1.5,a\nb,2.5,b\nc,,a\n",
     "t.xlsx": workbook({"S": [["id", "x"], ["a", 1.5], ["b", 2]], "T": [["id", "y"], ["q", 1]]}),
     "t.parquet": parquet(FRAME),
+    "t.ods": spreadsheet({"S": [["id", "x"], ["a", 1.5], ["b", 2]]}),
+    "t.feather": arrow(FRAME),
+    "t.sav": statistics("sav", FRAME),
+    "t.dta": statistics("dta", FRAME),
+    "t.xpt": statistics("xport", FRAME),
+    "t.sqlite": sqlite("CREATE TABLE t (id TEXT, x REAL)", "INSERT INTO t VALUES ('a', 1.5)"),
+    "t.duckdb": duckdb("CREATE TABLE t (id TEXT, x REAL)", "INSERT INTO t VALUES ('a', 1.5)"),
+    "t.gml": b"graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]",
+    "t.gexf": b'<?xml version="1.0"?><gexf><graph><nodes><node id="a" label="A"/><node id="b"/>'
+    b'</nodes><edges><edge source="a" target="b"/></edges></graph></gexf>',
+    "t.sif": b"A pp B\nB pp C D\n",
+    "t.gmt": b"S\tna\ta\tb\nT\tna\tb\tc\n",
     "t.json": FRAME.to_json(orient="records").encode(),
     "t.jsonl": b'{"id": "a", "x": 1}\n{"id": "b", "x": 2}\n',
     "t.npy": npy(np.arange(6.0).reshape(3, 2)),
@@ -210,7 +235,8 @@ CORPUS = {
     "html": ("t.html", b"<html><script>alert(1)</script>", "unknown-format"),
     "svg": ("t.svg", b"<svg onload='alert(1)'/>", "unknown-format"),
     "tar": ("t.tar", b"a".ljust(257, b"\0") + b"ustar", "unknown-format"),
-    "open office": ("t.ods", packed([("mimetype", b""), ("content.xml", b"")]), "unknown-format"),
+    "open office": ("t.odt", packed([("mimetype", b""), ("content.xml", b"")]), "unknown-format"),
+    "external entity in a graph": ("t.gexf", b'<?xml version="1.0"?>' + OUTSIDE + b"<gexf/>", None),
     "binary": ("t.csv", b"id,x\n\0\0\0,1\n", "binary"),
 }  # fmt: skip
 

@@ -1,0 +1,348 @@
+"""SQLite and DuckDB files: each table is a dataset, declared foreign keys join them.
+
+Nothing in the file is run: views, triggers and virtual tables are passed over, and the database is
+opened so that it can neither be written nor reach other files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from hetviz.errors import DataError, Problem, listed
+from hetviz.io import gate, limits
+from hetviz.io.formats.parquet import arrow_piece
+from hetviz.io.formats.typed_values import check_cells
+from hetviz.io.piece import Choices, Piece
+
+_AT_ONCE = 10_000
+_MEMORY = "2GB"
+_ROW = "row"
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A foreign key: columns of a table that name rows of another."""
+
+    columns: tuple[str, ...]
+    table: str
+    others: tuple[str, ...]
+
+
+@dataclass
+class _Table:
+    """A table of a database: what was declared of it, and its cells."""
+
+    name: str
+    primary: tuple[str, ...] = ()
+    keys: list[_Key] = field(default_factory=list)
+    piece: Piece | None = None
+
+
+def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read the tables of an SQLite database, or the one that the user names as sheet.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is damaged, larger than the budget, or holds no table with rows.
+    """
+    import pyarrow as pa
+
+    notes: list[Problem] = []
+    if 2 in content[18:20]:
+        # Written ahead: the newest changes stand in a file beside, without which it can be read.
+        content = content[:18] + b"\x01\x01" + content[20:]
+        what = "changes that still stood in the file beside it (-wal) are not in it"
+        notes.append(Problem("written-ahead", name, what, severity="note"))
+    try:
+        with contextlib.closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(content)
+            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+                database.execute(f"PRAGMA {pragma}")
+            database.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
+    except (sqlite3.Error, pa.ArrowException) as error:
+        raise _damaged(name, "SQLite") from error
+
+
+def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read the tables of a DuckDB database, as `read_sqlite` does."""
+    import duckdb
+    import pyarrow as pa
+
+    notes: list[Problem] = []
+    safe: dict[str, str | bool | int | float | list[str]] = {
+        "enable_external_access": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "threads": 1,
+        "memory_limit": _MEMORY,
+        "lock_configuration": True,
+    }
+    try:
+        with _as_file(content) as path, duckdb.connect(path, read_only=True, config=safe) as opened:
+            return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
+    except (duckdb.Error, pa.ArrowException) as error:
+        raise _damaged(name, "DuckDB") from error
+
+
+def _damaged(name: str, what: str) -> DataError:
+    return gate.refusal(
+        "bad-database",
+        name,
+        f"the {what} database is damaged, encrypted, or of a version that is not read",
+        remedy="Export its tables as CSV or Parquet.",
+    )
+
+
+@contextlib.contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """Give bytes a path; where the system can, one in memory that ends with this process."""
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").exists():
+        with os.fdopen(os.memfd_create("database"), "wb") as file:
+            file.write(content)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "database")
+        path.write_bytes(content)
+        yield str(path)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _wanted(
+    name: str, there: Sequence[str], choices: Choices, passed: Sequence[str], notes: list[Problem]
+) -> list[str]:
+    """Return the tables to be read; `notes` tells of those passed over."""
+    if choices.sheet is not None and choices.sheet not in there:
+        names = f"There are: {', '.join(there[:20])}."
+        raise gate.refusal("unknown-sheet", name, "there is no such table", choices.sheet, names)
+    if passed:
+        what = "views and virtual tables are passed over, as they are programs, not data"
+        notes.append(Problem("passed-over", name, what, ", ".join(passed[:10]), severity="note"))
+    return [table for table in there if choices.sheet in (None, table)]
+
+
+def _sqlite_tables(
+    name: str, database: sqlite3.Connection, choices: Choices, notes: list[Problem]
+) -> Iterator[_Table]:
+    import pyarrow as pa
+
+    master = database.execute(
+        "SELECT type, name, sql FROM sqlite_master "
+        "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    ).fetchmany(limits.MAX_MEMBERS)
+    stored = [
+        table
+        for kind, table, sql in master
+        if kind == "table" and not str(sql or "").upper().startswith("CREATE VIRTUAL")
+    ]
+    passed = [table for _, table, _ in master if table not in stored]
+    n_cells = 0
+    for title in _wanted(name, stored, choices, passed, notes):
+        where = f"{name}, table {title}"
+        table = _Table(title)
+        about = database.execute(f"PRAGMA table_xinfo({_quoted(title)})").fetchall()
+        # What is computed of other columns (hidden 2 or 3) is a program too.
+        names = [column for _, column, _, _, _, _, hidden in about if not hidden]
+        place = sorted(
+            (at, column) for _, column, _, _, _, at, hidden in about if at and not hidden
+        )
+        table.primary = tuple(column for _, column in place)
+        table.keys = _sqlite_keys(database, title)
+        selected = ", ".join(map(_quoted, names))
+        cursor = database.execute(f"SELECT {selected} FROM {_quoted(title)}")  # noqa: S608
+        rows: list[tuple[object, ...]] = []
+        while some := cursor.fetchmany(_AT_ONCE):
+            rows += some
+            n_cells += len(some) * len(names)
+            check_cells(where, len(rows), len(names), n_cells)
+        if not rows:
+            notes.append(_empty(where))
+            continue
+        columns = [_one_type(cells) for cells in zip(*rows, strict=True)]
+        arrow = pa.Table.from_arrays(columns, names=names)
+        table.piece = arrow_piece(name, arrow, choices, where, title)
+        yield table
+
+
+def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_Key]:
+    keys: dict[int, list[tuple[int, str, str, str | None]]] = {}
+    for at, order, other, column, other_column, *_ in database.execute(
+        f"PRAGMA foreign_key_list({_quoted(table)})"
+    ).fetchall():
+        keys.setdefault(at, []).append((order, other, column, other_column))
+    found = []
+    for parts in keys.values():
+        parts.sort()
+        others = tuple(other for _, _, _, other in parts if other is not None)
+        found.append(_Key(tuple(column for _, _, column, _ in parts), parts[0][1], others))
+    return found
+
+
+def _one_type(cells: Sequence[object]) -> Any:
+    """Return cells as an Arrow column; text where they are of several types, as SQLite allows."""
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if kinds == {int, float}:
+        # Whole numbers beyond the precision of a float must not lose a digit.
+        exact = all(abs(cell) < 2**53 for cell in cells if isinstance(cell, int))
+        cells = [float(c) if isinstance(c, int) else c for c in cells] if exact else cells
+        kinds = {float} if exact else kinds
+    if len(kinds) > 1:
+        return pa.array(
+            [None if c is None or isinstance(c, bytes) else str(c) for c in cells],
+            pa.large_string(),
+        )
+    return pa.array(cells)
+
+
+def _duckdb_tables(
+    name: str, database: Any, choices: Choices, notes: list[Problem]
+) -> Iterator[_Table]:
+    there = database.sql(
+        "SELECT schema_name, table_name, estimated_size, column_count FROM duckdb_tables() "
+        "WHERE NOT internal AND NOT temporary ORDER BY table_oid"
+    ).fetchall()
+    views = database.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    several = len({schema for schema, *_ in there}) > 1
+    titles = {
+        (f"{schema}.{title}" if several else title): (schema, title, rows, columns)
+        for schema, title, rows, columns in there
+    }
+    constraints = database.sql(
+        "SELECT schema_name, table_name, constraint_type, constraint_column_names, "
+        "referenced_table, referenced_column_names FROM duckdb_constraints() "
+        "WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"
+    ).fetchall()
+    n_cells = 0
+    for called in _wanted(name, list(titles), choices, [view for (view,) in views], notes):
+        schema, title, n_rows, n_columns = titles[called]
+        where = f"{name}, table {called}"
+        n_cells += n_rows * n_columns
+        check_cells(where, n_rows, n_columns, n_cells)
+        table = _Table(called)
+        for of, owner, kind, columns, other, others in constraints:
+            if (of, owner) != (schema, title):
+                continue
+            if kind == "PRIMARY KEY":
+                table.primary = tuple(columns)
+            else:
+                referred = f"{schema}.{other}" if several else other
+                table.keys.append(_Key(tuple(columns), referred, tuple(others or ())))
+        arrow = database.sql(f"FROM {_quoted(schema)}.{_quoted(title)}").to_arrow_table()
+        if not arrow.num_rows:
+            notes.append(_empty(where))
+            continue
+        table.piece = arrow_piece(name, arrow, choices, where, called)
+        yield table
+
+
+def _empty(where: str) -> Problem:
+    return Problem("empty-table", where, "the table holds no rows", severity="note")
+
+
+def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece]:
+    """Return the tables as datasets, and the foreign keys among them as links."""
+    if not tables:
+        told = Problem("no-tables", name, "no table of the database holds rows")
+        raise DataError([told, *notes])
+    by_name = {table.name.casefold(): table for table in tables}
+    referred = {key.table.casefold() for table in tables for key in table.keys}
+    out: list[Piece] = []
+    links: list[Piece] = []
+    for table in tables:
+        keys = [key for key in table.keys if key.table.casefold() in by_name]
+        piece = _with_ids(table, by_own_rows=bool(keys) or table.name.casefold() in referred)
+        table.piece = piece
+        out.append(
+            replace(piece, key_columns=tuple({c: None for key in keys for c in key.columns}))
+        )
+    for table in tables:
+        for key in table.keys:
+            parent = by_name.get(key.table.casefold())
+            made = None if parent is None else _links(table, parent, key)
+            links += [] if made is None else [made]
+    first = out[0]
+    return [replace(first, problems=(*first.problems, *notes)), *out[1:], *links]
+
+
+def _with_ids(table: _Table, *, by_own_rows: bool) -> Piece:
+    """Return a table with its primary key as id, or the numbers of its rows if links need ids."""
+    piece = table.piece
+    assert piece is not None and piece.frame is not None  # noqa: S101
+    if len(table.primary) == 1 and table.primary[0] in piece.frame.columns:
+        return replace(piece, id_column=table.primary[0])
+    if not by_own_rows:
+        return piece
+    called = _ROW
+    while called in piece.frame.columns:
+        called += "_"
+    numbers = pd.Series([str(at + 1) for at in range(len(piece.frame))], dtype=str)
+    frame = pd.concat([numbers.rename(called), piece.frame], axis=1)
+    return replace(piece, frame=frame, id_column=called)
+
+
+def _links(table: _Table, parent: _Table, key: _Key) -> Piece | None:
+    """Return the links that a foreign key declares, or None where nothing refers to anything."""
+    child, other = table.piece, parent.piece
+    assert child is not None and child.frame is not None  # noqa: S101
+    assert other is not None and other.frame is not None  # noqa: S101
+    columns, others = list(key.columns), list(key.others or parent.primary)
+    there = set(columns) <= set(child.frame.columns) and set(others) <= set(other.frame.columns)
+    if not there or len(columns) != len(others) or other.id_column is None:
+        return None
+    known = other.frame[[other.id_column, *(c for c in others if c != other.id_column)]]
+    known = known.assign(**{"_id": known[other.id_column]}).drop_duplicates(others)
+    asked = child.frame[columns]
+    asked.columns = pd.Index(others)
+    said = (asked != "").all(axis=1).to_numpy()
+    found = asked.merge(known[[*others, "_id"]].drop_duplicates(others), on=others, how="left")
+    hit = found["_id"].notna().to_numpy()
+    lost = said & ~hit
+    problems = tuple(
+        listed(
+            Problem(
+                "unknown-id",
+                f"{child.where}, row {at + 1}, column {', '.join(columns)}",
+                f"no row of {parent.name} has this key",
+                ", ".join(asked.iloc[at].tolist())[:60],
+                severity="note",
+                row=at,
+            )
+            for at in lost.nonzero()[0].tolist()
+        )
+    )
+    used = said & hit
+    if not used.any():
+        return None
+    rows = used.nonzero()[0]
+    frame = pd.DataFrame(
+        {
+            "source_dataset": child.name,
+            "source_id": child.frame[child.id_column].to_numpy(dtype=object)[rows],
+            "target_dataset": other.name,
+            "target_id": found["_id"].to_numpy(dtype=object)[rows],
+            "kind": ", ".join(columns),
+            "role": "relation",
+        }
+    ).astype(str)
+    where = f"{child.where}, key {', '.join(columns)}"
+    facts = {"foreign key": f"{table.name} ({', '.join(columns)}) to {parent.name}"}
+    called = f"{child.name} {parent.name}"
+    row = tuple(rows.tolist())
+    return Piece(called, where, "links", frame, row, facts=facts, problems=problems)

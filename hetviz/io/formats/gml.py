@@ -1,0 +1,91 @@
+"""GML: the nodes of a graph are the rows of a dataset, its edges are links among them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from hetviz.errors import Problem
+from hetviz.io import gate
+from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
+from hetviz.io.infer import encodings
+from hetviz.io.piece import Choices, Piece
+
+_TOKEN = re.compile(r'\s*(?:#[^\n]*|"([^"]*+)"|([\[\]])|([^\s\[\]"#]++))')
+_ENDS = ("source", "target")
+
+
+def read_gml(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read a GML file, see `hetviz.io.formats.graphs.graph_pieces`.
+
+    How nodes are drawn, and other lists inside of them, are passed over.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is damaged or too large.
+    """
+    notes: list[Problem] = []
+    text, _ = encodings.decode(name, content, choices.encoding, notes)
+    graph = Graph(name, problems=notes)
+    _fill(graph, _tokens(name, text))
+    return graph_pieces(name, choices, graph.checked(), "label")
+
+
+def _tokens(name: str, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each word, bracket or quoted text, and whether it was quoted."""
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            line = text.count("\n", 0, at) + 1
+            raise gate.refusal("bad-gml", f"{name}, line {line}", "a text is not closed")
+        at = match.end()
+        quoted, bracket, word = match.groups()
+        if quoted is not None:
+            yield html.unescape(quoted), True
+        elif bracket or word:
+            yield bracket or word, False
+
+
+def _fill(graph: Graph, tokens: Iterator[tuple[str, bool]]) -> None:
+    """Read lists of keys and values; what stands deeper than in a node or edge is passed over."""
+    inside: list[str] = []
+    of: dict[str, str] = {}
+    for key, is_quoted in tokens:
+        if key == "]" and not is_quoted:
+            if not inside:
+                raise gate.refusal("bad-gml", graph.where, "a list is closed that was not opened")
+            closed = inside.pop()
+            if closed in ("node", "edge") and len(inside) == 1:
+                _add(graph, closed, of)
+            continue
+        value, value_is_quoted = next(tokens, ("", False))
+        if value == "[" and not value_is_quoted:
+            inside.append(key.lower())
+            check_depth(graph.where, len(inside))
+            if inside == ["graph"]:
+                graph.n_graphs += 1
+            elif len(inside) == 2 and inside[-1] in ("node", "edge"):
+                of = {}
+            elif len(inside) > 2:
+                graph.pass_over(inside[-1])
+        elif inside == ["graph"] and key.lower() == "directed":
+            graph.is_directed = value == "1"
+        elif len(inside) == 2 and inside[-1] in ("node", "edge"):
+            of[key] = value.strip()
+    if inside:
+        raise gate.refusal(
+            "bad-gml", graph.where, "the file ends within a list", remedy="Save it again."
+        )
+
+
+def _add(graph: Graph, word: str, of: dict[str, str]) -> None:
+    if word == "node":
+        at = graph.node(of.get("id", of.get("label", "")))
+    else:
+        at = graph.edge(of.get("source", ""), of.get("target", ""))
+    for key, value in of.items():
+        if (word == "node" and key != "id") or (word == "edge" and key not in _ENDS):
+            graph.value(word, at, key, value)

@@ -1,0 +1,204 @@
+"""What readers of graphs share: nodes and edges with values, which become rows and links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import pandas as pd
+
+from hetviz.errors import Problem, listed
+from hetviz.io import gate, limits
+from hetviz.io.formats.edges import links_piece
+from hetviz.io.piece import Choices, Piece, stem
+
+MAX_EDGES = 10_000_000
+MAX_TEXT = 1_000_000
+_MAX_DEPTH = 64
+_MAX_VALUES = 20_000_000
+_CHUNK = 1 << 20
+
+
+@dataclass
+class Graph:
+    """A graph while it is read, within budgets."""
+
+    where: str
+    nodes: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    node_values: dict[str, dict[int, str]] = field(default_factory=dict)
+    edge_values: dict[str, dict[int, str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    is_directed: bool = False
+    n_graphs: int = 0
+    passed_over: dict[str, int] = field(default_factory=dict)
+    _n_values: int = 0
+
+    def node(self, name: str) -> int:
+        """Add a node; return its place."""
+        if len(self.nodes) >= limits.MAX_ROWS:
+            raise gate.refusal("too-large", self.where, f"more than {limits.MAX_ROWS:,} nodes")
+        self.nodes.append(name)
+        return len(self.nodes) - 1
+
+    def edge(self, source: str, target: str) -> int:
+        """Add an edge; return its place."""
+        if len(self.sources) >= MAX_EDGES:
+            raise gate.refusal("too-large", self.where, f"more than {MAX_EDGES:,} edges")
+        self.sources.append(source)
+        self.targets.append(target)
+        return len(self.sources) - 1
+
+    def value(self, of: str, at: int, name: str, text: str) -> None:
+        """Say something of the node or edge at a place; nothing is said by an empty text."""
+        if not text:
+            return
+        if len(text) > MAX_TEXT:
+            raise self.too_long()
+        values = self.node_values if of == "node" else self.edge_values
+        if name not in values and len(values) >= limits.MAX_COLUMNS:
+            raise gate.refusal(
+                "too-large", self.where, f"more than {limits.MAX_COLUMNS:,} attributes"
+            )
+        self._n_values += 1
+        self.check(self._n_values, _MAX_VALUES, "values")
+        values.setdefault(name, {})[at] = text
+
+    def pass_over(self, word: str) -> None:
+        """Count something that cannot be read."""
+        self.passed_over[word] = self.passed_over.get(word, 0) + 1
+
+    def default(self, of: str, name: str, text: str) -> None:
+        """Give all nodes or edges a value that they have unless they say otherwise."""
+        for word, values, n in self.tables():
+            if of in (word, "all") and n and text:
+                self.check(n * len(text), limits.MAX_UNPACKED_BYTES, "characters")
+                values[name] = dict.fromkeys(range(n), text) | values.get(name, {})
+
+    def checked(self) -> Graph:
+        """Return this, once all is read."""
+        for _, values, n in self.tables():
+            self.check(n * len(values), _MAX_VALUES, "values")
+        return self
+
+    def tables(self) -> list[tuple[str, dict[str, dict[int, str]], int]]:
+        """Return what was said of nodes and of edges, and how many there are."""
+        return [
+            ("node", self.node_values, len(self.nodes)),
+            ("edge", self.edge_values, len(self.sources)),
+        ]
+
+    def check(self, n: int, limit: int, of: str) -> None:
+        """Refuse more than is allowed."""
+        if n > limit:
+            what = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
+            raise gate.refusal("too-large", self.where, what, remedy="Give fewer attributes.")
+
+    def too_long(self) -> Exception:
+        """Return the error about a value without end."""
+        what = f"a value of more than {MAX_TEXT:,} characters"
+        return gate.refusal("too-large", self.where, what, remedy="Shorten it.")
+
+
+def check_depth(where: str, depth: int) -> None:
+    """Refuse what is nested deeper than any graph is."""
+    if depth > _MAX_DEPTH:
+        raise gate.refusal("too-deep", where, f"more than {_MAX_DEPTH} levels of nesting")
+
+
+def graph_pieces(
+    name: str, choices: Choices, graph: Graph, title_column: str | None = None
+) -> list[Piece]:
+    """Return a dataset of the nodes, and links.
+
+    What is said of a node is a column; the name of an edge's weight or score is its strength; see
+    `hetviz.io.formats.edges.links_piece`. Direction is told and not kept.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are no nodes.
+    """
+    if not graph.nodes:
+        raise gate.refusal("no-rows", name, "there are no nodes in the graph")
+    called = choices.name or stem(name)
+    frame = pd.DataFrame({"id": graph.nodes}, dtype=str)
+    for column, cells in _columns(graph.node_values, len(graph.nodes)).items():
+        frame[f"{column} (value)" if column == "id" else column] = cells
+    facts = {
+        "graph": f"{len(graph.nodes):,} nodes, {len(graph.sources):,} edges, "
+        + ("with direction" if graph.is_directed else "without direction")
+    }
+    nodes = Piece(
+        called,
+        name,
+        "dataset",
+        frame,
+        tuple(range(len(frame))),
+        id_column="id",
+        title_column=title_column if title_column in frame.columns else None,
+        facts=facts,
+        problems=(*listed(graph.problems), *_notes(name, graph)),
+    )
+    if not graph.sources:
+        return [nodes]
+    ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=str)
+    others = _columns(graph.edge_values, len(ends))
+    return [nodes, links_piece(called, name, ends, others, range(len(ends)))]
+
+
+def parsed_xml(name: str, content: bytes, target: Any) -> Any:
+    """Feed XML to the target of a parser, and return what it makes of it.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is no well-formed XML, or declares entities or a DOCTYPE.
+    """
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import XMLParser
+
+    parser: Any = XMLParser(target=target, forbid_dtd=True)
+    try:
+        for start in range(0, len(content), _CHUNK):
+            parser.feed(content[start : start + _CHUNK])
+        return parser.close()
+    except DefusedXmlException:
+        raise gate.refusal(
+            "doctype",
+            name,
+            "it declares a DOCTYPE or entities, which can make a small file huge or read others",
+            remedy="Delete the line that begins with <!DOCTYPE.",
+        ) from None
+    except (ParseError, LookupError, ValueError) as error:
+        line = getattr(error, "position", (0, 0))[0]
+        where = f"{name}, line {line}" if line else name
+        raise gate.refusal(
+            "bad-xml", where, "the XML is damaged", remedy="Save it again."
+        ) from None
+
+
+def _columns(values: Mapping[str, Mapping[int, str]], n: int) -> dict[str, list[str]]:
+    return {
+        " ".join(name.split()) or "value": [said.get(row, "") for row in range(n)]
+        for name, said in values.items()
+    }
+
+
+def _notes(name: str, graph: Graph) -> list[Problem]:
+    said: list[tuple[str, str]] = []
+    if graph.is_directed:
+        said.append(("directed", "edges have a direction; a link has none, so it is not kept"))
+    if graph.n_graphs > 1:
+        said.append(("several-graphs", f"{graph.n_graphs:,} graphs are read as one"))
+    for word, n in graph.passed_over.items():
+        said.append(("passed-over", f"{n:,} of <{word}> cannot be read, and are passed over"))
+    joined = {*graph.sources, *graph.targets}
+    alone = sum(node not in joined for node in graph.nodes)
+    if alone and graph.sources:
+        many = "1 node has" if alone == 1 else f"{alone:,} nodes have"
+        said.append(("no-links", f"{many} no edge"))
+    return [Problem(code, name, what, severity="note") for code, what in said]

@@ -1,0 +1,361 @@
+"""Spreadsheets, files of statistics programs, Arrow, databases and graphs of other programs."""
+
+import datetime as dt
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hetviz.errors import DataError
+from hetviz.io import Choices, gate, read_tables
+from hetviz.io.formats.readers import read_pieces
+from hetviz.io.sandbox import child
+from tests.depth import examples
+from tests.io.making import arrow, duckdb, parquet, spreadsheet, sqlite, statistics, workbook
+
+FRAME = pd.DataFrame(
+    {
+        "id": ["007", "b", "ü"],
+        "size": [1.5, np.nan, -2.0],
+        "n": [1, 2, 30],
+        "group": pd.Categorical(["u", None, "u"]),
+        "when": pd.to_datetime(["2020-01-01", None, "2020-02-02 03:04:05"], format="ISO8601"),
+        "yes": [True, False, True],
+    }
+)
+CELLS = {
+    "id": ["007", "b", "ü"],
+    "size": ["1.5", "", "-2"],
+    "n": ["1", "2", "30"],
+    "group": ["u", "", "u"],
+    "when": ["2020-01-01", "", "2020-02-02 03:04:05"],
+    "yes": ["true", "false", "true"],
+}
+
+
+def frame_of(name, content, **choices):
+    (piece,) = read_pieces(name, content, Choices(**choices))
+    return piece.frame
+
+
+def codes(name, content):
+    with pytest.raises(DataError) as caught:
+        read_pieces(name, content)
+    return [problem.code for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrows"])
+def test_typed_columns_become_text_without_loss(name):
+    made = {"t.parquet": parquet, "t.feather": arrow, "t.arrows": lambda f: arrow(f, stream=True)}
+    frame = frame_of(name, made[name](FRAME))
+    assert {column: frame[column].tolist() for column in frame.columns} == CELLS
+
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=examples(15))
+@given(
+    st.lists(
+        st.tuples(
+            names,
+            st.one_of(st.none(), st.floats(allow_nan=False)),
+            st.one_of(st.none(), st.integers(-(2**62), 2**62)),
+            st.one_of(st.none(), st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1))),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_any_arrow_table_keeps_its_values(rows):
+    frame = pd.DataFrame(rows, columns=["word", "x", "n", "when"])
+    frame["n"] = frame["n"].astype("Int64")
+    frame["x"] = frame["x"].astype(float)
+    frame["when"] = pd.to_datetime(frame["when"]).astype("datetime64[us]")
+    cells = frame_of("t.arrow", arrow(frame))
+    assert cells["word"].tolist() == frame["word"].tolist()
+    for cell, value in zip(cells["x"], frame["x"], strict=True):
+        assert (cell == "") == bool(np.isnan(value))
+        assert cell == "" or float(cell) == value
+    assert cells["n"].tolist() == ["" if n is pd.NA else str(n) for n in frame["n"]]
+    for cell, value in zip(cells["when"], frame["when"], strict=True):
+        assert (cell == "") == (value is pd.NaT)
+        assert cell == "" or pd.Timestamp(cell) == value
+
+
+def test_a_decimal_comma_holds_for_typed_numbers_too():
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "x": ["1,5", "2,5", "3,25"], "y": [0.5, 1.0, 2.0]})
+    assert frame_of("t.arrow", arrow(frame))["y"].tolist() == ["0,5", "1", "2"]
+
+
+def test_texts_that_are_no_unicode_are_refused():
+    content = bytearray(arrow({"id": ["abcdefgh", "b"], "x": [1, 2]}))
+    at = content.index(b"abcdefgh")
+    content[at : at + 2] = b"\xff\xfe"
+    assert codes("t.arrow", bytes(content)) == ["bad-arrow"]
+
+
+SHEETS = {"Drugs": [["id", "dose"], ["a", 1.5], ["b", 2]], "Cells": [["id", "size"], ["q", 1]]}
+
+
+@pytest.mark.parametrize(("name", "make"), [("t.ods", spreadsheet), ("t.xlsx", workbook)])
+def test_every_sheet_of_a_spreadsheet_is_a_dataset(name, make):
+    pieces = read_pieces(name, make(SHEETS))
+    assert [piece.name for piece in pieces] == ["Drugs", "Cells"]
+    assert pieces[0].frame.to_numpy().tolist() == [["a", "1.5"], ["b", "2"]]
+    (only,) = read_pieces(name, make(SHEETS), Choices(sheet="Cells"))
+    assert only.frame["id"].tolist() == ["q"]
+
+
+def test_a_sheet_may_begin_below_and_beside_the_first_cell():
+    def moved(book):
+        book["S"].move_range("A1:B3", rows=4, cols=2)
+
+    (piece,) = read_pieces("t.xlsx", workbook({"S": [["id", "x"], ["a", 1], ["b", 2]]}, moved))
+    assert piece.frame.to_numpy().tolist() == [["a", "1"], ["b", "2"]]
+    assert piece.row == (5, 6)
+
+
+def test_a_few_cells_far_apart_do_not_fill_the_memory():
+    def far(book):
+        book["S"].cell(1_048_576, 16_384, 1)
+
+    (piece,) = read_pieces("t.xlsx", workbook({"S": [["id", "x"], ["a", 1], ["b", 2]]}, far))
+    assert len(piece.frame) == 2
+    assert "far-cells" in [problem.code for problem in piece.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600),
+        ("t.ods", spreadsheet({"S": [["id"]]})[:-40]),
+        ("t.dta", b"<stata_dta><header>"),
+        ("t.sav", b"$FL2@(#) SPSS DATA FILE"),
+        ("t.sqlite", b"SQLite format 3\0" + b"\x10" * 200),
+        ("t.duckdb", b"\0" * 8 + b"DUCK" + b"\0" * 200),
+        ("t.arrow", b"ARROW1\0\0" + b"\1" * 90),
+        ("t.gml", b"graph [ node [ id 1 "),
+        ("t.gexf", b"<?xml version='1.0'?><gexf><graph><nodes><node id='1'>"),
+        ("t.sif", b"A B\nC D\n"),
+        ("t.gmt", b"a,b,c\n"),
+    ],
+)
+def test_damaged_files_are_refused_with_a_reason(name, content):
+    with pytest.raises(DataError) as caught:
+        read_pieces(name, content)
+    assert caught.value.problems[0].what
+
+
+# Survey: 1 and 2 are the answers, 9 is no answer.
+SURVEY = pd.DataFrame({"id": ["a", "b", "c"], "sex": [1.0, 2.0, np.nan], "score": [1.0, 5.0, 3.0]})
+LABELS = {"sex": {1: "male", 2: "female"}, "score": {1: "never", 5: "always"}}
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_labels_of_values_are_kept(kind):
+    content = statistics(
+        kind, SURVEY, variable_value_labels=LABELS, column_labels=["", "Sex of person", ""]
+    )
+    (piece,) = read_pieces(f"t.{kind}", content)
+    assert piece.frame["sex"].tolist() == ["male", "female", ""]
+    assert piece.frame["score"].tolist() == ["1", "5", "3"]
+    assert "some-labels" in [problem.code for problem in piece.problems]
+    assert "sex: Sex of person" in piece.facts["what columns say"]
+
+
+def test_a_sas_transport_file_is_read():
+    assert frame_of("t.xpt", statistics("xport", SURVEY))["score"].tolist() == ["1", "5", "3"]
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 99), st.floats(-1e9, 1e9)), min_size=1, max_size=6))
+def test_any_statistics_file_keeps_its_numbers(rows):
+    frame = pd.DataFrame(rows, columns=["n", "x"])
+    cells = frame_of("t.dta", statistics("dta", frame))
+    assert cells["n"].tolist() == [str(n) for n, _ in rows]
+    assert [float(cell) for cell in cells["x"]] == [x for _, x in rows]
+
+
+SCHEMA = (
+    "CREATE TABLE team (code TEXT, year INT, city TEXT, PRIMARY KEY (code, year))",
+    "CREATE TABLE person (id TEXT PRIMARY KEY, name TEXT, height DOUBLE)",
+    "CREATE TABLE batting (no INTEGER PRIMARY KEY, who TEXT REFERENCES person(id), team TEXT, "
+    "year INT, runs INT, FOREIGN KEY (team, year) REFERENCES team(code, year))",
+    "INSERT INTO team VALUES ('A', 2000, 'x'), ('A', 2001, 'y'), ('B', 2000, 'z')",
+    "INSERT INTO person VALUES ('007', 'Ann', 1.5), ('p2', 'Bob', 1.75), ('p3', 'Cy', 2)",
+    "INSERT INTO batting VALUES (1, '007', 'A', 2000, 5), (2, '007', 'A', 2001, 7), "
+    "(3, 'p2', 'B', 2000, 0), (4, 'p3', NULL, NULL, 1)",
+)
+
+
+@pytest.mark.parametrize(("name", "make"), [("t.sqlite", sqlite), ("t.duckdb", duckdb)])
+def test_tables_of_a_database_are_datasets_joined_by_their_keys(name, make):
+    loaded = read_tables([(name, make(*SCHEMA))], parse=child.read_drop)
+    assert {key: len(dataset) for key, dataset in loaded.data.datasets.items()} == {
+        "team": 3,
+        "person": 3,
+        "batting": 4,
+    }
+    pairs = {
+        (group.source, group.target): sorted(
+            zip(
+                loaded.data[group.source].ids[group.i],
+                loaded.data[group.target].ids[group.j],
+                strict=True,
+            )
+        )
+        for group in loaded.data.links
+    }
+    assert pairs["batting", "person"] == [("1", "007"), ("2", "007"), ("3", "p2"), ("4", "p3")]
+    assert pairs["batting", "team"] == [("1", "1"), ("2", "2"), ("3", "3")]
+    (info,) = [info for info in loaded.understood if info.dataset == "batting"]
+    assert [column.name for column in info.columns if column.role == "feature"] == ["runs"]
+
+
+def test_nothing_in_a_database_is_run(tmp_path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("id,x\nSECRET,1\n")
+    content = duckdb(
+        "CREATE TABLE t (id INT, x INT)",
+        "INSERT INTO t VALUES (1, 2), (2, 3)",
+        f"CREATE VIEW v AS SELECT * FROM read_csv('{secret}')",
+    )
+    (piece,) = read_pieces("t.duckdb", content)
+    assert (piece.name, len(piece.frame)) == ("t", 2)
+    assert "passed-over" in [problem.code for problem in piece.problems]
+    content = sqlite(
+        "CREATE TABLE t (id INT, x INT, twice AS (2 * x))",
+        "INSERT INTO t VALUES (1, 2)",
+        "CREATE VIEW v AS SELECT load_extension('x')",
+        "CREATE VIRTUAL TABLE f USING fts5(words)",
+    )
+    pieces = read_pieces("t.sqlite", content)
+    assert list(pieces[0].frame.columns) == ["id", "x"]
+    assert "v, f" in [p.value for p in pieces[0].problems if p.code == "passed-over"]
+
+
+@settings(max_examples=examples(10))
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.integers(-(2**62), 2**62), st.floats(allow_nan=False), names),
+            names,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_sqlite_table_keeps_its_cells(rows):
+    import sqlite3
+
+    database = sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "a ""table""" (x, word)')
+    database.executemany('INSERT INTO "a ""table""" VALUES (?, ?)', rows)
+    database.commit()
+    (piece,) = read_pieces("t.sqlite", database.serialize())
+    assert piece.name == 'a "table"'
+    assert piece.frame["word"].tolist() == [word for _, word in rows]
+    for cell, (value, _) in zip(piece.frame["x"], rows, strict=True):
+        if isinstance(value, int) and all(not isinstance(x, float) for x, _ in rows):
+            assert cell == str(value)
+        if value is None:
+            assert cell == ""
+
+
+def test_a_database_that_was_written_ahead_says_so():
+    content = bytearray(sqlite("CREATE TABLE t (id INT, x INT)", "INSERT INTO t VALUES (1, 2)"))
+    content[18:20] = b"\x02\x02"
+    (piece,) = read_pieces("t.sqlite", bytes(content))
+    assert "written-ahead" in [problem.code for problem in piece.problems]
+
+
+def graph():
+    made = nx.Graph()
+    made.add_node("a", label="Ann", age=30)
+    made.add_node("b", label='Bob "the & big"', age=40)
+    made.add_node("c", label="Cy", age=50)
+    made.add_edge("a", "b", weight=0.5, kind="knows")
+    made.add_edge("b", "c", weight=0.25, kind="likes")
+    return made
+
+
+def check_graph(nodes, links):
+    assert nodes.frame["id"].tolist() == ["a", "b", "c"] or nodes.frame["id"].tolist() == list(
+        "012"
+    )
+    assert nodes.frame["label"].tolist() == ["Ann", 'Bob "the & big"', "Cy"]
+    assert [float(age) for age in nodes.frame["age"]] == [30, 40, 50]
+    assert links.frame["weight"].astype(float).tolist() == [0.5, 0.25]
+    assert links.frame["kind"].tolist() == ["knows", "likes"]
+    assert nodes.title_column == "label"
+
+
+def test_gexf_as_networkx_writes_it():
+    text = "\n".join(nx.generate_gexf(graph()))
+    check_graph(*read_pieces("t.gexf", text.encode()))
+
+
+def test_gml_with_values_and_drawings():
+    lines = ["# a remark", 'Creator "x"', "graph [", "  directed 1"]
+    for at, (_, values) in enumerate(graph().nodes(data=True)):
+        label = values["label"].replace("&", "&amp;").replace('"', "&quot;")
+        drawn = 'graphics [ x 1.0 y 2.0 fill "#ff0000" ]'
+        lines.append(f'node [ id {at} label "{label}" age {values["age"]} {drawn} ]')
+    lines += ['edge [ source 0 target 1 weight 0.5 kind "knows" ]',
+              'edge [ source 1 target 2 weight 0.25 kind "likes" ]', "]"]  # fmt: skip
+    nodes, links = read_pieces("t.gml", "\n".join(lines).encode())
+    check_graph(nodes, links)
+    assert {"directed", "passed-over"} <= {problem.code for problem in nodes.problems}
+    assert gate.kind_of("t.txt", "\n".join(lines).encode()) == "gml"
+
+
+@settings(max_examples=examples(10))
+@given(st.integers(2, 6), st.integers(0, 999))
+def test_any_graph_keeps_its_nodes_and_edges(n, seed):
+    made = nx.gnp_random_graph(n, 0.5, seed=seed)
+    for name, text in (
+        ("t.gml", "\n".join(nx.generate_gml(made))),
+        ("t.gexf", "\n".join(nx.generate_gexf(made))),
+    ):
+        nodes, *links = read_pieces(name, text.encode())
+        assert nodes.frame["id"].tolist() == [str(node) for node in made]
+        found = {
+            frozenset(pair)
+            for piece in links
+            for pair in piece.frame[["source_id", "target_id"]].itertuples(index=False)
+        }
+        assert found == {frozenset(map(str, edge)) for edge in made.edges}
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_sif_holds_nodes_and_their_relations(separator):
+    text = "A pp B\nA pp C D\nB pd C\nE\n".replace(" ", separator)
+    nodes, links = read_pieces("t.sif", text.encode())
+    assert nodes.frame["id"].tolist() == ["A", "B", "C", "D", "E"]
+    assert links.frame[["source_id", "target_id", "kind"]].to_numpy().tolist() == [
+        ["A", "B", "pp"], ["A", "C", "pp"], ["A", "D", "pp"], ["B", "C", "pd"],
+    ]  # fmt: skip
+
+
+def test_gmt_holds_sets_and_their_members():
+    text = "S1\thttp://example.org/S1\tg1\tg2\nS2\tna\tg2\tg3\nbad line\n"
+    loaded = read_tables([("t.gmt", text.encode())])
+    assert list(loaded.data["t"].ids) == ["S1", "S2"]
+    assert list(loaded.data["t members"].ids) == ["g1", "g2", "g3"]
+    assert sum(map(len, loaded.data.links)) == 4
+    assert [problem.code for problem in loaded.errors] == ["bad-gmt"]
+
+
+def test_a_table_called_sif_can_be_read_as_a_table():
+    assert len(frame_of("t.sif", b"id,x\na,1\nb,2\n", separator=",")) == 2
+
+
+@pytest.mark.parametrize("content", [b"https://example.org/t.csv\n", b"[InternetShortcut]\nURL=x"])
+def test_a_web_address_is_never_fetched(content):
+    assert codes("t.txt", content) == ["web-address"]
+    with pytest.raises(DataError, match="nothing is fetched"):
+        gate.read_file(gate.Path("https://example.org/t.csv"))
