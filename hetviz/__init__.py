@@ -27,6 +27,7 @@ __all__ = [
     "embed",
     "evaluate",
     "export",
+    "fit_link_predictor",
     "get_method",
     "guidance_curve",
     "guidance_report",
@@ -102,6 +103,7 @@ _WHERE = {
     "runs.embed.run": ("embed",),
     "runs.place.nearest_to": ("nearest_to",),
     "runs.predict.labels": ("predict_labels",),
+    "runs.predict.link_predictor": ("fit_link_predictor",),
     "runs.predict.links": ("predict_links",),
 }
 
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows
     from hetviz.runs.predict.labels import predict_labels
+    from hetviz.runs.predict.link_predictor import fit_link_predictor
     from hetviz.runs.predict.links import predict_links
 
 

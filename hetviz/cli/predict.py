@@ -15,7 +15,8 @@ from hetviz._types import Scalar
 from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params, progress, show, tell
 from hetviz.errors import ParameterError
 
-_LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --method mkpe --top 20"
+_LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --top 20"
+_TOLD = 10
 _LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out labels.csv"
 
 
@@ -29,9 +30,10 @@ def add_predict(add: Add) -> None:
     links.add_argument("--target", required=True, metavar="DATASET", help="may be the same")
     links.add_argument(
         "--method",
-        required=True,
+        default="stack",
         metavar="KEY",
-        help="see `methods`, or profiles: what the items most alike are linked with",
+        help="stack: known links and likeness, weighed by hidden links (the default); profiles: "
+        "what the items most alike are linked with; or a method, see `methods`",
     )
     add_parameters(links)
     links.add_argument("--top", type=int, default=20, help="how many pairs (20)")
@@ -80,13 +82,14 @@ def _kind(
 
 def _links(given: argparse.Namespace) -> int:
     from hetviz.jobs.tasks.predict import find_links
-    from hetviz.runs.predict.held_out_links import PROFILES
+    from hetviz.runs.predict.link_predictor import STACK
+    from hetviz.runs.predict.pair_scores import PROFILES
 
     if given.starts < 1:
         raise ParameterError(f"--starts {given.starts}: at least 1.")
     if not 0.0 <= given.hold_out < 1.0:
         raise ParameterError(f"--hold-out {given.hold_out:g}: a share from 0 to below 1.")
-    params = {} if given.method == PROFILES else chosen_params(given)
+    params = {} if given.method in (PROFILES, STACK) else chosen_params(given)
     data = hetviz.load(given.data)
     found = find_links(
         data,
@@ -114,6 +117,10 @@ def _links(given: argparse.Namespace) -> int:
         for name, (mean, error) in found["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
             lines.append(f"hidden link above another pair, {name}: {mean:.3f}{spread}")
+        unseen = found["test"]["unseen"]
+        for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
+            spread = "" if not error else f" +- {error:.3f}"
+            lines.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
     _finish(given, found, head, rows, lines)
     return 0
 
@@ -156,7 +163,7 @@ def _finish(
 ) -> None:
     if given.out is not None:
         _write(Path(given.out), value, head, rows)
-        lines = [*lines[-5:], f"Written to {given.out}"]
+        lines = [*lines[-_TOLD:], f"Written to {given.out}"]
     show(given, value, lines)
 
 

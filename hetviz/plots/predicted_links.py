@@ -17,8 +17,13 @@ from hetviz.plots.palette import Theme, shape_of, tokens
 from hetviz.plots.planar import drawn
 from hetviz.plots.text import escape, short
 
-WORDS = {"method": "this method", "profiles": "like links like", "chance": "chance"}
-_DASH = {"method": "solid", "profiles": "5px,3px", "chance": "dot"}
+WORDS = {
+    "method": "this method",
+    "profiles": "like links like",
+    "popularity": "popularity",
+    "chance": "chance",
+}
+_DASH = {"method": "solid", "profiles": "5px,3px", "popularity": "2px,3px", "chance": "dot"}
 _MOST_POINTS = 8_000
 _LONGEST = 22
 
@@ -29,7 +34,8 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
     Parameters
     ----------
     precision : mapping of str to list of [k, mean, standard error or None]
-        By "method", "profiles" and "chance"; see `hetviz.jobs.tasks.predict.find_links`.
+        By "method", "profiles", "popularity" and "chance"; see
+        `hetviz.jobs.tasks.predict.find_links`.
     theme : {"light", "dark"}
 
     Returns
@@ -38,7 +44,12 @@ def precision_figure(precision: Mapping[str, Any], theme: Theme = "light") -> go
         Pairs looked at, logarithmic, across; share up. Bars of one standard error.
     """
     token = tokens(theme)
-    colours = {"method": token.accent, "profiles": token.mute, "chance": token.faint}
+    colours = {
+        "method": token.accent,
+        "profiles": token.mute,
+        "popularity": token.mute,
+        "chance": token.faint,
+    }
     figure = go.Figure()
     counts = sorted({int(row[0]) for rows in precision.values() for row in rows})
     top = max((row[1] + (row[2] or 0.0) for rows in precision.values() for row in rows), default=1)

@@ -54,7 +54,7 @@ def test_held_out_links_are_the_likeliest_of_what_is_left(likelihood: str) -> No
     assert model.evidence_ == -model.loss_history_[-1]
     if likelihood == "probit":
         assert ((P >= 0) & (P <= 1)).all()
-    found = hetviz.predict_links(train, model, "items", "words", top=10)
+    found = hetviz.predict_links(train, "items", "words", top=10, by=model)
     i = train["items"].find(found["source_id"])
     j = train["words"].find(found["target_id"])
     assert TRUTH[i, j].mean() >= 0.9
@@ -66,7 +66,7 @@ def test_new_items_and_their_probabilities() -> None:
     model = KBMF2K(n_components=6).fit(train)
     fresh = [text for text in WORLD["items"].ids if text not in set(train["items"].ids)]
     found = hetviz.predict_links(
-        HeteroData([WORLD["items"], WORLD["words"]]), model, "items", "words", 300, only=fresh
+        HeteroData([WORLD["items"], WORLD["words"]]), "items", "words", 300, only=fresh, by=model
     )
     assert len(found) == len(fresh) * 24
     truth = TRUTH[WORLD["items"].find(found["source_id"]), WORLD["words"].find(found["target_id"])]
@@ -83,7 +83,7 @@ def test_what_a_kernel_says_of_new_rows_is_used() -> None:
     model = KBMF2K(n_components=5).fit(HeteroData([whole.subset(old), WORLD["words"]], [seen]))
     fresh = whole.ids[50:].tolist()
     data = HeteroData([whole, WORLD["words"]])
-    found = hetviz.predict_links(data, model, "items", "words", 240, only=fresh)
+    found = hetviz.predict_links(data, "items", "words", 240, only=fresh, by=model)
     truth = TRUTH[whole.find(found["source_id"]), WORLD["words"].find(found["target_id"])]
     assert roc_auc_score(truth, found["score"]) > 0.85
 

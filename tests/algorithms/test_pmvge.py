@@ -37,7 +37,7 @@ WORLD = world()
 def test_held_out_links_are_predicted(within: str, similarity: str) -> None:
     train, _ = WORLD.holdout(links=0.3)
     model = PMvGE(within=within, similarity=similarity, n_components=3, n_iter=100).fit(train)
-    found = hetviz.predict_links(train, model, "items", "words", top=20)
+    found = hetviz.predict_links(train, "items", "words", top=20, by=model)
     i, j = WORLD["items"].find(found["source_id"]), WORLD["words"].find(found["target_id"])
     assert (i % GROUPS == j % GROUPS).mean() >= 0.9
     assert found["score"].between(0, 1).all()

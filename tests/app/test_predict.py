@@ -90,13 +90,23 @@ def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) 
 
 
 def test_links_by_the_shown_map(visit: Visit) -> None:
-    app = press(own_data(visit), "find-links")
+    app = own_data(visit)
+    app.selectbox(key="links-method").set_value("map").run()
+    press(app, "find-links")
     content = workspace_of(app).state.findings["links"].content
     assert content["by_map"]
     assert "no. 1" in html_of(app)
     run = workspace_of(app).state.run
     assert run is not None
     assert content["method"] == run.method
+
+
+def test_the_default_is_judged_on_hidden_links_and_on_items_never_linked(visit: Visit) -> None:
+    app = press(own_data(visit), "find-links")
+    content = workspace_of(app).state.findings["links"].content
+    assert content["method"] == "stack"
+    assert content["test"]["unseen"]["own_scores"]
+    assert all(0.0 <= one["score"] <= 1.0 for one in content["candidates"])
 
 
 def test_methods_that_do_not_suit_are_told_with_the_reason(visit: Visit) -> None:

@@ -15,12 +15,20 @@ from hetviz.errors import ConvergenceWarning, DataWarning, ParameterError
 from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Part, Progress
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.predict.held_out_links import CHANCE, PROFILES, HeldOutRanking, rank_held_out
+from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
+from hetviz.runs.predict.link_predictor import (
+    STACK,
+    LinkPredictor,
+    fit_link_predictor,
+    with_chosen_axes,
+)
+from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
 from hetviz.runs.predict.links import predict_links
-from hetviz.runs.predict.pair_scores import PROFILES_TITLE, Fitted, PairScorer
+from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE, Fitted
 
 LINKS = "links"
 TOP = 200
+_ITEMS = 0.2
 
 
 def find_links(
@@ -34,6 +42,7 @@ def find_links(
     progress: Progress,
     top: int = TOP,
     start: Embedding | None = None,
+    quick: bool = False,
 ) -> Findings:
     """Rank pairs that no link tells of, and test the ranking on links held out.
 
@@ -43,8 +52,11 @@ def find_links(
     source, target : str
         Datasets; they may be the same.
     method : str
-        Its key, or "profiles": what the items most alike by their features are linked with.
+        "stack", the predictor of `hetviz.fit_link_predictor`; "profiles", what the items most alike
+        by their features are linked with; or the key of a method.
     params : mapping
+        Of a method. Where they do not say the axes of "kbmf2k", "pmvge" or "mkpe", these are chosen
+        by hidden links.
     seeds : sequence of int
         One start of the method for each, and one test.
     hold_out : float
@@ -54,13 +66,18 @@ def find_links(
         How many pairs.
     start : Embedding, optional
         A map to rank by, instead of new starts of the method; the tests still fit the method.
+    quick : bool
+        Of "stack": hide links once only, and leave the slow methods out.
 
     Returns
     -------
     Findings
         Of kind "links". ``candidates`` is a list of records as from `hetviz.predict_links`;
-        ``test`` is None or has ``auc`` and ``precision`` by "method", "profiles" and "chance",
-        each a list of mean and standard error (of the mean over the seeds; None with one seed).
+        ``test`` is None or has ``auc``, ``average_precision`` and ``precision`` by "method",
+        "profiles", "popularity" and "chance", each a list of mean and standard error (of the mean
+        over the seeds; None with one seed), ``own_scores``, whether the method was judged by
+        scores of its own, and ``unseen``, the same of items all of whose links were hidden.
+        ``weights`` are those of the stack, ``once`` whether each item has one link at most.
         The map of the first start comes with it.
 
     Raises
@@ -71,12 +88,15 @@ def find_links(
     """
     if not seeds:
         raise ParameterError("find_links: give at least one seed.")
-    plain = method == PROFILES
-    title = PROFILES_TITLE if plain else get_method(method).card.title
+    plain = method in (PROFILES, STACK)
+    titles = {PROFILES: PROFILES_TITLE, STACK: STACK_TITLE}
+    title = titles.get(method) or get_method(method).card.title
     tests: list[HeldOutRanking] = []
+    unseen: list[HeldOutRanking] = []
+    predictor: LinkPredictor | None = None
     models: list[BaseEmbedder] = []
     fits = start is None and not plain
-    steps = (len(seeds) if fits else 0) + (len(seeds) if hold_out else 0) + 1
+    steps = (len(seeds) if fits else 0) + (2 * len(seeds) if hold_out else 0) + 1
     done = 0
 
     def part() -> Part:
@@ -87,20 +107,36 @@ def find_links(
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         if fits:
-            models = [fit_run(data, method, params, seed, part()).model for seed in seeds]
-        if hold_out:
+            chosen = with_chosen_axes(data, method, source, target, params, seeds[0])
+            models = [fit_run(data, method, chosen, seed, part()).model for seed in seeds]
+        for items, kept in ((0.0, tests), (_ITEMS, unseen)):
+            if not hold_out:
+                break
             found = [
                 rank_held_out(
-                    data, None if plain else method, params, source, target, hold_out, seed, part()
+                    data,
+                    None if method == PROFILES else method,
+                    params,
+                    source,
+                    target,
+                    hold_out,
+                    seed,
+                    part(),
+                    items=items,
+                    quick=quick,
                 )
                 for seed in seeds
             ]
-            tests = [one for one in found if one is not None]
+            kept += [one for one in found if one is not None]
         progress((steps - 1) / steps, "Ranking pairs")
-        by: Fitted | Sequence[Fitted] = models if start is None else start
-        if plain:
-            by = PairScorer.of_profiles(data, source, target)
-        table = predict_links(data, by, source, target, top)
+        by: str | Fitted | Sequence[Fitted] = models if start is None else start
+        if method == STACK:
+            by = predictor = fit_link_predictor(
+                data, source, target, quick=quick, random_state=seeds[0], progress=part()
+            )
+        elif plain:
+            by = PROFILES
+        table = predict_links(data, source, target, top, by=by)
     progress(1.0, "Done")
     ours = (DataWarning, ConvergenceWarning)
     content = {
@@ -114,7 +150,10 @@ def find_links(
         "by_map": start is not None,
         "candidates": [_plain(record) for record in table.to_dict("records")],
         "n_known": _n_together(data, source, target),
-        "test": _summary(tests),
+        "test": _summary(tests, unseen),
+        "weights": {} if predictor is None else dict(predictor.weights),
+        "once": [False, False] if predictor is None else list(predictor.once),
+        "quick": quick,
         "notes": sorted({str(one.message) for one in told if issubclass(one.category, ours)}),
     }
     maps = [
@@ -129,7 +168,7 @@ def _plain(record: Mapping[Hashable, Any]) -> dict[str, object]:
     out: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, tuple):
-            out[str(key)] = list(value)
+            out[str(key)] = [list(one) if isinstance(one, tuple) else one for one in value]
         elif isinstance(value, str):
             out[str(key)] = value
         else:
@@ -145,13 +184,16 @@ def _n_together(data: HeteroData, source: str, target: str) -> int:
     )
 
 
-def _summary(tests: Sequence[HeldOutRanking]) -> dict[str, object] | None:
+def _summary(
+    tests: Sequence[HeldOutRanking], unseen: Sequence[HeldOutRanking] = ()
+) -> dict[str, object] | None:
     """Return means and standard errors over the tests; None without any."""
     if not tests:
         return None
     auc = {
         name: _mean([one.auc[name] for one in tests if name in one.auc]) for name in tests[0].auc
     }
+    precise = {name: _mean([one.average_precision[name] for one in tests]) for name in tests[0].auc}
     precision = {
         name: [
             [k, *_mean([one.precision[name][k] for one in tests if k in one.precision[name]])]
@@ -159,12 +201,16 @@ def _summary(tests: Sequence[HeldOutRanking]) -> dict[str, object] | None:
         ]
         for name in tests[0].precision
     }
+    chance = float(np.mean([one.n_links / one.n_pairs for one in tests]))
     return {
         "auc": auc | {CHANCE: [0.5, 0.0]},
+        "average_precision": precise | {CHANCE: [chance, None]},
         "precision": precision,
         "n_links": round(float(np.mean([one.n_links for one in tests]))),
         "n_pairs": round(float(np.mean([one.n_pairs for one in tests]))),
         "repeats": len(tests),
+        "own_scores": tests[0].own_scores,
+        "unseen": _summary(unseen),
     }
 
 

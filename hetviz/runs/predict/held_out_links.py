@@ -1,4 +1,4 @@
-"""How well a method finds links that it was not shown, beside chance and a plain guess."""
+"""How well a predictor finds links that it was not shown, beside plain guesses and chance."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
-from hetviz.progress import Progress
+from hetviz.progress import Part, Progress
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.predict.pair_scores import PairScorer, known_pairs
+from hetviz.runs.predict.link_predictor import (
+    STACK,
+    fit_link_predictor,
+    signed_links,
+    with_chosen_axes,
+)
+from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, known_pairs
 
 COUNTS = (1, 3, 10, 30, 100, 300)
-METHOD, PROFILES, CHANCE = "method", "profiles", "chance"
+METHOD, POPULARITY, CHANCE = "method", "popularity", "chance"
 _MOST_PAIRS = 10_000_000
 
 
@@ -26,18 +32,23 @@ class HeldOutRanking:
 
     Attributes
     ----------
-    auc : mapping of str to float
-        By "method" and, where it applies, "profiles"; see `hetviz.metrics.fit.ranking`.
+    auc, average_precision : mapping of str to float
+        By "method", "popularity" and, where it applies, "profiles"; see
+        `hetviz.metrics.fit.ranking`. Popularity ranks pairs by how many links both have.
     precision : mapping of str to mapping of int to float
         The same and "chance": share of held-out links among the best k.
     n_links, n_pairs : int
         Held-out links, and candidate pairs that they are among.
+    own_scores : bool
+        Whether the method was judged by scores of its own; else by nearness on its map.
     """
 
     auc: Mapping[str, float]
     precision: Mapping[str, Mapping[int, float]]
     n_links: int
     n_pairs: int
+    average_precision: Mapping[str, float]
+    own_scores: bool
 
 
 def rank_held_out(
@@ -49,28 +60,37 @@ def rank_held_out(
     share: float,
     seed: int,
     progress: Progress,
+    *,
+    items: float = 0.0,
+    quick: bool = False,
 ) -> HeldOutRanking | None:
-    """Hold out links, fit the method on the rest, and see how it ranks what was held out.
+    """Hide links, fit the method on the rest, and see how it ranks what was hidden.
 
     Parameters
     ----------
     data : HeteroData
     method : str or None
-        Its key; None ranks by nearest profiles alone.
+        Its key, or "stack" for the default predictor; None ranks by nearest profiles alone. Number
+        of axes of "kbmf2k", "pmvge" and "mkpe" are chosen by links hidden once more, unless said.
     params : mapping
     source, target : str
-        Datasets whose links are judged; they may be the same. Links of every kind are held out,
-        as `HeteroData.holdout` draws them.
+        Datasets whose links are judged; they may be the same. Links of every kind are hidden, as
+        `HeteroData.holdout` draws them.
     share : float
-        Of the links to hold out.
+        Of the links to hide.
     seed : int
         Of the draw and of the method.
     progress : callable
+    items : float
+        Instead of single links, hide all links of this share of the linked items of `source`
+        with `target`, and rank the pairs of these items: what is known of items never seen linked.
+    quick : bool
+        Of the default predictor, see `hetviz.runs.predict.link_predictor.fit_link_predictor`.
 
     Returns
     -------
     HeldOutRanking or None
-        None where no link between the two datasets could be held out.
+        None where no link between the two datasets could be hidden.
 
     Raises
     ------
@@ -80,27 +100,45 @@ def rank_held_out(
     Notes
     -----
     Candidates are all pairs of the two datasets that no remaining link tells of; a pair is taken
-    for none unless it was held out as together. Of more than 10 million pairs, rows of `source`
+    for none unless it was hidden as together. Of more than 10 million pairs, rows of `source`
     are drawn.
     """
-    train, held = data.holdout(links=share, random_state=seed)
-    positive = _together(held, source, target)
+    only: Ints | None = None
+    if items:
+        train, positive, only = _without_items(data, source, target, items, seed)
+    else:
+        train, held = data.holdout(links=share, random_state=seed)
+        positive = _together(held, source, target)
     positive = np.setdiff1d(positive, known_pairs(train, source, target))
     if not len(positive):
         return None
     plain = NearestProfiles(train, source, target)
+    degrees = [
+        np.asarray((signed_links(train, *ends) > 0).sum(axis=1), dtype=np.float64).ravel()
+        for ends in ((source, target), (target, source))
+    ]
     asked: dict[str, Callable[[Ints], Floats]] = {}
-    if method is not None:
-        model = fit_run(train, method, params, seed, progress).model
+    own = True
+    if method == STACK:
+        model = fit_link_predictor(
+            train, source, target, quick=quick, random_state=seed, progress=progress
+        )
         asked[METHOD] = PairScorer.of(train, model, source, target).scores
+    elif method is not None:
+        chosen = with_chosen_axes(train, method, source, target, params, seed)
+        fitted = fit_run(train, method, chosen, seed, Part(progress, 0.3, 1.0)).model
+        scorer = PairScorer.of(train, fitted, source, target)
+        asked[METHOD], own = scorer.scores, scorer.share is None
     if plain.applies:
         asked[METHOD if method is None else PROFILES] = plain.scores
-    rows, kept = _candidates(train, source, target, seed)
+    asked[POPULARITY] = lambda rows: np.add.outer(np.log1p(degrees[0][rows]), np.log1p(degrees[1]))
+    rows, kept = _candidates(train, source, target, seed, only)
     is_link = np.isin(kept, positive)
     m = len(train[target])
-    if not asked or not is_link.any() or is_link.all():
+    if METHOD not in asked or not is_link.any() or is_link.all():
         return None
     auc: dict[str, float] = {}
+    precise: dict[str, float] = {}
     precision: dict[str, Mapping[int, float]] = {
         CHANCE: dict.fromkeys(COUNTS, float(is_link.mean()))
     }
@@ -109,8 +147,42 @@ def rank_held_out(
         for start in range(0, len(rows), 500):
             part = rows[start : start + 500]
             S[part] = scores(part)
-        auc[name], precision[name] = link_ranking(S.ravel()[kept], is_link, COUNTS)
-    return HeldOutRanking(auc, precision, int(is_link.sum()), len(kept))
+        found = S.ravel()[kept].astype(np.float64)
+        auc[name], precision[name] = link_ranking(found, is_link, COUNTS)
+        precise[name] = average_precision(found, is_link)
+    return HeldOutRanking(auc, precision, int(is_link.sum()), len(kept), precise, own)
+
+
+def average_precision(scores: Floats, is_link: Bools) -> float:
+    """Return the mean over the links of the share of links among the pairs that score as high.
+
+    Pairs of equal score count together; -inf comes last.
+    """
+    level, size = np.unique(-np.asarray(scores), return_inverse=True, return_counts=True)[1:]
+    hits = np.bincount(level, is_link, len(size))
+    return float((hits * np.cumsum(hits) / np.cumsum(size)).sum() / hits.sum())
+
+
+def _without_items(
+    data: HeteroData, source: str, target: str, share: float, seed: int
+) -> tuple[HeteroData, Ints, Ints]:
+    """Return the data without the links of some items, these links as pairs, and the items."""
+    Y = signed_links(data, source, target)
+    linked = np.flatnonzero(np.asarray((Y > 0).sum(axis=1)).ravel())
+    rng = np.random.default_rng((seed, 29))
+    drawn = np.sort(rng.permutation(linked)[: max(1, round(share * len(linked)))]).astype(np.int64)
+    out = np.isin(np.arange(len(data[source])), drawn)
+    groups = []
+    for links in data.links:
+        gone = np.zeros(len(links), dtype=bool)
+        if (links.source, links.target) == (source, target):
+            gone |= out[links.i]
+        if (links.target, links.source) == (source, target):
+            gone |= out[links.j]
+        groups.append(links.take(~gone))
+    hidden = (Y[drawn] > 0).tocoo()
+    positive = (drawn[hidden.coords[0]] * len(data[target]) + hidden.coords[1]).astype(np.int64)
+    return HeteroData(data.datasets, groups, data.comparisons, data.labels), positive, drawn
 
 
 def _together(data: HeteroData, source: str, target: str) -> Ints:
@@ -128,14 +200,16 @@ def _together(data: HeteroData, source: str, target: str) -> Ints:
     return np.unique(np.concatenate(keys))
 
 
-def _candidates(data: HeteroData, source: str, target: str, seed: int) -> tuple[Ints, Ints]:
+def _candidates(
+    data: HeteroData, source: str, target: str, seed: int, only: Ints | None
+) -> tuple[Ints, Ints]:
     """Return rows of source to look at, and the pairs of theirs that no link tells of."""
-    n, m = len(data[source]), len(data[target])
-    rows = np.arange(n)
-    if n * m > _MOST_PAIRS:
+    m = len(data[target])
+    rows = np.arange(len(data[source])) if only is None else only
+    if len(rows) * m > _MOST_PAIRS:
         rng = np.random.default_rng(seed)
-        rows = np.sort(rng.choice(n, max(1, _MOST_PAIRS // m), replace=False))
+        rows = np.sort(rng.choice(rows, max(1, _MOST_PAIRS // m), replace=False))
     pairs = (rows[:, None] * m + np.arange(m)[None, :]).ravel()
-    if source == target:
+    if source == target and only is None:
         pairs = pairs[pairs // m < pairs % m]
     return rows, np.setdiff1d(pairs, known_pairs(data, source, target), assume_unique=True)

@@ -6,26 +6,34 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.spatial import cKDTree
 
-from hetviz._types import Floats, Ints
+from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
-from hetviz.data import HeteroData
+from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.runs.predict.pair_scores import Fitted, PairScorer, known_pairs
+from hetviz.runs.predict.link_predictor import STACK, LinkPredictor, fit_link_predictor
+from hetviz.runs.predict.pair_scores import PROFILES, Fitted, PairScorer, known_pairs
 
+REASONS = ("carried_by", "alike_linked", "alike_not_linked", "shared_features")
 _BLOCK = 2_000_000
+_MANY_PAIRS = 20_000_000
+_POOL = 50
+_TREE_AXES, _AT_FIRST, _MOST_QUERIED = 8, 8, 50_000_000
 
 
 @one_thread()
 def predict_links(
     data: HeteroData,
-    fitted_or_embedding: Fitted | Sequence[Fitted],
     source: str,
     target: str,
     top: int = 20,
     *,
+    by: str | Fitted | Sequence[Fitted] = STACK,
     only: Sequence[str] | None = None,
     evidence: int = 3,
+    random_state: int = 0,
 ) -> pd.DataFrame:
     """Rank pairs of items that no link tells of, the likeliest first.
 
@@ -33,25 +41,33 @@ def predict_links(
     ----------
     data : HeteroData
         Rows that a fitted method does not know yet are placed first, where it can place new rows.
-    fitted_or_embedding : fitted method, Embedding, PairScorer, or a sequence of these
-        Of several (starts of one method, say) the scores are averaged, and the best and worst
-        rank among them is told.
     source, target : str
         Datasets; they may be the same.
     top : int
         How many pairs.
+    by : str, fitted method, LinkPredictor, Embedding, PairScorer, or a sequence of fitted ones
+        "stack", the default, is the predictor of `fit_link_predictor`; "profiles" guesses from
+        what the items most alike are linked with. On a map, a pair scores by how near it lies. Of
+        several fits (starts of one method, say) the scores are averaged, and the best and worst
+        rank among them is told.
     only : sequence of str, optional
         Ids of `source` to which to keep.
     evidence : int
         How many known links to name on each side.
+    random_state : int
+        Seeds the default predictor.
 
     Returns
     -------
     DataFrame
-        Columns source_id, target_id, score (higher is likelier), rank (from 1); rank_best and
-        rank_worst over several fits; source_evidence, ids of `target` that the source item is
-        linked with, those nearest the target item first; target_evidence, ids of `source` that
-        the target item is linked with, those nearest the source item first.
+        Columns source_id, target_id, score (higher is likelier; a probability of the default
+        predictor), rank (from 1); rank_best and rank_worst over several fits; source_evidence, ids
+        of `target` that the source item is linked with, those nearest the target item first;
+        target_evidence, ids of `source` that the target item is linked with, those nearest the
+        source item first. Of a `LinkPredictor` also carried_by, the known links (source id,
+        target id) that speak most for the pair; alike_linked and alike_not_linked, those of the
+        five items most like the source item that are linked with the target item and those that
+        are linked with others only; shared_features, columns by which the first of them is like it.
 
     Raises
     ------
@@ -59,32 +75,40 @@ def predict_links(
         For an unknown dataset or id.
     hetviz.errors.ParameterError
         For `top` below 1, or nothing to predict from.
+    hetviz.errors.NotApplicableError
+        If the default predictor finds no known link to learn from.
 
     Notes
     -----
     A method that scores links itself is taken at its word, as a probability or a kernel; the
     score of a place on any other map is the share of all pairs of the two datasets that lie
     farther apart. Pairs that any link tells of, together or apart, are no candidates, and neither
-    are rows of one object nor rows without a place. Costs O(n m k) and little memory.
+    are rows of one object nor rows without a place. Where every item of a side has at most one
+    link, the default predictor gives it no second one, and names it once.
+
+    On a map of up to eight axes the nearest pairs are found by a tree, O((n + top) log m); of other
+    scores all n m are computed in blocks, O(n m k) and little memory. Above 20 million pairs the
+    default predictor computes only those that one of its parts puts first.
 
     Examples
     --------
     >>> import hetviz
     >>> data = hetviz.load("debian")
-    >>> found = hetviz.predict_links(data, hetviz.embed(data, "cdmca"), "programs", "tags", top=2)
+    >>> found = hetviz.predict_links(data, "programs", "tags", 2, by=hetviz.embed(data, "cdmca"))
     >>> found["rank"].tolist()
     [1, 2]
     """
-    fits = [fitted_or_embedding] if isinstance(fitted_or_embedding, Fitted) else fitted_or_embedding
-    if not fits:
-        raise ParameterError("predict_links: give a fitted method or an embedding.")
+    if not isinstance(source, str):
+        raise ParameterError(
+            "predict_links: name the two datasets first, and give what to predict by as by=..."
+        )
     for word, number in (("top", top), ("evidence", evidence)):
         if number < (1 if word == "top" else 0):
             raise ParameterError(f"predict_links: {word} = {number}; it must be 1 or more.")
     chosen = np.arange(len(data[source]))
     if only is not None:
         chosen = np.array([data[source].position(text) for text in only], dtype=np.int64)
-    scorers = [PairScorer.of(data, fit, source, target) for fit in fits]
+    scorers = _scorers(data, source, target, by, random_state)
     known = known_pairs(data, source, target)
     best = _best(scorers, known, chosen, top, source == target)
     best["rank"] = np.arange(1, len(best) + 1)
@@ -94,12 +118,42 @@ def predict_links(
         ranks = np.array(each)
     best["rank_best"], best["rank_worst"] = ranks.min(axis=0), ranks.max(axis=0)
     near = _Evidence(data, scorers[0], source, target, evidence)
-    said = [near.of(i, j) for i, j in zip(best["i"], best["j"], strict=True)]
+    pairs = list(zip(best["i"].tolist(), best["j"].tolist(), strict=True))
+    said = [near.of(i, j) for i, j in pairs]
     best["source_evidence"] = [left for left, _ in said]
     best["target_evidence"] = [right for _, right in said]
+    predictor = scorers[0].predictor
+    if predictor is not None:
+        reasons = [_reasons(data, predictor, near, i, j, evidence) for i, j in pairs]
+        for number, name in enumerate(REASONS):
+            best[name] = pd.Series([one[number] for one in reasons], dtype=object)
     best.insert(0, "target_id", data[target].ids[best["j"].to_numpy(np.int64)])
     best.insert(0, "source_id", data[source].ids[best["i"].to_numpy(np.int64)])
     return best.drop(columns=["i", "j"])
+
+
+def _scorers(
+    data: HeteroData,
+    source: str,
+    target: str,
+    by: str | Fitted | Sequence[Fitted],
+    random_state: int,
+) -> list[PairScorer]:
+    if isinstance(by, str):
+        if by == PROFILES:
+            return [PairScorer.of_profiles(data, source, target)]
+        if by != STACK:
+            raise ParameterError(
+                f"predict_links: by = {by!r}; {STACK!r}, {PROFILES!r}, or what was fitted."
+            )
+        fits: Sequence[Fitted] = [
+            fit_link_predictor(data, source, target, random_state=random_state)
+        ]
+    else:
+        fits = [by] if isinstance(by, Fitted) else by
+    if not fits:
+        raise ParameterError("predict_links: give a fitted method or an embedding.")
+    return [PairScorer.of(data, fit, source, target) for fit in fits]
 
 
 def _blocks(
@@ -124,6 +178,29 @@ def _best(
     scorers: Sequence[PairScorer], known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
+    first = scorers[0]
+    found = None
+    if len(scorers) == 1 and first.share is not None:
+        found = _nearest_on_map(first, known, chosen, top, within)
+    once = (False, False) if first.predictor is None else first.predictor.once
+    pool = top * _POOL if any(once) else top
+    if len(scorers) == 1 and first.predictor is not None and len(chosen) * m > _MANY_PAIRS:
+        count = 20 * pool + 5_000 + len(known)
+        i, j = first.predictor.likely(chosen, count)
+        i, j = _candidates(i, j, known, chosen, m, within)
+        found = _ordered(i, j, first.predictor.pair_scores(i, j), pool)
+    if found is None:
+        found = _best_of_all(scorers, known, chosen, pool, within)
+    if any(once):
+        found = found[found["score"] > 0.0]
+        found = _named_once(found, once)
+    return found.head(top).reset_index(drop=True)
+
+
+def _best_of_all(
+    scorers: Sequence[PairScorer], known: Ints, chosen: Ints, top: int, within: bool
+) -> pd.DataFrame:
+    m = len(scorers[0].Z)
     found = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
     for rows, S in _blocks(scorers, known, chosen, m, within):
         flat = S.ravel()
@@ -139,6 +216,76 @@ def _best(
     return found.reset_index(drop=True)
 
 
+def _ordered(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
+    """Return the best pairs, of equal ones those of the first rows first."""
+    order = np.lexsort((j, i, -scores))[:top]
+    return pd.DataFrame({"i": i[order], "j": j[order], "score": scores[order]})
+
+
+def _candidates(
+    i: Ints, j: Ints, known: Ints, chosen: Ints, m: int, within: bool
+) -> tuple[Ints, Ints]:
+    """Leave out pairs that a link tells of, and the second of two that are one."""
+    kept = ~np.isin(i * m + j, known)
+    if within and len(chosen) > 1:
+        kept &= (i <= j) | ~np.isin(j, chosen)
+    return i[kept], j[kept]
+
+
+def _named_once(found: pd.DataFrame, once: tuple[bool, bool]) -> pd.DataFrame:
+    """Keep the likeliest pair of each item that has one link at most."""
+    used: tuple[set[int], set[int]] = (set(), set())
+    kept = []
+    for place, pair in enumerate(zip(found["i"].tolist(), found["j"].tolist(), strict=True)):
+        if any(one and row in rows for one, row, rows in zip(once, pair, used, strict=True)):
+            continue
+        kept.append(place)
+        for row, rows in zip(pair, used, strict=True):
+            rows.add(row)
+    return found.iloc[kept]
+
+
+def _nearest_on_map(
+    scorer: PairScorer, known: Ints, chosen: Ints, top: int, within: bool
+) -> pd.DataFrame | None:
+    """Return the nearest pairs on a map by a tree; None where it has too many axes, or equal rows.
+
+    Of each row so many nearest are asked for as may be among the best of all.
+    """
+    Y, Z, share = scorer.Y, scorer.Z, scorer.share
+    m, axes = Z.shape
+    there = np.flatnonzero(np.isfinite(Z).all(axis=1))
+    open_ = chosen[np.isfinite(Y[chosen]).all(axis=1)]
+    if share is None or axes > _TREE_AXES or not len(there) or not len(open_):
+        return None
+    tree = cKDTree(Z[there])
+    i, j, away = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    k = min(_AT_FIRST, len(there))
+    while True:
+        if len(open_) * k > _MOST_QUERIED:
+            return None
+        D, index = tree.query(Y[open_], k=k)
+        D = np.asarray(D, dtype=np.float64).reshape(len(open_), k)
+        index = np.asarray(index, dtype=np.int64).reshape(len(open_), k)
+        rows = np.repeat(open_, k)
+        p, q = rows, there[index.ravel()]
+        done = ~np.isin(i, open_)
+        keys = np.arange(len(p))
+        kept = ~np.isin(p * m + q, known)
+        if within and len(chosen) > 1:
+            kept &= (p <= q) | ~np.isin(q, chosen)
+        keys = keys[kept]
+        i = np.concatenate([i[done], p[keys]])
+        j = np.concatenate([j[done], q[keys]])
+        away = np.concatenate([away[done], D.ravel()[keys]])
+        edge = np.partition(away, top - 1)[top - 1] if len(away) >= top else np.inf
+        open_ = open_[D[:, -1] <= edge]
+        if not len(open_) or k == len(there):
+            order = np.lexsort((j, i, away))[:top]
+            return pd.DataFrame({"i": i[order], "j": j[order], "score": share(away[order])})
+        k = min(4 * k, len(there))
+
+
 def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool) -> Ints:
     """Return the rank of each of the best pairs by one scorer alone."""
     m = len(scorer.Z)
@@ -149,6 +296,56 @@ def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, wi
         ordered = np.sort(S, axis=None)
         above += len(ordered) - np.searchsorted(ordered, mine, side="right")
     return above + 1
+
+
+def _reasons(
+    data: HeteroData, predictor: LinkPredictor, near: _Evidence, i: int, j: int, count: int
+) -> tuple[tuple[object, ...], ...]:
+    """Return what speaks for a pair and against it, as the columns of `REASONS`."""
+    source, target = data[predictor.source], data[predictor.target]
+    carried = tuple(
+        (str(source.ids[k]), str(target.ids[other]))
+        for k, other, _ in predictor.carried_by(i, j, count)
+    )
+    alike = [row for row in predictor.alike("source", i).tolist() if row != j]
+    linked = [row for row in alike if near.linked(row, j)]
+    others = [row for row in alike if row not in linked and near.has_links(row)]
+    shared = shared_features(source, i, linked[0]) if linked else ()
+    return (
+        carried,
+        tuple(str(source.ids[row]) for row in linked[:count]),
+        tuple(str(source.ids[row]) for row in others[:count]),
+        shared,
+    )
+
+
+def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[str, ...]:
+    """Return the features by which two rows are most alike: both far from the mean, on one side.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    i, k : int
+        Rows.
+    count : int
+    """
+    if dataset.X is None or dataset.feature_names is None:
+        return ()
+    pair = as_dense(dataset.X[[i, k]])
+    mean, spread = column_moments(dataset.X)
+    Z = (pair - mean) / np.where(spread > 0, spread, np.inf)
+    alike = Z[0] * Z[1]
+    best = np.argsort(-alike, kind="stable")[:count]
+    return tuple(str(dataset.feature_names[place]) for place in best if alike[place] > 0.25)
+
+
+def column_moments(X: Matrix) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of each column, shape (p,)."""
+    if not is_sparse(X):
+        return np.asarray(X.mean(axis=0), np.float64), np.asarray(X.std(axis=0), np.float64)
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    squares = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+    return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
 class _Evidence:
@@ -172,6 +369,14 @@ class _Evidence:
                     for a, b in zip(i[together].tolist(), j[together].tolist(), strict=True):
                         self._of_source.setdefault(a, []).append(b)
                         self._of_target.setdefault(b, []).append(a)
+
+    def linked(self, i: int, j: int) -> bool:
+        """Whether a link says that two rows belong together."""
+        return j in self._of_source.get(i, ())
+
+    def has_links(self, i: int) -> bool:
+        """Whether a row of source has a link."""
+        return i in self._of_source
 
     def of(self, i: int, j: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return ids on the target's side, then on the source's."""

@@ -13,10 +13,12 @@ from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
-from hetviz.errors import DataError, HetvizError, NotApplicableError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.runs.predict.link_predictor import LinkPredictor
 
+PROFILES = "profiles"
 PROFILES_TITLE = "Like links like"
 _SAMPLED_PAIRS = 1_000_000
 
@@ -33,6 +35,36 @@ class ScoresLinks(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Share:
+    """A score of distances on a map: the share of pairs that lie farther apart.
+
+    Attributes
+    ----------
+    ordered : ndarray
+        Distances of all pairs, or of a million drawn at random, the least first.
+    """
+
+    ordered: Floats
+
+    @classmethod
+    def of(cls, Y: Floats, Z: Floats) -> Share:
+        """Learn the distances between places (n, k) and (m, k); rows of NaN are left out."""
+        here, there = (np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z))
+        if not len(here) or not len(there):
+            return cls(np.empty(0))
+        if len(here) * len(there) <= _SAMPLED_PAIRS:
+            return cls(np.sort(cdist(Y[here], Z[there]).ravel()))
+        rng = np.random.default_rng(0)
+        i, j = rng.choice(here, _SAMPLED_PAIRS), rng.choice(there, _SAMPLED_PAIRS)
+        return cls(np.sort(np.sqrt(((Y[i] - Z[j]) ** 2).sum(axis=1))))
+
+    def __call__(self, distances: Floats) -> Floats:
+        """Return the shares of distances, any shape."""
+        below = np.searchsorted(self.ordered, distances, side="right")
+        return np.asarray(1.0 - below / max(len(self.ordered), 1))
+
+
+@dataclass(frozen=True, eq=False)
 class PairScorer:
     """Scores by rows of two datasets, and where the rows lie.
 
@@ -42,16 +74,20 @@ class PairScorer:
         Places of all rows of source and target; NaN for rows without one.
     score : callable
         Gets rows of source, gives their scores with all rows of target, shape (rows, m).
+    share : Share, optional
+        Of a map: the score as a function of the distance, so that the nearest pairs are the best.
+    predictor : LinkPredictor, optional
+        Whose scores they are.
     """
 
     Y: Floats
     Z: Floats
     score: Callable[[Ints], Floats]
+    share: Share | None = None
+    predictor: LinkPredictor | None = None
 
     @classmethod
-    def of(
-        cls, data: HeteroData, fit: BaseEmbedder | Embedding | PairScorer, source: str, target: str
-    ) -> PairScorer:
+    def of(cls, data: HeteroData, fit: Fitted, source: str, target: str) -> PairScorer:
         """Return the scores of a fitted method, new rows placed first, or of a map.
 
         Raises
@@ -61,6 +97,14 @@ class PairScorer:
         """
         if isinstance(fit, PairScorer):
             return fit
+        if isinstance(fit, LinkPredictor):
+            if (fit.source, fit.target) != (data[source].name, data[target].name):
+                raise ParameterError(
+                    f"predict_links: the predictor is of {fit.source} and {fit.target}, not of "
+                    f"{source} and {target}."
+                )
+            Y, Z = fit.places
+            return cls(Y, Z, fit.scores, None, fit)
         if isinstance(fit, BaseEmbedder) and not hasattr(fit, "embedding_"):
             raise HetvizError(f"{fit.card.title}: call fit before predict_links.")
         embedding = fit if isinstance(fit, Embedding) else _with_new(data, fit, (source, target))
@@ -77,7 +121,8 @@ class PairScorer:
                     data[source].as_new(rows, rows_of[source]), columns, Y[rows], Z
                 ),
             )
-        return cls(Y, Z, _by_share(Y, Z))
+        share = Share.of(Y, Z)
+        return cls(Y, Z, lambda rows: share(cdist(np.nan_to_num(Y[rows]), np.nan_to_num(Z))), share)
 
     @classmethod
     def of_profiles(cls, data: HeteroData, source: str, target: str) -> PairScorer:
@@ -102,30 +147,12 @@ class PairScorer:
         return S
 
 
-Fitted = BaseEmbedder | Embedding | PairScorer
+Fitted = BaseEmbedder | Embedding | PairScorer | LinkPredictor
 
 
 def _described(dataset: Dataset) -> Floats:
     X = np.zeros((len(dataset), 1)) if dataset.X is None else dataset.X
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-
-
-def _by_share(Y: Floats, Z: Floats) -> Callable[[Ints], Floats]:
-    """Return a score of places: the share of pairs that lie farther apart."""
-    here, there = (np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z))
-    if len(here) * len(there) <= _SAMPLED_PAIRS:
-        away = cdist(Y[here], Z[there]).ravel() if len(here) and len(there) else None
-    else:
-        rng = np.random.default_rng(0)
-        i, j = rng.choice(here, _SAMPLED_PAIRS), rng.choice(there, _SAMPLED_PAIRS)
-        away = np.sqrt(((Y[i] - Z[j]) ** 2).sum(axis=1))
-    ordered = np.empty(0) if away is None else np.sort(away)
-
-    def score(rows: Ints) -> Floats:
-        D = cdist(np.nan_to_num(Y[rows]), np.nan_to_num(Z))
-        return np.asarray(1.0 - np.searchsorted(ordered, D, side="right") / max(len(ordered), 1))
-
-    return score
 
 
 def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> Embedding:

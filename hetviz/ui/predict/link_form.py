@@ -10,8 +10,9 @@ from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import Verdict, get_method, methods
 from hetviz.jobs.tasks import predict
 from hetviz.params import Integer, Param
-from hetviz.runs.predict.held_out_links import PROFILES
-from hetviz.runs.predict.pair_scores import PROFILES_TITLE
+from hetviz.runs.predict.link_predictor import AXES_CHOSEN, STACK
+from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
+from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets.param_form import param_form
@@ -40,7 +41,7 @@ def show(state: State) -> None:
     by_map = key == _MAP and run is not None
     method = run.method if by_map and run is not None else key
     params = dict(run.params) if by_map and run is not None else {}
-    fits = not by_map and key != PROFILES
+    fits = not by_map and key not in (PROFILES, STACK)
     theme.quiet(_summary(key))
     with st.expander("Settings"):
         if fits:
@@ -87,8 +88,8 @@ def show(state: State) -> None:
 
 
 def _offered(state: State, within: bool) -> dict[str, str]:
-    """Return methods by key, the shown map first, then those that score links themselves."""
-    out: dict[str, str] = {}
+    """Return ways by key: the default, the shown map, then methods that score links themselves."""
+    out: dict[str, str] = {STACK: STACK_TITLE}
     run = state.run
     if run is not None and run.method in {card.key for card in methods()}:
         out[_MAP] = f"The map shown: {run.title}"
@@ -128,15 +129,22 @@ def _not_offered(state: State, within: bool) -> None:
 def _summary(key: str) -> str:
     if key == _MAP:
         return "Pairs that lie near each other on this map, and that no link tells of."
+    if key == STACK:
+        return "What is alike and linked alike, weighed by how well it finds hidden links."
     if key == PROFILES:
         return "Guesses from what the items most alike by their features are linked with."
     return get_method(key).card.summary.split(". ")[0].rstrip(".") + "."
 
 
 def _wider(method: str) -> dict[str, Param]:
-    """Return a method's parameters with more axes than a picture needs: they find links better."""
+    """Return a method's parameters with more axes than a picture needs: they find links better.
+
+    Where hidden links choose the number, it is not asked for.
+    """
     out: dict[str, Param] = {}
     for name, param in get_method(method).params.items():
+        if name == "n_components" and method in AXES_CHOSEN:
+            continue
         if name == "n_components" and isinstance(param, Integer):
             most = _AXES if param.high is None else min(_AXES, param.high)
             out[name] = replace(param, default=most)

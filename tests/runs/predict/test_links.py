@@ -29,7 +29,7 @@ def small() -> tuple[HeteroData, Embedding]:
 
 def test_near_pairs_come_first_and_linked_ones_not_at_all() -> None:
     data, embedding = small()
-    found = hetviz.predict_links(data, embedding, "a", "b")
+    found = hetviz.predict_links(data, "a", "b", by=embedding)
     # distances of what is left: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
     pairs = list(zip(found["source_id"], found["target_id"], strict=True))
     assert pairs[:4] == [("a2", "b1"), ("a0", "b1"), ("a2", "b0"), ("a2", "b2")]
@@ -44,19 +44,19 @@ def test_near_pairs_come_first_and_linked_ones_not_at_all() -> None:
 
 def test_evidence_is_the_nearest_known_links_on_both_sides() -> None:
     data, embedding = small()
-    found = hetviz.predict_links(data, embedding, "a", "b").set_index(["source_id", "target_id"])
+    found = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
     near = found.loc[("a2", "b0")]
     assert near["source_evidence"] == ()
     assert near["target_evidence"] == ("a1", "a0")
     assert found.loc[("a0", "b1")]["source_evidence"] == ("b0",)
-    one = hetviz.predict_links(data, embedding, "a", "b", evidence=1)
+    one = hetviz.predict_links(data, "a", "b", evidence=1, by=embedding)
     assert one["target_evidence"].map(len).max() == 1
 
 
 def test_the_other_way_round_is_the_same_list() -> None:
     data, embedding = small()
-    there = hetviz.predict_links(data, embedding, "a", "b")
-    back = hetviz.predict_links(data, embedding, "b", "a")
+    there = hetviz.predict_links(data, "a", "b", by=embedding)
+    back = hetviz.predict_links(data, "b", "a", by=embedding)
     assert there["source_id"].tolist() == back["target_id"].tolist()
     np.testing.assert_allclose(there["score"], back["score"])
     assert there["source_evidence"].tolist() == back["target_evidence"].tolist()
@@ -64,17 +64,17 @@ def test_the_other_way_round_is_the_same_list() -> None:
 
 def test_within_a_dataset_each_pair_comes_once() -> None:
     data, embedding = small()
-    found = hetviz.predict_links(data, embedding, "a", "a")
+    found = hetviz.predict_links(data, "a", "a", by=embedding)
     pairs = {frozenset(pair) for pair in zip(found["source_id"], found["target_id"], strict=True)}
     assert len(found) == len(pairs) == 6
     assert all(len(pair) == 2 for pair in pairs)
-    mine = hetviz.predict_links(data, embedding, "a", "a", only=["a3"])
+    mine = hetviz.predict_links(data, "a", "a", only=["a3"], by=embedding)
     assert mine["target_id"].tolist() == ["a2", "a1", "a0"]
 
 
 def test_only_some_items_and_only_the_first() -> None:
     data, embedding = small()
-    found = hetviz.predict_links(data, embedding, "a", "b", top=2, only=["a3", "a0"])
+    found = hetviz.predict_links(data, "a", "b", top=2, only=["a3", "a0"], by=embedding)
     assert found["source_id"].tolist() == ["a0", "a0"]
     assert found["target_id"].tolist() == ["b1", "b2"]
 
@@ -83,10 +83,10 @@ def test_rows_without_a_place_and_rows_of_one_object_are_no_candidates() -> None
     ids = ["x", "y"]
     data = HeteroData([Dataset("a", ids, entity="o"), Dataset("b", ids, entity="o")])
     placed = Embedding({"a": [[0.0], [1.0]], "b": [[0.0], [np.nan]]}, {"a": ids, "b": ids})
-    found = hetviz.predict_links(data, placed, "a", "b")
+    found = hetviz.predict_links(data, "a", "b", by=placed)
     assert list(zip(found["source_id"], found["target_id"], strict=True)) == [("y", "x")]
     nowhere = Embedding({"a": np.full((2, 1), np.nan), "b": [[0.0], [1.0]]}, {"a": ids, "b": ids})
-    none = hetviz.predict_links(data, nowhere, "a", "b")
+    none = hetviz.predict_links(data, "a", "b", by=nowhere)
     assert len(none) == 0
     assert "source_evidence" in none
 
@@ -94,9 +94,9 @@ def test_rows_without_a_place_and_rows_of_one_object_are_no_candidates() -> None
 def test_of_several_fits_the_mean_score_and_the_range_of_ranks() -> None:
     data, embedding = small()
     turned = Embedding({"a": A, "b": B[::-1]}, embedding.ids)
-    found = hetviz.predict_links(data, [embedding, turned], "a", "b")
-    one = hetviz.predict_links(data, embedding, "a", "b").set_index(["source_id", "target_id"])
-    two = hetviz.predict_links(data, turned, "a", "b").set_index(["source_id", "target_id"])
+    found = hetviz.predict_links(data, "a", "b", by=[embedding, turned])
+    one = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
+    two = hetviz.predict_links(data, "a", "b", by=turned).set_index(["source_id", "target_id"])
     for _, row in found.iterrows():
         pair = (row["source_id"], row["target_id"])
         scores = [frame.loc[pair]["score"] for frame in (one, two)]
@@ -112,11 +112,11 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding = Embedding(
         {"a": rng.normal(size=(40, 2)), "b": rng.normal(size=(30, 2))}, {"a": a.ids, "b": b.ids}
     )
-    whole = hetviz.predict_links(data, embedding, "a", "b", top=15)
-    inside = hetviz.predict_links(data, embedding, "a", "a", top=15)
+    whole = hetviz.predict_links(data, "a", "b", top=15, by=embedding)
+    inside = hetviz.predict_links(data, "a", "a", top=15, by=embedding)
     monkeypatch.setattr(prediction, "_BLOCK", 60)
-    assert hetviz.predict_links(data, embedding, "a", "b", top=15).equals(whole)
-    assert hetviz.predict_links(data, embedding, "a", "a", top=15).equals(inside)
+    assert hetviz.predict_links(data, "a", "b", top=15, by=embedding).equals(whole)
+    assert hetviz.predict_links(data, "a", "a", top=15, by=embedding).equals(inside)
 
 
 def grown() -> tuple[HeteroData, HeteroData, Any]:
@@ -138,21 +138,21 @@ def test_rows_that_the_method_has_not_seen_are_placed_first() -> None:
     data, more, group = grown()
     model = MKPE(n_iter=150).fit(data)
     found = hetviz.predict_links(
-        more, model, "items", "words", only=[f"i{k}" for k in range(18, 24)]
+        more, "items", "words", only=[f"i{k}" for k in range(18, 24)], by=model
     )
     assert len(found) == 18
     best = found.groupby("source_id").first()["target_id"]
     right = [best[f"i{k}"] == ["red", "blue", "green"][group[k]] for k in range(18, 24)]
     assert np.mean(right) == 1.0
     assert found["score"].between(0, 1).all()
-    flat = hetviz.predict_links(more, model.embedding_, "items", "words")
+    flat = hetviz.predict_links(more, "items", "words", by=model.embedding_)
     assert set(flat["source_id"]) <= set(data["items"].ids)
 
 
 def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
     data, _, _ = grown()
     model = MKPE(n_iter=20).fit(data)
-    found = hetviz.predict_links(data, model, "items", "words", top=3)
+    found = hetviz.predict_links(data, "items", "words", top=3, by=model)
     Y = model.embedding_.coordinates
     first = found.iloc[0]
     i, j = data["items"].position(first["source_id"]), data["words"].position(first["target_id"])
@@ -163,12 +163,12 @@ def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
 def test_what_is_wrong_is_named() -> None:
     data, embedding = small()
     with pytest.raises(DataError, match="no such dataset"):
-        hetviz.predict_links(data, embedding, "a", "c")
+        hetviz.predict_links(data, "a", "c", by=embedding)
     with pytest.raises(DataError, match="no such id"):
-        hetviz.predict_links(data, embedding, "a", "b", only=["z"])
+        hetviz.predict_links(data, "a", "b", only=["z"], by=embedding)
     with pytest.raises(ParameterError, match="top = 0"):
-        hetviz.predict_links(data, embedding, "a", "b", top=0)
+        hetviz.predict_links(data, "a", "b", top=0, by=embedding)
     with pytest.raises(ParameterError, match="give a fitted"):
-        hetviz.predict_links(data, [], "a", "b")
+        hetviz.predict_links(data, "a", "b", by=[])
     with pytest.raises(HetvizError, match="call fit"):
-        hetviz.predict_links(data, MKPE(), "a", "b")
+        hetviz.predict_links(data, "a", "b", by=MKPE())

@@ -1,0 +1,343 @@
+"""Links from likeness and from each other: Kronecker ridge, walks, and a stack of such scores.
+
+The building blocks of a link predictor on plain arrays. What belongs to which dataset, and which
+links are hidden to choose by, is decided in `hetviz.runs.predict.link_predictor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.sparse.linalg import svds
+from scipy.special import expit
+
+from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+
+DENSE = 800
+"""Kernels of up to so many items are decomposed whole; of more, by a factor of low rank."""
+_ENTRIES = 4_000_000
+_TINY = 1e-10
+_LEAST_SPREAD = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The leading part of a kernel: K is about U diag(values) U'.
+
+    Attributes
+    ----------
+    values : ndarray of shape (r,)
+        Above 0.
+    U : ndarray of shape (n, r)
+        Orthonormal columns.
+    """
+
+    values: Floats
+    U: Floats
+
+    @property
+    def features(self) -> Floats:
+        """Rows whose inner products are the kernel: shape (n, r)."""
+        return np.asarray(self.U * np.sqrt(self.values))
+
+    @classmethod
+    def of_kernel(cls, K: Floats) -> Spectrum:
+        """Decompose a symmetric kernel; its negative part, if any, is left out. O(n^3)."""
+        return cls._kept(*np.linalg.eigh(K))
+
+    @classmethod
+    def of_factor(cls, F: Floats) -> Spectrum:
+        """Decompose F F' of a factor (n, r): O(n r^2)."""
+        values, V = np.linalg.eigh(F.T @ F)
+        kept = values > _TINY * max(float(values[-1]), 1e-300)
+        return cls(values[kept], (F @ V[:, kept]) / np.sqrt(values[kept]))
+
+    @classmethod
+    def _kept(cls, values: Floats, U: Floats) -> Spectrum:
+        kept = values > _TINY * max(float(values[-1]), 1e-300)
+        return cls(values[kept], U[:, kept])
+
+
+def rank_for(n: int) -> int:
+    """Return how many directions of likeness are kept of n items, fewer the more there are."""
+    return 256 if n <= 4_000 else 128 if n <= 10_000 else 64
+
+
+def unit_rows(X: Matrix) -> Matrix:
+    """Return rows of length 1; rows of zeros stay."""
+    if is_sparse(X):
+        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        return sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
+    dense = np.asarray(X, dtype=np.float64)
+    length = np.linalg.norm(dense, axis=1)
+    return np.asarray(dense / np.where(length > 0, length, 1.0)[:, None])
+
+
+def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
+    """Return F (n, r) with F F' near X X' of a sparse matrix, by its leading singular vectors."""
+    rank = min(rank, min(X.shape) - 1)
+    if rank < 1 or not X.nnz:
+        return np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    start = np.random.default_rng(random_state).standard_normal(min(X.shape))
+    U, values, _ = svds(X.astype(np.float64), k=rank, v0=start, tol=1e-4)
+    return np.asarray(U * values)
+
+
+def profile_kernel(profiles: Sparse) -> Floats:
+    """Return the Gaussian interaction-profile kernel of rows, shape (n, n).
+
+    Parameters
+    ----------
+    profiles : csr of shape (n, m)
+        What each item is linked with.
+
+    Notes
+    -----
+    exp(-g |y_i - y_j|^2) with g the inverse of the mean squared length, as in van Laarhoven,
+    Nabuurs and Marchiori, Gaussian interaction profile kernels for predicting drug-target
+    interaction, 2011. O(n^2) memory.
+    """
+    size = np.asarray(profiles.multiply(profiles).sum(axis=1), dtype=np.float64).ravel()
+    mean = float(size.mean()) if len(size) else 0.0
+    if mean <= 0:
+        return np.ones((len(size), len(size)))
+    products = (profiles @ profiles.T).toarray()
+    squared = np.maximum(size[:, None] + size[None, :] - 2.0 * products, 0.0)
+    return np.asarray(np.exp(-squared / mean))
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """Scores of all pairs as inner products of rows: shape (n, r) and (m, r)."""
+
+    left: Floats
+    right: Floats
+
+    def rows(self, rows: Ints) -> Floats:
+        """Return the scores of some rows with all columns."""
+        return np.asarray(self.left[rows] @ self.right.T)
+
+    def pairs(self, i: Ints, j: Ints) -> Floats:
+        """Return the scores of pairs, shape (p,)."""
+        return np.asarray(np.einsum("pr,pr->p", self.left[i], self.right[j]))
+
+
+def best_products(left: Floats, right: Floats, rows: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return the pairs of rows with the largest inner products, about `count` of them or more.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (n, r) and (m, r)
+    rows : ndarray of int
+        Of left to look at.
+    count : int
+
+    Notes
+    -----
+    In blocks, in single precision: O(len(rows) m r) time, memory of a block and of the pairs kept.
+    """
+    B = np.ascontiguousarray(right.T, dtype=np.float32)
+    step = max(1, _ENTRIES // max(B.shape[1], 1))
+    kept = np.empty(0, np.float32)
+    pairs = np.empty(0, np.int64)
+    edge = np.float32(-np.inf)
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        S = (left[part].astype(np.float32) @ B).ravel()
+        at = np.flatnonzero(edge < S)
+        kept = np.concatenate([kept, S[at]])
+        pairs = np.concatenate([pairs, part[at // B.shape[1]] * B.shape[1] + at % B.shape[1]])
+        if len(kept) > count:
+            best = np.argpartition(-kept, count - 1)[:count]
+            kept, pairs = kept[best], pairs[best]
+            edge = kept.min()
+    return pairs // B.shape[1], pairs % B.shape[1]
+
+
+def kronecker_ridge(Y: Sparse, a: Spectrum, b: Spectrum, ridge: float) -> tuple[LowRank, LowRank]:
+    r"""Learn all pairs at once by kernel ridge regression with the product of two kernels.
+
+    Parameters
+    ----------
+    Y : csr of shape (n, m)
+        1 for known links, below 0 for pairs known apart, 0 elsewhere.
+    a, b : Spectrum
+        Of the kernels of the rows and of the columns.
+    ridge : float
+        Above 0.
+
+    Returns
+    -------
+    scores : LowRank
+        The fitted values :math:`F = K_a \tilde{A} K_b`.
+    weights : LowRank
+        The dual coefficients :math:`\tilde{A}`, of the part of pairs that the spectra span.
+
+    Notes
+    -----
+    With K_a = U L U' and K_b = V M V', :math:`F = U (C \circ S / (S + ridge)) V'` where
+    C = U'Y V and S = outer(L, M): two eigenproblems and no system of n m unknowns (Pahikkala et
+    al.; van Laarhoven et al. 2011 as RLS-Kron). O(nnz r + (n + m) r^2).
+    """
+    C = a.U.T @ (Y @ b.U)
+    S = np.multiply.outer(a.values, b.values)
+    return LowRank(a.U @ (C * (S / (S + ridge))), b.U), LowRank(a.U @ (C / (S + ridge)), b.U)
+
+
+def walk_matrix(W: Sparse) -> Sparse:
+    """Return D^(-1/2) W D^(-1/2) of a symmetric graph; items without links keep rows of zeros."""
+    degree = np.asarray(abs(W).sum(axis=1)).ravel()
+    scale = sp.diags_array(1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)))
+    return sp.csr_array(scale @ W @ scale)
+
+
+def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: float = 0.6) -> Floats:
+    """Return how strongly walks lead from rows of a graph to others, shape (rows, columns).
+
+    Parameters
+    ----------
+    T : csr of shape (N, N)
+        See `walk_matrix`.
+    rows : ndarray of int
+    columns : slice
+    steps : int
+        The longest walk.
+    stay : float
+        Weight of each further step.
+
+    Notes
+    -----
+    The truncated sum of ``stay**k T**k``, a personalised PageRank symmetric in both ends.
+    O(len(rows) nnz steps).
+    """
+    start = sp.csr_array(
+        (np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), T.shape[0])
+    )
+    at = start.toarray()
+    total = np.zeros_like(at)
+    for step in range(1, steps + 1):
+        at = np.asarray((T @ at.T).T)
+        total += stay**step * at
+    return np.ascontiguousarray(total[:, columns])
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which scores of one kind are alike, however many links they were learned from.
+
+    Attributes
+    ----------
+    middle, size : float
+        Median of scores of pairs drawn at random, and how far the best hundredth lie above it.
+    """
+
+    middle: float
+    size: float
+
+    @classmethod
+    def of(cls, scores: Floats) -> Scale:
+        """Measure scores of pairs drawn at random."""
+        if not len(scores):
+            return cls(0.0, 1.0)
+        middle = float(np.median(scores))
+        count = max(1, len(scores) // 100)
+        top = np.partition(scores, len(scores) - count)[len(scores) - count :]
+        size = float(top.mean()) - middle
+        return cls(middle, size if size > 1e-12 else 1.0)
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Return arcsinh of 10 times the scores on this scale: linear at 0, slow far above."""
+        return np.asarray(np.arcsinh(10.0 * (scores - self.middle) / self.size))
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Probabilities of links by logistic regression on scores of several kinds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the kinds that are used.
+    weights : ndarray of shape (k,)
+    intercept : float
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    intercept: float
+
+    def probability(self, scores: Mapping[str, Floats]) -> Floats:
+        """Return probabilities of pairs from their scaled scores, any shape."""
+        total: Floats | float = self.intercept
+        for name, weight in zip(self.names, self.weights, strict=True):
+            total = total + weight * scores[name]
+        return np.asarray(expit(total), dtype=np.float64)
+
+    @classmethod
+    def fit(
+        cls,
+        names: Sequence[str],
+        X: Floats,
+        y: Floats,
+        counts: Floats,
+        free: Sequence[str] = (),
+        strength: float = 1.0,
+    ) -> Stack:
+        """Fit to pairs.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the columns.
+        X : ndarray of shape (p, k)
+            Scaled scores.
+        y : ndarray of shape (p,)
+            1 for links, else 0.
+        counts : ndarray of shape (p,)
+            How many pairs each stands for.
+        free : sequence of str
+            Columns that may count against a link; the others count for it or not at all, which
+            few links are enough to learn.
+        strength : float
+            Of the prior that the weights of columns of unit spread are 0, inverse variance.
+
+        Notes
+        -----
+        Maximum a posteriori by L-BFGS-B; O(p k) a step.
+        """
+        spread = X.std(axis=0)
+        spread = np.maximum(spread, _LEAST_SPREAD)
+        Z = X / spread
+        signs = 2.0 * y - 1.0
+
+        def loss(at: Floats) -> tuple[float, Floats]:
+            margin = signs * (Z @ at[:-1] + at[-1])
+            slope = -signs * counts * expit(-margin)
+            value = float(counts @ np.logaddexp(0.0, -margin)) + 0.5 * strength * at[:-1] @ at[:-1]
+            return float(value), np.append(Z.T @ slope + strength * at[:-1], slope.sum())
+
+        start = np.append(
+            np.zeros(X.shape[1]), np.log((counts @ y + 0.5) / (counts @ (1 - y) + 0.5))
+        )
+        bounds = [(None if name in free else 0.0, None) for name in names] + [(None, None)]
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        return cls(tuple(names), found.x[:-1] / spread, float(found.x[-1]))
+
+
+def exclusive(Y: Sparse) -> bool:
+    """Say whether rows have one link at most, more surely than by chance.
+
+    Notes
+    -----
+    Of k links spread over n rows at random, all fall on different rows with a probability of
+    about exp(-k^2 / 2n); below 1 % the rule is learned.
+    """
+    degrees = np.diff(Y.indptr)
+    count = int(degrees.sum())
+    if not count or int(degrees.max()) > 1:
+        return False
+    return bool(count**2 / (2.0 * Y.shape[0]) > np.log(100.0))

@@ -1,0 +1,926 @@
+"""The default link predictor: several plain scores, weighed by how well they find hidden links."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.metrics import average_precision_score
+
+from hetviz import params as parameters
+from hetviz._types import Bools, Floats, Ints, Sparse, is_sparse
+from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.registry import get_method
+from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
+from hetviz.core.prediction.link_ridge import (
+    DENSE,
+    LowRank,
+    Scale,
+    Spectrum,
+    Stack,
+    best_products,
+    exclusive,
+    kronecker_ridge,
+    profile_kernel,
+    rank_for,
+    thin_factor,
+    unit_rows,
+    walk_matrix,
+    walk_scores,
+)
+from hetviz.core.spectral.blocks import as_dense
+from hetviz.core.threads import one_thread
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import HetvizError, NotApplicableError, ParameterError
+from hetviz.features.spaces.affinities import own_affinities
+from hetviz.progress import Progress, silent
+
+TITLE = "Known links and likeness, weighed"
+STACK = "stack"
+FEATURES, MIXED, LINKS_ALONE = "features", "features and links", "links alone"
+NEAREST_SOURCE, NEAREST_TARGET = "nearest profiles of source", "nearest profiles of target"
+WALKS, LIKENESS = "walks", "likeness"
+LINKS_OF_SOURCE, LINKS_OF_TARGET = "links of source", "links of target"
+ALL = "all"
+FACTORISATIONS = ("kbmf2k", "pmvge")
+AXES = (2, 5, 10, 20)
+AXES_CHOSEN = ("kbmf2k", "pmvge", "mkpe")
+SHARE = 0.2
+
+_SHARES_OF_PROFILES = {FEATURES: 0.0, MIXED: 0.5, LINKS_ALONE: 1.0}
+_RIDGES = (0.1, 1.0, 10.0)
+_PERPLEXITY = 5.0
+_FEW_LINKS, _MANY_LINKS = 500, 5_000
+_MOST_WALKED = 12_000
+_SMALL = 30_000
+_ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
+_LEAST_LINKS = 10
+_LEAST_COLD = 5
+_ITEMS_TO_LEARN_A_RATE = 5
+_ENTRIES = 4_000_000
+_SPARING: Mapping[str, Mapping[str, object]] = {"kbmf2k": {"n_iter": 60}}
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs to choose by: rows of both datasets, which are hidden links, and whom each stands for.
+
+    ``counts`` says how many candidate pairs each stands for, 1 for a hidden link.
+    """
+
+    i: Ints
+    j: Ints
+    is_link: Bools
+    counts: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Likeness:
+    """How the items of a dataset are alike by what describes them, as a kernel of mean 1."""
+
+    K: Floats | None
+    factor: Floats | None
+    own: Spectrum | None
+
+    @classmethod
+    def of(cls, dataset: Dataset, random_state: int) -> _Likeness:
+        n = len(dataset)
+        if n <= DENSE:
+            K = _kernel(dataset, random_state)
+            return cls(K, None, None if K is None else Spectrum.of_kernel(K))
+        F = _factor(dataset, random_state)
+        return cls(None, F, None if F is None else Spectrum.of_factor(F))
+
+    def with_profiles(self, profiles: Sparse, share: float) -> Spectrum:
+        """Return the spectrum of this likeness mixed with that of profiles of links."""
+        n = profiles.shape[0]
+        described = self.K is not None or self.factor is not None
+        if share == 0.0 and self.own is not None:
+            return self.own
+        share = share if described else 1.0
+        if n <= DENSE:
+            G = profile_kernel(profiles)
+            return Spectrum.of_kernel(G if self.K is None else (1 - share) * self.K + share * G)
+        G = thin_factor(sp.csr_array(unit_rows(profiles)), rank_for(n))
+        if self.factor is None or share == 1.0:
+            return Spectrum.of_factor(G)
+        return Spectrum.of_factor(np.hstack([np.sqrt(1 - share) * self.factor, np.sqrt(share) * G]))
+
+
+def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
+    """Return how alike items are, 1 with itself: by kernel, distances, cosine or a Gaussian."""
+    if dataset.kernel is not None:
+        K = np.asarray(dataset.kernel, dtype=np.float64)
+        K = (K + K.T) / 2
+        size = np.sqrt(np.maximum(K.diagonal(), 1e-12))
+        return np.asarray(K / np.multiply.outer(size, size))
+    if dataset.distance is not None:
+        D = np.asarray(dataset.distance, dtype=np.float64)
+        away = D[np.triu_indices(len(D), 1)]
+        width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
+        return np.asarray(np.exp(-0.5 * ((D + D.T) / 2 / width) ** 2))
+    if dataset.X is None:
+        return None
+    if is_sparse(dataset.X):
+        unit = unit_rows(dataset.X)
+        return as_dense(unit @ unit.T)
+    return RbfKernel(median_bandwidth(dataset.X, random_state))(dataset.X, dataset.X)
+
+
+def _factor(dataset: Dataset, random_state: int) -> Floats | None:
+    """Return rows whose inner products are near `_kernel`, for datasets too large for it."""
+    X = dataset.X
+    if X is None:
+        if dataset.is_featureless:
+            return None
+        K = _kernel(dataset, random_state)
+        assert K is not None  # noqa: S101 - the dataset is described
+        return thin_factor(
+            sp.csr_array(np.linalg.cholesky(K + 1e-6 * np.eye(len(K)))), rank_for(len(K))
+        )
+    if is_sparse(X):
+        return thin_factor(sp.csr_array(unit_rows(X)), rank_for(len(dataset)), random_state)
+    kernel = RbfKernel(median_bandwidth(X, random_state))
+    fitted = landmark_map(kernel, X, rank_for(len(dataset)), random_state)
+    return fitted(kernel(X, X[fitted.landmarks]))
+
+
+class _Problem:
+    """What is known of two datasets whatever is hidden: likeness, and the rest of the graph."""
+
+    def __init__(self, data: HeteroData, source: str, target: str, random_state: int) -> None:
+        self.data, self.source, self.target = data, data[source].name, data[target].name
+        self.within = self.source == self.target
+        self.shape = len(data[source]), len(data[target])
+        self.random_state = random_state
+        self.Y = signed_links(data, source, target)
+        self.P = own_affinities(data[source], _PERPLEXITY)
+        self.Q = self.P if self.within else own_affinities(data[target], _PERPLEXITY)
+        self.a = _Likeness.of(data[source], random_state)
+        self.b = self.a if self.within else _Likeness.of(data[target], random_state)
+        self.others = [
+            _profiles_elsewhere(data, name, other)
+            for name, other in ((self.source, self.target), (self.target, self.source))
+        ]
+        together = sp.csr_array(self.Y > 0).astype(np.float64)
+        self.once = (exclusive(together), exclusive(sp.csr_array(together.T)))
+        self.spaces = data.offsets[self.source], data.offsets[self.target]
+        self.base: Sparse | None = None
+        if data.n_rows <= _MOST_WALKED:
+            self.base = _rest_of_graph(data, self.source, self.target)
+
+    @property
+    def n_links(self) -> int:
+        """Pairs that are linked, each once."""
+        count = int((self.Y.data > 0).sum())
+        return count // 2 if self.within else count
+
+    def links(self) -> tuple[Ints, Ints]:
+        """Return the linked pairs, each once."""
+        Y = self.Y.tocoo()
+        kept = Y.data > 0
+        if self.within:
+            kept &= Y.coords[0] < Y.coords[1]
+        return Y.coords[0][kept].astype(np.int64), Y.coords[1][kept].astype(np.int64)
+
+    def without(self, i: Ints, j: Ints) -> Sparse:
+        """Return what is known without some pairs."""
+        hidden = sp.csr_array((np.ones(len(i)), (i, j)), shape=self.shape)
+        if self.within:
+            hidden = sp.csr_array(hidden + hidden.T)
+        left = sp.csr_array(self.Y - self.Y.multiply(hidden > 0))
+        left.eliminate_zeros()
+        return left
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Scores of each kind, learned from some of the links."""
+
+    problem: _Problem
+    Y: Sparse
+    ridges: Mapping[str, Mapping[float, tuple[LowRank, LowRank]]]
+    spectra: Mapping[str, tuple[Spectrum, Spectrum]]
+    nearest: Mapping[str, Sparse]
+    walk: Sparse | None
+    models: Mapping[str, BaseEmbedder]
+    degrees: tuple[Floats, Floats]
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    chosen: Mapping[str, float] = field(default_factory=dict)
+
+    def block(self, rows: Ints) -> dict[str, Floats]:
+        """Return scores of rows of source with all of target by kind, not yet scaled."""
+        problem = self.problem
+        out: dict[str, Floats] = {}
+        for name, by_ridge in self.ridges.items():
+            for ridge, (scores, _) in by_ridge.items():
+                if name not in self.chosen or self.chosen[name] == ridge:
+                    out[name if name in self.chosen else _with_ridge(name, ridge)] = scores.rows(
+                        rows
+                    )
+        for name, S in self.nearest.items():
+            out[name] = np.asarray(S[rows].toarray())
+        if self.walk is not None:
+            start = problem.spaces[0].start
+            out[WALKS] = walk_scores(self.walk, rows + start, problem.spaces[1])
+        if problem.within and problem.a.own is not None:
+            F = problem.a.own.features
+            out[LIKENESS] = F[rows] @ F.T
+        for name, model in self.models.items():
+            out[name] = _model_scores(problem.data, model, problem.source, problem.target, rows)
+        ones = np.ones((len(rows), problem.shape[1]))
+        out[LINKS_OF_SOURCE] = ones * np.log1p(self.degrees[0][rows])[:, None]
+        out[LINKS_OF_TARGET] = ones * np.log1p(self.degrees[1])[None, :]
+        if problem.within:
+            both = out.pop(LINKS_OF_SOURCE) + out.pop(LINKS_OF_TARGET)
+            out[LINKS_OF_TARGET] = both
+        return out
+
+    def of_pairs(self, i: Ints, j: Ints) -> dict[str, Floats]:
+        """Return scores of pairs by kind, not yet scaled."""
+        if self.walk is None and not self.models:
+            return self._of_few(i, j)
+        rows, at = np.unique(i, return_inverse=True)
+        order = np.argsort(at, kind="stable")
+        parts: dict[str, list[Floats]] = {}
+        step = max(1, _ENTRIES // max(self.problem.shape[1], 1))
+        for start in range(0, len(rows), step):
+            ends = np.searchsorted(at[order], (start, start + step))
+            inside = order[ends[0] : ends[1]]
+            for name, S in self.block(rows[start : start + step]).items():
+                parts.setdefault(name, []).append(S[at[inside] - start, j[inside]])
+        back = np.argsort(order)
+        return {name: np.concatenate(found)[back] for name, found in parts.items()}
+
+    def _of_few(self, i: Ints, j: Ints) -> dict[str, Floats]:
+        """Return scores of pairs one by one, where no kind needs whole rows."""
+        out: dict[str, Floats] = {}
+        for name, by_ridge in self.ridges.items():
+            for ridge, (scores, _) in by_ridge.items():
+                if name not in self.chosen or self.chosen[name] == ridge:
+                    key = name if name in self.chosen else _with_ridge(name, ridge)
+                    out[key] = scores.pairs(i, j)
+        for name, S in self.nearest.items():
+            out[name] = np.asarray(S[i, j]).ravel()
+        if self.problem.within and self.problem.a.own is not None:
+            F = self.problem.a.own.features
+            out[LIKENESS] = LowRank(F, F).pairs(i, j)
+        out[LINKS_OF_SOURCE] = np.log1p(self.degrees[0][i])
+        out[LINKS_OF_TARGET] = np.log1p(self.degrees[1][j])
+        if self.problem.within:
+            out[LINKS_OF_TARGET] = out.pop(LINKS_OF_SOURCE) + out[LINKS_OF_TARGET]
+        return out
+
+    def cold(self, i: Ints, j: Ints) -> Bools:
+        """Say which pairs have an item without any link between the two datasets."""
+        return np.asarray((self.degrees[0][i] == 0) | (self.degrees[1][j] == 0))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPredictor:
+    """Probabilities of links between two datasets; make it with `fit_link_predictor`.
+
+    Attributes
+    ----------
+    data : HeteroData
+    source, target : str
+    weights : mapping of str to float
+        How much each kind of score counts, for a rise from the middle pair to the best hundredth.
+    judged : mapping of str to mapping of str to float
+        Average precision on hidden links of each kind of score and of the whole, "all";
+        empty where there were too few links to hide any.
+    once : tuple of bool
+        Whether an item of source, of target, has one link at most, as the known links say.
+    n_links : int
+        Known links that it learned from.
+    """
+
+    data: HeteroData
+    source: str
+    target: str
+    weights: Mapping[str, float]
+    judged: Mapping[str, float]
+    once: tuple[bool, bool]
+    n_links: int
+    _fit: _Fit
+    _warm: Stack
+    _cold: Stack
+
+    def scores(self, rows: Ints) -> Floats:
+        """Return probabilities of rows of source with all rows of target, shape (rows, m).
+
+        The probability that a pair is one of the links that are missing, if as many are missing
+        as were hidden to learn it: a fifth.
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        i = np.repeat(rows[:, None], self._fit.problem.shape[1], axis=1)
+        j = np.broadcast_to(np.arange(i.shape[1]), i.shape)
+        return self._probability(self._fit.block(rows), i, j)
+
+    def pair_scores(self, i: Ints, j: Ints) -> Floats:
+        """Return probabilities of pairs, shape (p,), as `scores`."""
+        return self._probability(self._fit.of_pairs(i, j), i, j)
+
+    def _probability(self, raw: Mapping[str, Floats], i: Ints, j: Ints) -> Floats:
+        scaled = {name: self._fit.scales[name](S) for name, S in raw.items()}
+        degrees = self._fit.degrees
+        cold = self._fit.cold(i, j)
+        p = np.where(cold, self._cold.probability(scaled), self._warm.probability(scaled))
+        if self.once[0]:
+            p[degrees[0][i] > 0] = 0.0
+        if self.once[1]:
+            p[degrees[1][j] > 0] = 0.0
+        return p
+
+    def likely(self, rows: Ints, count: int) -> tuple[Ints, Ints]:
+        """Return pairs that one kind of score puts first, known ones among them.
+
+        At least the `count` best by each ridge that counts, and of nearest profiles, found without
+        keeping all scores: bounded memory, O(len(rows) m r).
+        """
+        found: list[Ints] = []
+        m = self._fit.problem.shape[1]
+        for name in self._fit.ridges:
+            if self.weights.get(name, 0.0) > 0.0:
+                scores, _ = self._fit.ridges[name][self._fit.chosen[name]]
+                i, j = best_products(scores.left, scores.right, rows, count)
+                found.append(i * m + j)
+        for name, S in self._fit.nearest.items():
+            if self.weights.get(name, 0.0) > 0.0:
+                part = sp.csr_array(S[rows]).tocoo()
+                best = np.argsort(-part.data, kind="stable")[:count]
+                found.append(rows[part.coords[0][best]] * m + part.coords[1][best])
+        pairs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        return pairs // m, pairs % m
+
+    @property
+    def places(self) -> tuple[Floats, Floats]:
+        """Rows of both datasets as the predictor compares them within each."""
+        a, b = self._fit.spectra[MIXED]
+        return a.features, b.features
+
+    def carried_by(self, i: int, j: int, count: int = 3) -> list[tuple[int, int, float]]:
+        """Return the known links that speak most for a pair, with their shares of the score.
+
+        Of the ridge on likeness and links, whose score of (i, j) is a sum over known links (k, l)
+        of K_a(i, k) A_kl K_b(l, j).
+        """
+        Y = self._fit.Y.tocoo()
+        k, l_ = Y.coords
+        a, b = self.places
+        ridge = self._fit.chosen[MIXED]
+        _, dual = self._fit.ridges[MIXED][ridge]
+        weight = np.einsum("kr,kr->k", dual.left[k], dual.right[l_])
+        part = (a[k] @ a[i]) * weight * (b[l_] @ b[j])
+        total = float(np.abs(part).sum()) or 1.0
+        best = np.argsort(-part, kind="stable")[:count]
+        return [(int(k[r]), int(l_[r]), float(part[r]) / total) for r in best if part[r] > 0]
+
+    def alike(self, side: str, row: int, count: int = 5) -> Ints:
+        """Return the rows most alike to a row of "source" or "target", the nearest first."""
+        likeness = self._fit.problem.a if side == "source" else self._fit.problem.b
+        F = likeness.own.features if likeness.own is not None else None
+        if F is None:
+            F = self.places[0 if side == "source" else 1]
+        near = F @ F[row]
+        near[row] = -np.inf
+        return np.asarray(np.argsort(-near, kind="stable")[:count], dtype=np.int64)
+
+
+def signed_links(data: HeteroData, source: str, target: str) -> Sparse:
+    """Return the known links of two datasets, (n, m): 1 together, -1 apart; symmetric in one."""
+    Y = sp.csr_array((len(data[source]), len(data[target])))
+    for links in data.links:
+        sign = np.sign(links.weight)
+        for i, j, ends in (
+            (links.i, links.j, (links.source, links.target)),
+            (links.j, links.i, (links.target, links.source)),
+        ):
+            if ends == (data[source].name, data[target].name):
+                Y = Y + sp.csr_array((sign, (i, j)), shape=Y.shape)
+    Y = sp.csr_array(Y)
+    Y.data = np.sign(Y.data)
+    Y.eliminate_zeros()
+    return Y
+
+
+@one_thread()
+def fit_link_predictor(
+    data: HeteroData,
+    source: str,
+    target: str,
+    *,
+    members: Sequence[str] | None = None,
+    quick: bool = False,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> LinkPredictor:
+    """Learn which items of two datasets are linked, from their likeness and from known links.
+
+    Parameters
+    ----------
+    data : HeteroData
+    source, target : str
+        Datasets; they may be the same.
+    members : sequence of str, optional
+        Methods whose own scores join the stack: "kbmf2k", "pmvge". When absent both, where the two
+        datasets have at most 30,000 pairs; other data would wait minutes for them.
+    quick : bool
+        Hide links once instead of several times, and leave the methods out.
+    random_state : int
+    progress : callable, optional
+
+    Returns
+    -------
+    LinkPredictor
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        For an unknown dataset.
+    hetviz.errors.ParameterError
+        For an unknown member.
+    hetviz.errors.NotApplicableError
+        If no link between the two datasets is known.
+
+    Notes
+    -----
+    The scores are: Kronecker ridge with kernels of what describes the items, of what they are
+    linked with (Gaussian interaction profiles over the links to all datasets), and of both
+    (van Laarhoven et al. 2011); weighted nearest profiles, which also stand in for the profile of
+    an item without links; walks over all links of the data; within a dataset likeness itself;
+    and how many links each item has. A fifth of the links is hidden, one to five times; strength of
+    the ridges and weights of a logistic regression are those that find the hidden ones, and where
+    a single score finds them better than the whole, it is used alone. For items without any link
+    the weights are learned by hiding all links of some items.
+
+    Two eigenproblems for each ridge, O(n^3 + m^3) up to 1,500 items and O(n r^2) with r = 512
+    above; walks cost O(links n) for all pairs and are left out above 12,000 items.
+    """
+    report = silent if progress is None else progress
+    unknown = [name for name in members or () if name not in FACTORISATIONS]
+    if unknown:
+        raise ParameterError(
+            f"fit_link_predictor: members = {list(members or ())}; any of "
+            f"{', '.join(FACTORISATIONS)}."
+        )
+    report(0.0, "Comparing items")
+    problem = _Problem(data, source, target, random_state)
+    if not problem.n_links:
+        reason = f"It needs links between {source} and {target}, and none is known."
+        raise NotApplicableError(TITLE, [reason])
+    if members is None:
+        small = not quick and problem.shape[0] * problem.shape[1] <= _SMALL
+        members = FACTORISATIONS if small and not problem.within else ()
+    rounds = 1 if quick else 5 if problem.n_links < _FEW_LINKS else 3
+    if problem.n_links > _MANY_LINKS:
+        rounds = min(rounds, 2)
+    tests, colds = [], []
+    settings: dict[str, int] = {}
+    enough = problem.n_links >= _LEAST_LINKS
+    steps = (rounds + 1 if enough else 0) + 1
+    if enough:
+        settings = {name: _axes(problem, name, _SPARING.get(name, {})) for name in members}
+        for number in range(rounds):
+            report(number / steps, "Hiding links to choose by")
+            tests.append(_hidden_links(problem, settings, random_state + number))
+        report(rounds / steps, "Hiding items to choose by")
+        colds.append(_hidden_items(problem, settings, random_state))
+    report((steps - 1) / steps, "Learning from all links")
+    final = _fit(problem, problem.Y, settings)
+    chosen = _best_ridges(final, tests)
+    final = _with_scales(replace(final, chosen=chosen))
+    tests = [_chosen(test, chosen) for test in tests]
+    cold_tests = [_chosen(test, chosen) for test in colds if test is not None]
+    warm, judged = _weighed(tests)
+    cold = _for_items_without_links(tests, cold_tests, warm, problem.shape[1])
+    report(1.0, "Done")
+    weights = dict(zip(warm.names, warm.weights.tolist(), strict=True))
+    return LinkPredictor(
+        data,
+        problem.source,
+        problem.target,
+        weights,
+        judged,
+        problem.once,
+        problem.n_links,
+        final,
+        warm,
+        cold,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """Pairs of which some are hidden links, with the scores of a fit that did not see them."""
+
+    pairs: _Pairs
+    scores: Mapping[str, Floats]
+    cold: Bools
+    scales: Mapping[str, Scale]
+
+
+def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
+    together = sp.csr_array(Y > 0).astype(np.float64)
+    degrees = (
+        np.asarray(together.sum(axis=1), dtype=np.float64).ravel(),
+        np.asarray(together.sum(axis=0), dtype=np.float64).ravel(),
+    )
+    shown = together
+    if problem.within:
+        shown = sp.csr_array(together + sp.eye_array(problem.shape[0]))
+    profiles = [
+        _filled(sp.csr_array(sp.hstack([part, rest])) if rest is not None else part, near)
+        for part, rest, near in zip(
+            (shown, sp.csr_array(shown.T)), problem.others, (problem.P, problem.Q), strict=True
+        )
+    ]
+    ridges: dict[str, dict[float, tuple[LowRank, LowRank]]] = {}
+    spectra: dict[str, tuple[Spectrum, Spectrum]] = {}
+    target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
+    bare = problem.a.own is None and problem.b.own is None
+    for name, share in _SHARES_OF_PROFILES.items():
+        if bare and name != MIXED:
+            continue
+        a = problem.a.with_profiles(profiles[0], share)
+        b = a if problem.within else problem.b.with_profiles(profiles[1], share)
+        spectra[name] = a, b
+        ridges[name] = {ridge: kronecker_ridge(target, a, b, ridge) for ridge in _RIDGES}
+    nearest = {}
+    if problem.P is not None:
+        near = sp.csr_array(problem.P @ together)
+        nearest[NEAREST_SOURCE] = sp.csr_array((near + near.T) / 2) if problem.within else near
+    if problem.Q is not None and not problem.within:
+        nearest[NEAREST_TARGET] = sp.csr_array(together @ problem.Q.T)
+    walk = None
+    if problem.base is not None:
+        walk = walk_matrix(_joined_graph(problem, together))
+    models = {}
+    seen = _data_with(problem, Y) if settings else problem.data
+    for name, axes in settings.items():
+        given = {**_SPARING.get(name, {}), "n_components": axes}
+        model = _factorised(seen, name, given, problem.random_state)
+        if model is not None:
+            models[name] = model
+    return _Fit(problem, Y, ridges, spectra, nearest, walk, models, degrees)
+
+
+def _filled(profiles: Sparse, near: Sparse | None) -> Sparse:
+    """Give items without any link the mean profile of the items most like them."""
+    bare = np.asarray(abs(profiles).sum(axis=1)).ravel() == 0
+    if near is None or not bare.any():
+        return profiles
+    keep = sp.diags_array(bare.astype(np.float64))
+    return sp.csr_array(profiles + keep @ (near @ profiles))
+
+
+def _profiles_elsewhere(data: HeteroData, name: str, other: str) -> Sparse | None:
+    """Return what the items of a dataset are linked with in all datasets but one."""
+    parts = []
+    for third in data.datasets:
+        if third == other:
+            continue
+        Y = signed_links(data, name, third)
+        Y.data = np.maximum(Y.data, 0.0)
+        if not Y.nnz:
+            continue
+        parts.append(Y + sp.eye_array(Y.shape[0]) if third == name else Y)
+    return sp.csr_array(sp.hstack(parts)) if parts else None
+
+
+def _rest_of_graph(data: HeteroData, source: str, target: str) -> Sparse:
+    """Return the graph of all links that say together but those between two datasets."""
+    ends = ({source, target},)
+    rest = [group for group in data.links if {group.source, group.target} not in ends]
+    W = HeteroData(data.datasets, rest).adjacency(1)
+    objects = data.object_of
+    many = np.bincount(objects)[objects] > 1
+    if many.any():
+        S = sp.csr_array(
+            (many.astype(np.float64), (np.arange(len(objects)), objects)),
+            shape=(len(objects), int(objects.max()) + 1),
+        )
+        same = sp.csr_array(S @ S.T)
+        W = sp.csr_array(W + same - sp.diags_array(same.diagonal()))
+    return W
+
+
+def _joined_graph(problem: _Problem, together: Sparse) -> Sparse:
+    assert problem.base is not None  # noqa: S101 - asked for only then
+    Y = together.tocoo()
+    p, q = Y.coords[0] + problem.spaces[0].start, Y.coords[1] + problem.spaces[1].start
+    W = sp.csr_array((Y.data, (p, q)), shape=problem.base.shape)
+    return sp.csr_array(problem.base + (W if problem.within else W + W.T))
+
+
+def _data_with(problem: _Problem, Y: Sparse) -> HeteroData:
+    """Return the data in which the two datasets are linked as `Y` says."""
+    ends = {problem.source, problem.target}
+    rest = [group for group in problem.data.links if {group.source, group.target} != ends]
+    known = Y.tocoo()
+    i, j = known.coords
+    kept = i < j if problem.within else np.ones(len(i), dtype=bool)
+    links = Links(problem.source, problem.target, i[kept], j[kept], known.data[kept])
+    return HeteroData(problem.data.datasets, [*rest, links])
+
+
+def _factorised(
+    data: HeteroData, key: str, params: Mapping[str, object], seed: int
+) -> BaseEmbedder | None:
+    """Return a fitted method, or None where it does not suit the links that are left."""
+    kind = get_method(key)
+    given = {**params, "random_state": seed}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return kind(**parameters.check(key, kind.params, given)).fit(data)
+    except HetvizError:
+        return None
+
+
+def _model_scores(
+    data: HeteroData, model: BaseEmbedder, source: str, target: str, rows: Ints
+) -> Floats:
+    places = model.embedding_.coordinates
+    Y, Z = places[source], places[target]
+    found = model.link_scores(
+        data[source].as_new(rows, np.arange(len(Y))), data[target], Y[rows], Z
+    )
+    return np.nan_to_num(np.asarray(found, dtype=np.float64), nan=0.0)
+
+
+def choose_axes(
+    data: HeteroData,
+    key: str,
+    source: str,
+    target: str,
+    params: Mapping[str, object] | None = None,
+    random_state: int = 0,
+) -> int:
+    """Return how many axes of a method find most hidden links: 2, 5, 10 or 20.
+
+    Parameters
+    ----------
+    data : HeteroData
+    key : str
+        Of a method with scores of its own, such as "kbmf2k", "pmvge" or "mkpe".
+    source, target : str
+    params : mapping, optional
+        Of the method, but for its axes.
+    random_state : int
+
+    Notes
+    -----
+    By average precision on a fifth of the links, hidden once; the fewest of equals. Four fits.
+    """
+    problem = _Problem(data, source, target, random_state)
+    if problem.n_links < _LEAST_LINKS:
+        return AXES[0]
+    return _axes(problem, key, dict(params or {}))
+
+
+def with_chosen_axes(
+    data: HeteroData,
+    key: str,
+    source: str,
+    target: str,
+    params: Mapping[str, object],
+    random_state: int,
+) -> dict[str, object]:
+    """Return parameters of a method with as many axes as find links best, unless they say so."""
+    if key not in AXES_CHOSEN or "n_components" in params:
+        return dict(params)
+    axes = choose_axes(data, key, source, target, params, random_state)
+    return {**params, "n_components": axes}
+
+
+def _axes(problem: _Problem, key: str, params: Mapping[str, object]) -> int:
+    i, j, pairs = _hiding(problem, problem.random_state)
+    seen = _data_with(problem, problem.without(i, j))
+    found: dict[int, float] = {}
+    for axes in AXES:
+        model = _factorised(seen, key, {**params, "n_components": axes}, problem.random_state)
+        if model is None:
+            continue
+        rows, at = np.unique(pairs.i, return_inverse=True)
+        S = _model_scores(problem.data, model, problem.source, problem.target, rows)
+        found[axes] = _precision(pairs, S[at, pairs.j])
+    return max(found, key=lambda axes: (found[axes], -axes)) if found else AXES[0]
+
+
+def _hiding(problem: _Problem, seed: int) -> tuple[Ints, Ints, _Pairs]:
+    """Draw links to hide, and the pairs to judge by: these and others that no link tells of."""
+    rng = np.random.default_rng((seed, 17))
+    i, j = problem.links()
+    hidden = np.sort(rng.permutation(len(i))[: max(1, round(SHARE * len(i)))])
+    return i[hidden], j[hidden], _judged_pairs(problem, i[hidden], j[hidden], rng)
+
+
+def _judged_pairs(
+    problem: _Problem, i: Ints, j: Ints, rng: np.random.Generator, rows: Ints | None = None
+) -> _Pairs:
+    n, m = problem.shape
+    if rows is None:
+        rows = np.arange(n)
+        if n > _ROWS_JUDGED:
+            rows = np.sort(rng.choice(n, _ROWS_JUDGED, replace=False))
+    if problem.within:
+        i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    kept = np.isin(i, rows)
+    i, j = i[kept], j[kept]
+    if len(i) > _LINKS_JUDGED:
+        some = np.sort(rng.permutation(len(i))[:_LINKS_JUDGED])
+        i, j = i[some], j[some]
+    size = len(rows) * m
+    count = min(size, _PAIRS_JUDGED + len(i))
+    drawn = (
+        rng.choice(size, count, replace=False) if size < 50_000_000 else _drawn(rng, size, count)
+    )
+    p, q = rows[drawn // m], drawn % m
+    free = np.asarray(problem.Y[p, q]).ravel() == 0
+    if problem.within:
+        free &= p != q
+    candidates = size - (problem.Y[rows].nnz if len(rows) < n else problem.Y.nnz)
+    p, q = p[free], q[free]
+    weight = max(1.0, candidates / max(len(p), 1))
+    return _Pairs(
+        np.concatenate([i, p]),
+        np.concatenate([j, q]),
+        np.arange(len(i) + len(p)) < len(i),
+        np.concatenate([np.ones(len(i)), np.full(len(p), weight)]),
+    )
+
+
+def _drawn(rng: np.random.Generator, size: int, count: int) -> Ints:
+    return np.unique(rng.integers(0, size, count))
+
+
+def _hidden_links(problem: _Problem, settings: Mapping[str, int], seed: int) -> _Test:
+    i, j, pairs = _hiding(problem, seed)
+    return _tested(problem, problem.without(i, j), pairs, settings)
+
+
+def _hidden_items(problem: _Problem, settings: Mapping[str, int], seed: int) -> _Test | None:
+    """Hide all links of a tenth of the linked items of each dataset."""
+    rng = np.random.default_rng((seed, 23))
+    i, j = problem.links()
+    out = np.zeros(len(i), dtype=bool)
+    rows = np.empty(0, np.int64)
+    for ends in (i, j):
+        linked = np.unique(ends)
+        drawn = rng.permutation(linked)[: max(1, len(linked) // 10)]
+        out |= np.isin(ends, drawn)
+        if ends is i:
+            rows = drawn
+    if out.all() or (~out).sum() < _LEAST_LINKS:
+        return None
+    # Other rows meet the hidden columns: as many of them as there are hidden rows, or more.
+    more = rng.permutation(problem.shape[0])[: max(len(rows), min(_ROWS_JUDGED, problem.shape[0]))]
+    judged = np.unique(np.concatenate([rows, more]))
+    pairs = _judged_pairs(problem, i[out], j[out], rng, judged)
+    return _tested(problem, problem.without(i[out], j[out]), pairs, settings)
+
+
+def _tested(problem: _Problem, Y: Sparse, pairs: _Pairs, settings: Mapping[str, int]) -> _Test:
+    fit = _fit(problem, Y, settings)
+    scores = fit.of_pairs(pairs.i, pairs.j)
+    rest = ~pairs.is_link
+    scales = {name: Scale.of(S[rest]) for name, S in scores.items()}
+    cold = fit.cold(pairs.i, pairs.j)
+    allowed = np.ones(len(cold), dtype=bool)
+    if problem.once[0]:
+        allowed &= fit.degrees[0][pairs.i] == 0
+    if problem.once[1]:
+        allowed &= fit.degrees[1][pairs.j] == 0
+    if any(problem.once):
+        # Items that may have one link and have it are no candidates.
+        pairs = _Pairs(*(part[allowed] for part in vars(pairs).values()))
+        scores = {name: S[allowed] for name, S in scores.items()}
+        cold = cold[allowed]
+    return _Test(pairs, scores, cold, scales)
+
+
+def _with_scales(fit: _Fit) -> _Fit:
+    rng = np.random.default_rng(fit.problem.random_state)
+    none = np.empty(0, np.int64)
+    pairs = _judged_pairs(fit.problem, none, none, rng)
+    scores = fit.of_pairs(pairs.i, pairs.j)
+    return replace(fit, scales={name: Scale.of(S) for name, S in scores.items()})
+
+
+def _best_ridges(fit: _Fit, tests: Sequence[_Test]) -> dict[str, float]:
+    """Return the strength of each ridge that finds most hidden links; 1 where none were hidden."""
+    chosen = {}
+    for name in fit.ridges:
+        found = {
+            ridge: float(
+                np.mean([_precision(t.pairs, t.scores[_with_ridge(name, ridge)]) for t in tests])
+            )
+            for ridge in _RIDGES
+            if tests
+        }
+        chosen[name] = max(found, key=lambda ridge: found[ridge]) if found else 1.0
+    return chosen
+
+
+def _chosen(test: _Test, chosen: Mapping[str, float]) -> _Test:
+    """Keep the chosen ridges, under their plain names, and put all scores on their scales."""
+    plain = {_with_ridge(name, ridge): (name, ridge) for name in chosen for ridge in _RIDGES}
+    scores: dict[str, Floats] = {}
+    for key, S in test.scores.items():
+        name, ridge = plain.get(key, (key, None))
+        if ridge is None or chosen[name] == ridge:
+            scores[name] = test.scales[key](S)
+    return replace(test, scores=scores)
+
+
+def _with_ridge(name: str, ridge: float) -> str:
+    return f"{name}, ridge {ridge:g}"
+
+
+def _weighed(tests: Sequence[_Test]) -> tuple[Stack, dict[str, float]]:
+    """Return a stack of all scores, or of one alone where this finds hidden links better."""
+    usable = [test for test in tests if test.pairs.is_link.any()]
+    if not usable:
+        return Stack((MIXED,), np.ones(1), float(logit(0.01))), {}
+    names = list(usable[0].scores)
+    columns = [_table(test, names) for test in usable]
+    judged = {
+        name: float(np.mean([_precision(test.pairs, test.scores[name]) for test in usable]))
+        for name in names
+    }
+    if len(usable) > 1:
+        each = []
+        for number, test in enumerate(usable):
+            rest = [place for place in range(len(usable)) if place != number]
+            stack = _stacked(names, [columns[k] for k in rest], [usable[k] for k in rest])
+            each.append(_precision(test.pairs, stack.probability(test.scores)))
+        judged[ALL] = float(np.mean(each))
+        best = max(names, key=lambda name: judged[name])
+        gain = np.array([_precision(t.pairs, t.scores[best]) for t in usable]) - np.array(each)
+        if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
+            names = [best]
+            columns = [_table(test, names) for test in usable]
+    return _stacked(names, columns, usable), judged
+
+
+def _table(test: _Test, names: Sequence[str]) -> Floats:
+    return np.column_stack([test.scores[name] for name in names])
+
+
+def _stacked(names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_Test]) -> Stack:
+    y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
+    counts = np.concatenate([test.pairs.counts for test in tests])
+    return Stack.fit(names, np.vstack(columns), y, counts, (LINKS_OF_SOURCE, LINKS_OF_TARGET))
+
+
+def _for_items_without_links(
+    tests: Sequence[_Test], colds: Sequence[_Test], warm: Stack, n_targets: int
+) -> Stack:
+    """Return the stack for pairs with an item that has no link, at their own rate of links."""
+    seen = [t for t in (_only_cold(test) for test in tests) if t is not None]
+    found = [t for t in (_only_cold(test) for test in colds) if t is not None] + seen
+    if sum(int(t.pairs.is_link.sum()) for t in found) < _LEAST_COLD:
+        return warm
+    names = [name for name in found[0].scores if name not in (LINKS_OF_SOURCE, LINKS_OF_TARGET)]
+    stack = _stacked(names, [_table(t, names) for t in found], found)
+    if not seen:
+        return stack
+    counts = np.concatenate([t.pairs.counts for t in seen])
+    links = float(sum(int(t.pairs.is_link.sum()) for t in seen))
+    # A few items without links tell little of how often such items get one: until many are seen,
+    # their rate is that of items like the others.
+    guess = np.concatenate([stack.probability(t.scores) for t in seen])
+    usual = float(np.average(guess, weights=counts))
+    doubt = _ITEMS_TO_LEARN_A_RATE * n_targets
+    rate = (links + doubt * usual) / (float(counts.sum()) + doubt)
+    margin = logit(np.clip(guess, 1e-12, 1 - 1e-12))
+
+    def above(shift: float) -> float:
+        return float(np.average(expit(margin + shift), weights=counts)) - float(rate)
+
+    shift = float(brentq(above, -40.0, 40.0))
+    return Stack(stack.names, stack.weights, stack.intercept + shift)
+
+
+def _only_cold(test: _Test) -> _Test | None:
+    kept = test.cold
+    if not kept.any():
+        return None
+    return _Test(
+        _Pairs(*(part[kept] for part in vars(test.pairs).values())),
+        {name: S[kept] for name, S in test.scores.items()},
+        kept[kept],
+        test.scales,
+    )
+
+
+def _precision(pairs: _Pairs, scores: Floats) -> float:
+    if not pairs.is_link.any():
+        return 0.0
+    return float(average_precision_score(pairs.is_link, scores, sample_weight=pairs.counts))

@@ -1,0 +1,102 @@
+"""Kronecker ridge against the plain system, walks, the best inner products, and the stack."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.prediction.link_ridge import (
+    Scale,
+    Spectrum,
+    Stack,
+    best_products,
+    exclusive,
+    kronecker_ridge,
+    profile_kernel,
+    thin_factor,
+    walk_matrix,
+    walk_scores,
+)
+
+RNG = np.random.default_rng(0)
+Y = sp.csr_array((RNG.random((7, 5)) < 0.3).astype(float))
+
+
+def kernel(n: int) -> np.ndarray:
+    X = RNG.normal(size=(n, 3))
+    return np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def test_two_eigenproblems_give_what_the_system_of_all_pairs_gives() -> None:
+    K, L, ridge = kernel(7), kernel(5), 0.7
+    scores, dual = kronecker_ridge(Y, Spectrum.of_kernel(K), Spectrum.of_kernel(L), ridge)
+    whole = np.kron(K, L)
+    weights = np.linalg.solve(whole + ridge * np.eye(35), Y.toarray().ravel())
+    np.testing.assert_allclose(dual.rows(np.arange(7)).ravel(), weights, atol=1e-9)
+    np.testing.assert_allclose(scores.rows(np.arange(7)).ravel(), whole @ weights, atol=1e-9)
+    i, j = np.array([0, 6, 3]), np.array([4, 0, 2])
+    np.testing.assert_allclose(scores.pairs(i, j), scores.rows(i)[[0, 1, 2], j])
+
+
+def test_a_factor_has_the_spectrum_of_its_kernel() -> None:
+    F = RNG.normal(size=(9, 4))
+    found = Spectrum.of_factor(F)
+    np.testing.assert_allclose(found.features @ found.features.T, F @ F.T, atol=1e-9)
+    X = sp.csr_array(RNG.random((30, 12)) * (RNG.random((30, 12)) < 0.4))
+    thin = thin_factor(X, 11)
+    U, s, _ = np.linalg.svd(X.toarray(), full_matrices=False)
+    near = (U[:, :11] * s[:11] ** 2) @ U[:, :11].T
+    np.testing.assert_allclose(thin @ thin.T, near, atol=1e-3)
+
+
+def test_profiles_are_as_near_as_their_links() -> None:
+    profiles = sp.csr_array(np.array([[1.0, 1, 0], [1, 1, 0], [0, 0, 1]]))
+    K = profile_kernel(profiles)
+    assert K[0, 1] == pytest.approx(1.0)
+    assert K[0, 2] == pytest.approx(np.exp(-3 / (5 / 3)))
+
+
+def test_walks_sum_powers_of_the_scaled_graph() -> None:
+    W = sp.csr_array(np.array([[0.0, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]))
+    T = walk_matrix(W)
+    plain = sum(0.5**k * np.linalg.matrix_power(T.toarray(), k) for k in (1, 2, 3))
+    found = walk_scores(T, np.array([3, 1]), slice(0, 3), 3, 0.5)
+    np.testing.assert_allclose(found, plain[[3, 1]][:, :3], atol=1e-12)
+
+
+def test_the_best_products_are_those_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    A, B = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._ENTRIES", 100)
+    i, j = best_products(A, B, np.arange(5, 40), 12)
+    S = A[5:] @ B.T
+    assert sorted(np.sort(S, axis=None)[-12:]) == pytest.approx(sorted((A @ B.T)[i, j]))
+
+
+def test_the_stack_weighs_what_tells_links_and_its_probabilities_add_up() -> None:
+    rng = np.random.default_rng(1)
+    y = (rng.random(4_000) < 0.2).astype(float)
+    X = np.column_stack([y + rng.normal(size=4_000), rng.normal(size=4_000), -y])
+    counts = np.where(y > 0, 1.0, 10.0)
+    stack = Stack.fit(("good", "noise", "against"), X, y, counts)
+    assert stack.weights[0] > 0.8
+    assert stack.weights[1] < 0.1
+    assert stack.weights[2] == 0.0
+    p = stack.probability(dict(zip(stack.names, X.T, strict=True)))
+    assert np.average(p, weights=counts) == pytest.approx(np.average(y, weights=counts), rel=1e-3)
+    free = Stack.fit(("good", "noise", "against"), X, y, counts, free=("against",))
+    assert free.weights[2] < -1.0
+
+
+def test_scales_make_scores_of_any_size_alike() -> None:
+    scores = RNG.random(1_000)
+    np.testing.assert_allclose(Scale.of(scores)(scores), Scale.of(7 * scores + 3)(7 * scores + 3))
+
+
+def test_one_link_each_is_a_rule_only_where_chance_would_break_it() -> None:
+    n = 40
+    assert exclusive(sp.csr_array(np.eye(n)))
+    assert not exclusive(sp.csr_array(np.eye(n)[:, :5]))
+    twice = np.eye(n)
+    twice[3, 4] = 1
+    assert not exclusive(sp.csr_array(twice))

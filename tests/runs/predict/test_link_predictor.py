@@ -1,0 +1,230 @@
+"""The default link predictor: what it finds, what it says, and what it respects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
+
+import hetviz
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import NotApplicableError, ParameterError
+from hetviz.runs.predict import link_predictor, links
+from hetviz.runs.predict.held_out_links import average_precision, rank_held_out
+from hetviz.runs.predict.pair_scores import PairScorer, Share
+
+QUICK = {"quick": True}
+
+
+def taste(seed: int = 0, rate: float = 0.12) -> tuple[HeteroData, np.ndarray]:
+    """People and books of four tastes each, linked by them; and the pairs of equal taste."""
+    rng = np.random.default_rng(seed)
+    g, h = np.arange(60) % 4, np.arange(40) % 4
+    X = 2.0 * np.eye(4)[g] + 0.7 * rng.normal(size=(60, 4))
+    Z = 2.0 * np.eye(4)[h] + 0.7 * rng.normal(size=(40, 4))
+    same = g[:, None] == h[None]
+    Y = rng.random(same.shape) < np.where(same, 4 * rate, 0.01)
+    Y[-4:] = False
+    people = Dataset("people", [f"p{k}" for k in range(60)], X, feature_names=list("wxyz"))
+    books = Dataset("books", [f"b{k}" for k in range(40)], Z)
+    return HeteroData([people, books], [Links("people", "books", *np.nonzero(Y))]), same
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor]:
+    data, same = taste()
+    return data, same, hetviz.fit_link_predictor(data, "people", "books", members=())
+
+
+def test_it_finds_links_and_those_of_items_without_any(
+    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+) -> None:
+    data, same, predictor = fitted
+    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()
+    P = predictor.scores(np.arange(60))
+    assert ((P > 0) & (P < 1)).all()
+    linked = ~known & (np.arange(60) < 56)[:, None]
+    assert roc_auc_score(same[linked], P[linked]) > 0.95
+    assert roc_auc_score(same[-4:].ravel(), P[-4:].ravel()) > 0.9
+    i, j = np.array([0, 59, 7]), np.array([3, 3, 0])
+    np.testing.assert_allclose(predictor.pair_scores(i, j), P[i, j])
+    # as many as were hidden: a fifth of all links, a quarter of those left
+    assert 0.3 < P[~known].sum() / (0.25 * 0.8 * known.sum()) < 2.0
+
+
+def test_predict_links_uses_it_and_says_what_speaks_for_a_pair(
+    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+) -> None:
+    data, same, predictor = fitted
+    found = hetviz.predict_links(data, "people", "books", 30, by=predictor)
+    i, j = data["people"].find(found["source_id"]), data["books"].find(found["target_id"])
+    assert same[i, j].mean() > 0.9
+    Y = link_predictor.signed_links(data, "people", "books").toarray()
+    for row, (p, q) in enumerate(zip(i, j, strict=True)):
+        one = found.iloc[row]
+        for a, b in one["carried_by"]:
+            assert Y[data["people"].position(a), data["books"].position(b)] > 0
+        linked, others = data["people"].find(one["alike_linked"]), one["alike_not_linked"]
+        assert (Y[linked, q] > 0).all()
+        assert not (Y[data["people"].find(others), q] > 0).any()
+        assert set(one["shared_features"]) <= set("wxyz")
+        assert p not in linked
+    assert found["carried_by"].map(len).min() > 0
+    assert found["shared_features"].map(len).max() > 0
+
+
+def test_the_same_seed_gives_the_same(
+    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+) -> None:
+    data, _, predictor = fitted
+    again = hetviz.fit_link_predictor(data, "people", "books", members=())
+    np.testing.assert_array_equal(again.scores(np.arange(9)), predictor.scores(np.arange(9)))
+    assert again.weights == predictor.weights
+    assert predictor.judged["all"] >= 0.9 * max(predictor.judged.values())
+
+
+def test_large_tables_are_not_computed_whole(
+    fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, _, predictor = fitted
+    whole = hetviz.predict_links(data, "people", "books", 20, by=predictor)
+    monkeypatch.setattr(links, "_MANY_PAIRS", 0)
+    some = hetviz.predict_links(data, "people", "books", 20, by=predictor)
+    assert some["source_id"].tolist() == whole["source_id"].tolist()
+    np.testing.assert_allclose(some["score"], whole["score"])
+
+
+def test_one_to_one_is_learned_and_respected() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    a = Dataset("a", [f"a{k}" for k in range(40)], X)
+    b = Dataset("b", [f"b{k}" for k in range(40)], X + 0.05 * rng.normal(size=X.shape))
+    data = HeteroData([a, b], [Links("a", "b", range(25), range(25))])
+    predictor = hetviz.fit_link_predictor(data, "a", "b", **QUICK)
+    assert predictor.once == (True, True)
+    found = hetviz.predict_links(data, "a", "b", 40, by=predictor)
+    assert found["source_id"].is_unique
+    assert found["target_id"].is_unique
+    assert not set(found["source_id"]) & {f"a{k}" for k in range(25)}
+    right = found["source_id"].str[1:] == found["target_id"].str[1:]
+    assert right[:10].mean() >= 0.7
+
+
+def test_links_within_a_dataset_are_found_once_each() -> None:
+    rng = np.random.default_rng(2)
+    g = np.arange(50) % 5
+    X = sp.csr_array(np.maximum(2.0 * np.eye(5)[g] + 0.3 * rng.normal(size=(50, 5)), 0.0))
+    i, j = np.triu_indices(50, 1)
+    kept = (g[i] == g[j]) & (rng.random(len(i)) < 0.4)
+    data = HeteroData(
+        [Dataset("papers", [f"p{k}" for k in range(50)], X)],
+        [Links("papers", "papers", i[kept], j[kept], kind="cites")],
+    )
+    predictor = hetviz.fit_link_predictor(data, "papers", "papers", **QUICK)
+    P = predictor.scores(np.arange(50))
+    np.testing.assert_allclose(P, P.T, atol=1e-9)
+    found = hetviz.predict_links(data, "papers", "papers", 30, by=predictor)
+    p, q = data["papers"].find(found["source_id"]), data["papers"].find(found["target_id"])
+    assert (g[p] == g[q]).mean() > 0.9
+    assert len({frozenset(pair) for pair in zip(p, q, strict=True)}) == 30
+
+
+def test_items_without_features_are_linked_by_links_alone() -> None:
+    data, same = taste(rate=0.2)
+    bare = HeteroData([Dataset(name, part.ids) for name, part in data.datasets.items()], data.links)
+    P = hetviz.fit_link_predictor(bare, "people", "books", **QUICK).scores(np.arange(56))
+    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
+    assert roc_auc_score(same[:56][~known], P[~known]) > 0.8
+
+
+def test_the_low_rank_form_of_large_datasets_finds_as_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, same = taste()
+    monkeypatch.setattr(link_predictor, "DENSE", 10)
+    P = hetviz.fit_link_predictor(data, "people", "books", **QUICK).scores(np.arange(56))
+    known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
+    assert roc_auc_score(same[:56][~known], P[~known]) > 0.93
+
+
+def test_a_few_links_are_enough_to_rank_and_none_are_told() -> None:
+    data, _ = taste()
+    few = HeteroData(data.datasets, [Links("people", "books", [0, 1, 2], [0, 1, 2])])
+    found = hetviz.predict_links(few, "people", "books", 10)
+    assert len(found) == 10
+    with pytest.raises(NotApplicableError, match="none is known"):
+        hetviz.predict_links(HeteroData(data.datasets), "people", "books")
+    with pytest.raises(ParameterError, match="members"):
+        hetviz.fit_link_predictor(data, "people", "books", members=["pca"])
+    with pytest.raises(ParameterError, match="name the two datasets first"):
+        hetviz.predict_links(data, None, "people", "books")  # type: ignore[arg-type]
+    predictor = hetviz.fit_link_predictor(few, "people", "books", **QUICK)
+    with pytest.raises(ParameterError, match="the predictor is of"):
+        hetviz.predict_links(few, "books", "people", by=predictor)
+
+
+def test_hidden_links_and_items_never_linked_are_judged_apart() -> None:
+    data, _ = taste()
+
+    def quiet(fraction: float, message: str = "", **figures: object) -> None: ...
+
+    args = (data, "stack", {}, "people", "books", 0.2, 0, quiet)
+    links_hidden = rank_held_out(*args, quick=True)
+    items_hidden = rank_held_out(*args, quick=True, items=0.2)
+    assert links_hidden is not None
+    assert items_hidden is not None
+    for found in (links_hidden, items_hidden):
+        assert found.own_scores
+        assert found.auc["method"] > found.auc["popularity"]
+        assert found.average_precision["method"] > found.n_links / found.n_pairs
+    assert items_hidden.n_pairs == round(0.2 * 56) * 40
+    by_map = rank_held_out(data, "cdmca", {}, "people", "books", 0.2, 0, quiet)
+    assert by_map is not None
+    assert not by_map.own_scores
+
+
+def test_average_precision_counts_equal_scores_together() -> None:
+    is_link = np.array([True, False, True, False])
+    assert average_precision(np.array([4.0, 3, 2, 1]), is_link) == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision(np.ones(4), is_link) == pytest.approx(0.5)
+
+
+def test_the_number_of_axes_is_chosen_by_hidden_links() -> None:
+    data, _ = taste(rate=0.2)
+    ends = ("kbmf2k", "people", "books")
+    chosen = link_predictor.with_chosen_axes(data, *ends, {"n_iter": 20}, 0)
+    assert chosen["n_components"] in (5, 10, 20)
+    said = link_predictor.with_chosen_axes(data, *ends, {"n_components": 3}, 0)
+    assert said == {"n_components": 3}
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_the_tree_finds_what_all_distances_say(
+    within: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    names = ["a", "b"]
+    data = HeteroData(
+        [Dataset(name, [f"{name}{k}" for k in range(70)]) for name in names],
+        [Links("a", names[not within], range(60), range(1, 61))],
+    )
+    places = rng.normal(size=(2, 70, 2)) ** 3
+    places[0, :20] = places[0, 0]
+    placed = hetviz.Embedding(
+        dict(zip(names, places, strict=True)), {name: data[name].ids for name in names}
+    )
+    target = names[not within]
+    tree = hetviz.predict_links(data, "a", target, 200, by=placed)
+    monkeypatch.setattr(links, "_TREE_AXES", 0)
+    plain = hetviz.predict_links(data, "a", target, 200, by=placed)
+    np.testing.assert_allclose(tree["score"], plain["score"])
+    scorer = PairScorer.of(data, placed, "a", target)
+    assert isinstance(scorer.share, Share)
+    top = plain["score"] > plain["score"].iloc[-1]
+    pairs = [
+        {frozenset(pair) for pair in zip(one["source_id"][top], one["target_id"][top], strict=True)}
+        for one in (tree, plain)
+    ]
+    assert pairs[0] == pairs[1]
