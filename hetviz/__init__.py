@@ -84,7 +84,7 @@ _WHERE = {
     "features.relations.label_links": ("links_from_labels",),
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
-    "io.bundle.samples": ("samples",),
+    "_samples": ("samples",),
     "metrics.fit.guidance": ("guidance_curve",),
     "metrics.fit.summary": ("evaluate",),
     "metrics.conflicts.guidance_report": ("guidance_report",),
@@ -108,6 +108,7 @@ _WHERE = {
 }
 
 if TYPE_CHECKING:
+    from hetviz._samples import samples
     from hetviz.algorithms.registry import get_method, methods, suggest
     from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
     from hetviz.data.joins.lists import dataset_from_list, links_by_list
@@ -129,7 +130,6 @@ if TYPE_CHECKING:
     from hetviz.features.relations.grouping import links_between
     from hetviz.features.relations.label_links import links_from_labels
     from hetviz.io import load, save
-    from hetviz.io.bundle.samples import samples
     from hetviz.metrics.conflicts.guidance_report import guidance_report
     from hetviz.metrics.conflicts.merging import merge_guidance
     from hetviz.metrics.conflicts.pricing import price

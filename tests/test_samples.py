@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import hetviz
+from hetviz._samples import sample_path, sample_root
 from hetviz.io import read_bundle, read_coordinates
-from hetviz.io.bundle.samples import sample_card, sample_path, sample_root
+from hetviz.io.bundle.samples import sample_card
 
 SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
 TOOLS = Path(__file__).parents[1] / "tools"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Array, Floats, Matrix, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
@@ -16,17 +16,19 @@ from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.core.layout.guidance_boost import met, spoken_part
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, settings
 from hetviz.core.spectral.start import carried_on, spectral_start
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.dataset import features_of
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.user_links import spoken_weights
-from hetviz.features.spaces.affinities import KINDS, dataset_neighbors
+from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, described_by
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.features.spaces.taught import LearnedGroup, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.params import Choice, Integer, PerDataset, Real, value_for
+from hetviz.params import Choice, Flag, Integer, LabelName, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress, silent
 
 MANY_ROWS = 10_000
@@ -39,8 +41,12 @@ class UMAP(BaseEmbedder):
     Notes
     -----
     Minimises the cross entropy of edges in the graph and in the layout, by drawing edges and
-    random pairs. The graph is that of umap-learn in each dataset; links are further edges, and
-    links that say apart none at all: they are a bounded push besides. It starts from the
+    random pairs. The graph of one dataset, or of views, is umap-learn's own; so is that of a
+    dataset with links where `metric` or `target` ask for what only umap-learn has, and else the
+    same by exact neighbours. Links are further edges, and links that say apart none at all: they
+    are a bounded push besides. The layout is written for links, pairs apart, earlier maps and
+    live frames; ``engine="umap-learn"`` gives the one of umap-learn, of one dataset or of views
+    of the same items, as ``umap.UMAP(...).fit_transform(X)`` does. It starts from the
     slowest modes of the graph. Given an earlier map of its own it goes on from there with short
     steps. O(n^2 d) time for the neighbours, O(edges) per epoch.
 
@@ -140,6 +146,60 @@ class UMAP(BaseEmbedder):
         ),
     ] = 1.0
     learn_groups: LearnGroups = True
+    metric: Annotated[
+        str,
+        Choice(
+            "Distance",
+            "What makes two items near by their features.",
+            options=METRICS,
+            advanced=True,
+            details="Of features; kernels and distances are compared as they come.",
+        ),
+    ] = "euclidean"
+    target: Annotated[
+        str | None,
+        LabelName(
+            "Label to separate by",
+            "A label that pulls items of the same class together (supervised UMAP).",
+            also=(None,),
+            advanced=True,
+            details=(
+                '``"dataset:column"``; items whose label is missing count as unknown. A label of '
+                "fractions counts as a number."
+            ),
+        ),
+    ] = None
+    target_weight: Annotated[
+        float,
+        Real(
+            "Weight of the label",
+            "How much the label counts beside the features.",
+            low=0.0,
+            high=1.0,
+            advanced=True,
+        ),
+    ] = 0.5
+    engine: Annotated[
+        str,
+        Choice(
+            "Layout by",
+            "Which program places the items.",
+            options={
+                "hetviz": "hetviz: links, pairs apart, live",
+                "umap-learn": "umap-learn, exactly: one dataset, or views of the same items",
+            },
+            advanced=True,
+        ),
+    ] = "hetviz"
+    densmap: Annotated[
+        bool,
+        Flag(
+            "Keep densities",
+            "Whether dense groups stay dense and thin ones thin (densMAP).",
+            advanced=True,
+            details="With engine = 'umap-learn' only.",
+        ),
+    ] = False
     tie_views: TieViews = True
     n_epochs: Annotated[
         int | None,
@@ -171,6 +231,10 @@ class UMAP(BaseEmbedder):
         start: Embedding | None,
     ) -> Fit:
         part = Part(progress, 0.0, 0.3)
+        self._target = self._known_target(data)
+        if self.engine == "umap-learn":
+            return self._as_umap_learn(data, progress)
+        self._alone = not data.links
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
         whole = self._taught(data, whole)
         placed = Placed.by(self._graph(whole, data), data)
@@ -214,6 +278,14 @@ class UMAP(BaseEmbedder):
         n = len(dataset)
         if n < LEAST_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
             return None
+        word = described_by(dataset, value_for(self.features, dataset.name, "auto"))
+        asked = self.metric != "euclidean" or dataset.name in self._target
+        learned = kind is None and word is not None and n > self.n_neighbors
+        if learned and (self._alone or asked):
+            X, metric = self._described(dataset, str(word))
+            if _tells_apart(X):
+                y = self._target.get(dataset.name)
+                return learned_graph(X, y, self._settings(metric, y))
         kind = kind or value_for(self.features, dataset.name, "auto")
         k = min(self.n_neighbors, n) - 1
         found = dataset_neighbors(dataset, k, kind, self.random_state, progress)
@@ -233,6 +305,99 @@ class UMAP(BaseEmbedder):
             return self._near(dataset, silent, "linear")
 
         return taught.near(data, graph, near, self.features, self.random_state)
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        if self.engine != "umap-learn":
+            said = "densMAP is umap-learn's: set engine to 'umap-learn'."
+            return [said] if self.densmap else []
+        found = []
+        if data.links:
+            found.append("umap-learn's layout knows no links; engine 'hetviz' does.")
+        names = [*data.datasets]
+        first = set(data[names[0]].ids)
+        if len(data.entities) > 1 or any(set(data[name].ids) != first for name in names):
+            found.append("umap-learn's layout is of one dataset, or of views of the same items.")
+        found += [
+            f"{name} has nothing that items are compared by."
+            for name in names
+            if described_by(data[name], value_for(self.features, name, "auto")) is None
+        ]
+        return found
+
+    def _as_umap_learn(self, data: HeteroData, progress: Progress) -> Fit:
+        """Fit by umap-learn alone; views are put in the order of the first one's ids."""
+        names = [*data.datasets]
+        ids = data[names[0]].ids
+        parts, given = [], []
+        y = next(iter(self._target.values()), None)
+        owner = next(iter(self._target), names[0])
+        if y is not None:
+            y = y[data[owner].find(ids)]
+        for name in names:
+            word = described_by(data[name], value_for(self.features, name, "auto"))
+            assert word is not None  # noqa: S101 - `_reasons_against` has seen to it
+            X, metric = self._described(data[name].subset(data[name].find(ids)), word)
+            parts.append(X)
+            given.append(self._settings(metric, y))
+        self._learned = []
+        progress(0.1, "umap-learn")
+        Y = learned_layout(parts, y, given)
+        # What `_transform` asks of a dataset beside its links.
+        self._alike = dict.fromkeys(names, float(np.log2(self.n_neighbors)))
+        n_epochs = self.n_epochs or (500 if len(ids) <= MANY_ROWS else 200)
+        row_of = data[names[0]].find
+        coordinates = {name: Y[row_of(data[name].ids)] for name in names}
+        return Fit(coordinates, n_iter=n_epochs, stopping_reason="all epochs made by umap-learn")
+
+    def _described(self, dataset: Dataset, word: str) -> tuple[Matrix, str]:
+        """Return what umap-learn is to compare, and how."""
+        if word == "X":
+            return features_of(dataset), self.metric
+        matrix = np.asarray(getattr(dataset, word), dtype=np.float64)
+        if word == "distance":
+            return matrix, "precomputed"
+        own = np.diag(matrix)
+        return np.sqrt(np.maximum(own[:, None] + own - 2 * matrix, 0.0)), "precomputed"
+
+    def _settings(self, metric: str, y: Array | None) -> dict[str, Any]:
+        return settings(
+            n_neighbors=self.n_neighbors,
+            metric=metric,
+            random_state=self.random_state,
+            n_components=self.n_components,
+            min_dist=self.min_dist,
+            n_epochs=self.n_epochs,
+            densmap=self.densmap,
+            target_metric="categorical" if y is None or y.dtype.kind == "i" else "euclidean",
+            target_weight=self.target_weight,
+        )
+
+    def _known_target(self, data: HeteroData) -> dict[str, Array]:
+        """Return the target of the dataset that has one: classes from 0, -1 unknown, or numbers."""
+        if self.target is None:
+            return {}
+        dataset, _, column = self.target.partition(":")
+        label = next(
+            (
+                one
+                for one in data.labels
+                if one.dataset == dataset and (one.name == column or not column)
+            ),
+            None,
+        )
+        if label is None:
+            there = ", ".join(f"{one.dataset}:{one.name}" for one in data.labels) or "none"
+            raise ParameterError(
+                f"umap: target = {self.target!r} is no label of the data; there are: {there}."
+            )
+        known = label.known
+        values = label.values
+        if all(isinstance(value, float) for value in values[known]) and known.all():
+            return {dataset: values.astype(np.float64)}
+        codes = np.full(len(values), -1, dtype=np.int64)
+        place = {value: at for at, value in enumerate(label.classes)}
+        codes[known] = [place[value] for value in values[known]]
+        return {dataset: codes}
 
     def _graph(self, graph: JointGraph, data: HeteroData) -> Sparse:
         """Return the graph of all rows: fuzzy neighbourhoods, and links as further edges."""
@@ -271,3 +436,8 @@ class UMAP(BaseEmbedder):
             )
             for name, rows in new.items()
         }
+
+
+def _tells_apart(X: Matrix) -> bool:
+    """Whether items differ at all by what is compared; where none does, nothing is near."""
+    return bool(X.nnz) if is_sparse(X) else bool((X[0] != X).any())

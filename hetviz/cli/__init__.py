@@ -20,8 +20,8 @@ from hetviz.errors import HetvizError
 
 COMMANDS = {
     "app": "projects",
-    "samples": "maps",
-    "methods": "maps",
+    "samples": "catalogue",
+    "methods": "catalogue",
     "embed": "maps",
     "evaluate": "maps",
     "guidance": "guidance",
@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # Ids may hold letters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
-    given = parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    given = parser(words[0] if words else "").parse_args(words)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
@@ -64,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+def parser(only: str = "") -> argparse.ArgumentParser:
+    """Return what reads the command line; where it is of one command, others are not loaded."""
     found = argparse.ArgumentParser(
         prog="hetviz",
         description="One joint map of several unlike datasets, moved by what is known of them.",
@@ -86,6 +87,10 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--json", action="store_true", help="print JSON")
         return command
 
+    if only == "--version":
+        return found
     for name, topic in COMMANDS.items():
+        if only in COMMANDS and only != name:
+            continue
         getattr(importlib.import_module(f"hetviz.cli.{topic}"), f"add_{name}")(add)
     return found

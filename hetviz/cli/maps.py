@@ -11,9 +11,7 @@ from typing import Any
 
 import hetviz
 from hetviz._text import in_seconds
-from hetviz.algorithms.cost import measure_seconds
 from hetviz.cli.arguments import (
-    DATA_HELP,
     Add,
     add_data,
     add_parameters,
@@ -26,58 +24,6 @@ from hetviz.errors import ParameterError
 from hetviz.io import gate
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
-
-
-def add_samples(add: Add) -> None:
-    """Add the command `samples`."""
-    add("samples", _samples, "List the samples.", "samples")
-
-
-def _samples(given: argparse.Namespace) -> int:
-    from hetviz.io import read_bundle
-
-    found = {name: read_bundle(name).title for name in hetviz.samples()}
-    show(given, found, [f"{name:<14}{title}" for name, title in found.items()])
-    return 0
-
-
-def add_methods(add: Add) -> None:
-    """Add the command `methods`."""
-    methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
-    methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
-    methods.add_argument(
-        "--time",
-        action="store_true",
-        help="with --suggest: estimate the seconds of a fit from fits to 200 and 400 items",
-    )
-
-
-def _methods(given: argparse.Namespace) -> int:
-    if given.suggest is None:
-        cards = [
-            {"key": card.key, "title": card.title, "family": card.family, "summary": card.summary}
-            for card in hetviz.methods()
-        ]
-        lines = [f"{card['key']:<20}{card['summary']}" for card in cards]
-        show(given, cards, lines)
-        return 0
-    data = hetviz.load(given.suggest)
-    if given.time:
-        for verdict in hetviz.suggest(data):
-            if verdict.suits:
-                measure_seconds(hetviz.get_method(verdict.card.key), data)
-    found = hetviz.suggest(data)
-    verdicts = [
-        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
-        for v in found
-    ]
-    lines = [
-        f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
-        + ("" if v.seconds is None else f" About {in_seconds(v.seconds)} a fit.")
-        for v in found
-    ]
-    show(given, verdicts, lines)
-    return 0
 
 
 def add_embed(add: Add) -> None:

@@ -231,7 +231,7 @@ def _place(given: argparse.Namespace) -> int:
     items = read_new_items([(file.name, gate.read_file(file))], data[given.dataset], None, given.id)
     placed = hetviz.place_rows(
         data,
-        _fitted(Path(given.fitted), data),
+        _fitted(Path(given.fitted), data, given.data),
         items.table,
         given.dataset,
         media=items.media,
@@ -257,7 +257,7 @@ def _place(given: argparse.Namespace) -> int:
     return 0
 
 
-def _fitted(path: Path, data: hetviz.HeteroData) -> Any:
+def _fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
     """Return a fitted method: a saved one, or what a recipe says, fitted once more."""
     if path.is_dir() or path.suffix == ".toml":
         from hetviz.runs.embed.recipe import read_recipe
@@ -266,7 +266,10 @@ def _fitted(path: Path, data: hetviz.HeteroData) -> Any:
         recipe = read_recipe(path)
         run = recipe.run
         if run.fingerprint and run.fingerprint != data.fingerprint():
-            tell("The recipe was made with other data; its method is fitted to those given.")
+            raise ParameterError(
+                f"{path}: this run was made on other data than {source}. Give the data that it was "
+                "made on, or make the map again: `hetviz embed`."
+            )
         return fit_run(
             data,
             run.method,
@@ -278,9 +281,16 @@ def _fitted(path: Path, data: hetviz.HeteroData) -> Any:
             hold_out=run.hold_out,
         )
     model = hetviz.load_model(path)
-    unlike = [name for name in model.embedding_.ids if name not in data.datasets]
+    unlike = [
+        name
+        for name, ids in model.embedding_.ids.items()
+        if name not in data.datasets or (data[name].find(ids) < 0).any()
+    ]
     if unlike:
-        raise ParameterError(f"{path}: the model was fitted to other data: {', '.join(unlike)}.")
+        raise ParameterError(
+            f"{path}: the model was fitted to other data: {source} lacks items of "
+            f"{', '.join(unlike)}. Give the data that it was fitted to."
+        )
     return model
 
 

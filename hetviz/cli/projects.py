@@ -88,7 +88,10 @@ def _project(given: argparse.Namespace) -> int:
     return 0
 
 
-_WHAT = ("map", "curves", "coordinates", "neighbors", "atlas", "guidance")
+_WHAT = (
+    "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
+    "projector",
+)  # fmt: skip
 _NAMES = ("groups", "groups and items", "items", "none")
 
 
@@ -104,7 +107,8 @@ def add_export(add: Add) -> None:
     export.add_argument(
         "file",
         nargs="+",
-        help="files to write; the ending says the form: png svg pdf html csv parquet",
+        help="files to write; the ending says the form: png svg pdf html csv parquet graphml gexf "
+        "cyjs h5ad zip",
     )
     export.add_argument("--what", choices=_WHAT, help="what is written (map or coordinates)")
     export.add_argument("--colour", default="", help="what colours the map, such as 'dataset'")

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.exports.containers import anndata_bytes, projector_bytes
 from hetviz.exports.figures import FORMS, FigureSettings, colouring_of, curve_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
+from hetviz.exports.networks import GRAPH_FORMS, network_bytes
 from hetviz.exports.tables import (
     TABLE_FORMS,
     atlas_table,
@@ -31,8 +33,13 @@ WHAT = {
     "selection": TABLE_FORMS,
     "atlas": ("parquet",),
     "guidance": ("csv",),
+    "graph": GRAPH_FORMS,
+    "anndata": ("h5ad",),
+    "projector": ("zip",),
 }
 """What can be exported, and the forms it has."""
+
+_WHOLE = {"anndata": anndata_bytes, "projector": projector_bytes}
 
 
 def export(
@@ -64,12 +71,17 @@ def export(
         Rows are matched by dataset and id.
     path : str or path
         A file; its ending says the form.
-    what : {"map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance"}, optional
+    what : str, optional
+        "map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance", "graph",
+        "anndata" or "projector".
         A picture of the map, or its coordinates, when absent, as the form allows. "curves" are
         satisfaction curves of the links (of the comparisons where there are no links); "atlas" is
         the Parquet file that Embedding Atlas opens by
-        ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``.
-    kind : {"png", "svg", "pdf", "html", "csv", "parquet"}, optional
+        ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``. "graph" is the map
+        with its links as GraphML, GEXF (Gephi) or Cytoscape JSON (``.cyjs``); "anndata" an
+        ``.h5ad`` with the map as ``obsm["X_hetviz"]``; "projector" a zip for the TensorBoard
+        embedding projector.
+    kind : str, optional
         The form, in place of the ending.
     colour : str
         What colours the map: ``"dataset"``, the title of a choice such as ``"Group of emoji"``, or
@@ -123,6 +135,10 @@ def export(
         return write(path, map_bytes(data, embedding, settings, form, title=title))
     if chosen == "curves":
         return write(path, _curves(data, embedding, held_out, settings, form))
+    if chosen == "graph":
+        return write(path, network_bytes(data, embedding, form))
+    if chosen in _WHOLE:
+        return write(path, _WHOLE[chosen](data, embedding))
     if chosen == "guidance":
         return write(path, guidance_csv(data).encode())
     tables: dict[str, Any] = {

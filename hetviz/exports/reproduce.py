@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pprint import pformat
 
+from hetviz._samples import MANIFEST
 from hetviz._version import __version__
 from hetviz.data import HeteroData
 from hetviz.io.bundle.saving import contents, zipped
-from hetviz.io.files import MANIFEST
 from hetviz.io.formats import toml
 from hetviz.runs.embed.recipe import ONLY, RECIPE, recipe_text
 from hetviz.runs.embed.run import Run

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 
-MANIFEST = "hetviz.toml"
 PROJECT = "hetviz-project.json"
 """What a project file begins with, see `hetviz.workspace.store.project_file`."""
 

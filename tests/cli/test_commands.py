@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import hetviz
 from hetviz import cli
 from hetviz.workspace import BlobStore, SetTitle, Workspace, save_project
 
@@ -150,6 +151,20 @@ def test_place_refuses(run: Run, made: Path, tmp_path: Path) -> None:
     code, _, err = run("place", data, new, new, "--dataset", "plants")
     assert code == 1
     assert err.startswith("Error: ")
+
+
+@pytest.mark.parametrize("fitted", ["run", "run.zip"])
+def test_place_refuses_a_run_made_on_other_data(
+    fitted: str, run: Run, made: Path, tmp_path: Path
+) -> None:
+    whole = hetviz.load(str(made / "data"))
+    half = {name: range(1, len(dataset)) for name, dataset in whole.datasets.items()}
+    hetviz.save(whole.edit().subset({name: [*rows] for name, rows in half.items()}), tmp_path / "d")
+    new = str(made / "new.csv")
+    words = ["place", str(tmp_path / "d"), str(made / fitted), new, "--dataset", "plants"]
+    code, _, err = run(*words)
+    assert code == 1
+    assert "other data" in err
 
 
 def test_stopping_it_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

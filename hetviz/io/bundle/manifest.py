@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import TEXT_MODELS, option_problems
-from hetviz.io.files import MANIFEST
 from hetviz.io.formats import toml
 
 FORMAT = 1

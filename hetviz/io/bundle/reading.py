@@ -19,15 +19,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hetviz._samples import MANIFEST, sample_path, samples
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import read_coordinates
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
-from hetviz.io.bundle.samples import sample_path, samples
 from hetviz.io.bundle.statements import read_comparisons, read_links
-from hetviz.io.files import MANIFEST, PROJECT, Archive, Files, Folder
+from hetviz.io.files import PROJECT, Archive, Files, Folder
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.drop import Parse, read_drop, read_folder, table_reader
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded

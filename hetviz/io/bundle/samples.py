@@ -1,16 +1,12 @@
-"""Where the samples are: beside the package in a checkout, inside it when installed."""
+"""What the samples are, known without reading their data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
+from hetviz._samples import MANIFEST, sample_path
 from hetviz.io import gate
 from hetviz.io.bundle import manifest
-from hetviz.io.files import MANIFEST
-
-_PACKAGE = Path(__file__).resolve().parents[2]
-_ORDER = ("emoji", "world", "digits", "debian", "digit-views")
 
 
 @dataclass(frozen=True)
@@ -32,29 +28,6 @@ class SampleCard:
     datasets: tuple[str, ...]
     n_items: int | None
     still: str
-
-
-def sample_root() -> Path | None:
-    """Return the folder of the samples, or None where they were not shipped."""
-    for root in (_PACKAGE / "sample_data", _PACKAGE.parent / "sample_data"):
-        if any(root.glob(f"*/{MANIFEST}")):
-            return root
-    return None
-
-
-def samples() -> list[str]:
-    """Return the names of the samples, the flagship first."""
-    root = sample_root()
-    if root is None:
-        return []
-    names = sorted(path.parent.name for path in root.glob(f"*/{MANIFEST}"))
-    return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
-
-
-def sample_path(name: str) -> Path | None:
-    """Return the folder of a sample, or None if there is none of this name."""
-    root = sample_root()
-    return root / name if root is not None and name in samples() else None
 
 
 def sample_card(name: str) -> SampleCard:

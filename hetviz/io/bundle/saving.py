@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._samples import MANIFEST
 from hetviz._types import Array, JsonObject
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.io import gate, limits
 from hetviz.io.bundle.manifest import FORMAT
-from hetviz.io.files import MANIFEST
 from hetviz.io.formats import toml
 from hetviz.io.formats.images import checked_picture
 from hetviz.io.infer import cells

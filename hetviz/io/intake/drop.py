@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from hetviz._samples import MANIFEST
 from hetviz._text import count
 from hetviz.errors import DataError, HetvizError, MissingExtraError, Problem
 from hetviz.io import gate, limits
-from hetviz.io.files import MANIFEST, Archive, Files
+from hetviz.io.files import Archive, Files
 from hetviz.io.formats import images, texts
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.readers import read_pieces

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from hetviz import params as parameters
+from hetviz._samples import samples
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import part_of
 from hetviz.errors import DataWarning
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
-from hetviz.io.bundle.samples import samples
 from hetviz.io.formats import toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from hetviz._samples import samples
 from hetviz.errors import HetvizError
-from hetviz.io.bundle.samples import samples
 from hetviz.plots.palette import Theme
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace

@@ -11,8 +11,8 @@ from threading import Thread
 
 from streamlit import net_util
 
+from hetviz._samples import samples
 from hetviz.errors import HetvizError
-from hetviz.io.bundle.samples import samples
 from hetviz.jobs import ProcessRunner
 from hetviz.ui.shell import background
 from hetviz.ui.shell.idle import be_frugal, keep_resting

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._samples import samples
 from hetviz.data import HeteroData
 from hetviz.errors import DataError
-from hetviz.io.bundle.samples import sample_card, samples
+from hetviz.io.bundle.samples import sample_card
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recoloured

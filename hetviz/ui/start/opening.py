@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, HetvizError, Problem
-from hetviz.io.files import MANIFEST, Archive
+from hetviz.io.files import Archive
 from hetviz.ui.data import upload
 from hetviz.ui.map import history
 from hetviz.ui.shell import session, theme

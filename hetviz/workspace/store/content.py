@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from hetviz._samples import sample_path
 from hetviz._version import __version__
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
-from hetviz.io.bundle.samples import sample_path
 from hetviz.io.intake.drop import Drop, Parse
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.sandbox import child

@@ -1,0 +1,94 @@
+"""List the samples and the methods, without loading anything that computes."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import hetviz
+from hetviz._samples import MANIFEST, sample_root, samples
+from hetviz.cli.arguments import DATA_HELP, Add, show
+
+_METHODS = Path(__file__).resolve().parents[1] / "algorithms"
+_SHOWN = ("key", "title", "family", "summary")
+
+
+def add_samples(add: Add) -> None:
+    """Add the command `samples`."""
+    add("samples", _samples, "List the samples.", "samples")
+
+
+def _samples(given: argparse.Namespace) -> int:
+    found = {}
+    for name in samples():
+        manifest = (sample_root() or Path()) / name / MANIFEST
+        found[name] = str(tomllib.loads(manifest.read_text(encoding="utf-8")).get("title", name))
+    show(given, found, [f"{name:<14}{title}" for name, title in found.items()])
+    return 0
+
+
+def add_methods(add: Add) -> None:
+    """Add the command `methods`."""
+    methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
+    methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
+    methods.add_argument(
+        "--time",
+        action="store_true",
+        help="with --suggest: estimate the seconds of a fit from fits to 200 and 400 items",
+    )
+
+
+def _methods(given: argparse.Namespace) -> int:
+    if given.suggest is None:
+        cards = written_cards()
+        show(given, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
+        return 0
+    from hetviz._text import in_seconds
+    from hetviz.algorithms.cost import measure_seconds
+
+    data = hetviz.load(given.suggest)
+    if given.time:
+        for verdict in hetviz.suggest(data):
+            if verdict.suits:
+                measure_seconds(hetviz.get_method(verdict.card.key), data)
+    found = hetviz.suggest(data)
+    verdicts = [
+        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
+        for v in found
+    ]
+    lines = [
+        f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
+        + ("" if v.seconds is None else f" About {in_seconds(v.seconds)} a fit.")
+        for v in found
+    ]
+    show(given, verdicts, lines)
+    return 0
+
+
+def written_cards() -> list[dict[str, str]]:
+    """Return what the cards of the methods say, as it is written in their files, by key.
+
+    To load the methods takes seconds, to read their files a fraction of one.
+    """
+    found = []
+    for path in sorted(_METHODS.glob("[!_]*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        texts = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "MethodCard":
+                said = {word.arg: word.value for word in node.keywords}
+                found.append({name: _text(said[name], texts) for name in _SHOWN})
+    return sorted(found, key=lambda card: card["key"])
+
+
+def _text(node: ast.expr, texts: Mapping[str, object]) -> str:
+    return str(texts[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node))

@@ -1,0 +1,115 @@
+"""umap-learn's own graph and its own layout, loaded only where they are asked for.
+
+Loading it takes seconds, and compiling its loops more, so nothing here is imported before a fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hetviz._types import Array, Floats, Matrix, Sparse, is_sparse
+from hetviz.core.threads import one_thread
+
+METRICS = {
+    "euclidean": "straight distances",
+    "cosine": "angles: sizes do not count",
+    "correlation": "angles after taking the mean away",
+    "manhattan": "sums of differences",
+    "chebyshev": "the largest difference",
+    "canberra": "differences as shares of the sizes",
+    "braycurtis": "differences as shares of all there is, for counts",
+    "hamming": "shares of columns that differ",
+    "jaccard": "shares of what either has that both do not",
+    "hellinger": "for counts and shares of a whole",
+}
+
+
+def settings(
+    *,
+    n_neighbors: int,
+    metric: str,
+    random_state: int,
+    n_components: int = 2,
+    min_dist: float = 0.1,
+    n_epochs: int | None = None,
+    densmap: bool = False,
+    target_metric: str = "categorical",
+    target_weight: float = 0.5,
+) -> dict[str, Any]:
+    """Return the arguments of ``umap.UMAP`` for one description of the items."""
+    return {
+        "n_neighbors": n_neighbors,
+        "metric": metric,
+        "random_state": random_state,
+        "n_components": n_components,
+        "min_dist": min_dist,
+        "n_epochs": n_epochs,
+        "densmap": densmap,
+        "target_metric": target_metric,
+        "target_weight": target_weight,
+        "n_jobs": 1,
+    }
+
+
+@one_thread()
+def learned_graph(X: Matrix, y: Array | None, given: dict[str, Any]) -> Sparse:
+    """Return the graph that umap-learn makes of features, or of distances.
+
+    Parameters
+    ----------
+    X : matrix of shape (n, p), or (n, n) where the metric is "precomputed"
+    y : array of shape (n,) or None
+        Target of a supervised graph: classes from 0, -1 where unknown, or numbers.
+    given : dict
+        See `settings`.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        ``umap.UMAP(...).fit(X, y).graph_``, for the same seed.
+
+    Notes
+    -----
+    Exact neighbours below 4,096 rows, NN-descent above: O(n^1.14) as measured by its authors.
+    """
+    import scipy.sparse as sp
+
+    fitted = _fitted(X, y, given | {"transform_mode": "graph", "densmap": False})
+    return sp.csr_array(fitted.graph_)
+
+
+@one_thread()
+def learned_layout(
+    parts: Sequence[Matrix], y: Array | None, given: Sequence[dict[str, Any]]
+) -> Floats:
+    """Return umap-learn's layout of items with one or several descriptions, shape (n, k).
+
+    Several are joined as umap-learn joins models of the same rows, by the intersection ``a * b``
+    of their graphs.
+    """
+    models = [_fitted(X, y, said) for X, said in zip(parts, given, strict=True)]
+    joined = models[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model in models[1:]:
+            joined = joined * model
+    return np.asarray(joined.embedding_, dtype=np.float64)
+
+
+def _fitted(X: Matrix, y: Array | None, given: dict[str, Any]) -> Any:
+    with warnings.catch_warnings():
+        # It tells which of its own options are not there, and gives advice on seeds and few rows.
+        warnings.simplefilter("ignore")
+        import umap
+
+        return umap.UMAP(**given).fit(_plain(X), y)
+
+
+def _plain(X: Matrix) -> Any:
+    import scipy.sparse as sp
+
+    return sp.csr_matrix(X) if is_sparse(X) else np.asarray(X)

@@ -1,0 +1,173 @@
+"""A map for other programs: AnnData (.h5ad), and the TensorBoard projector (.zip)."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Texts
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import MissingExtraError
+from hetviz.exports.tables import coordinates_table
+from hetviz.metrics.fit.rows import coordinates_of
+
+_WHEN = (1980, 1, 1, 0, 0, 0)
+
+
+def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
+    """Return all items as one AnnData file: obs what they are, obsm the map, obsp the links.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+
+    Returns
+    -------
+    bytes
+        Observations are called ``dataset|id``; obs has dataset, id, title and the labels,
+        ``obsm["X_hetviz"]`` the coordinates (``sc.pl.embedding(adata, "hetviz")``) and
+        ``obsp["links"]`` the weights. A single dataset brings its features as X.
+
+    Raises
+    ------
+    hetviz.errors.MissingExtraError
+        If h5py is not installed (extra ``omics``).
+
+    Notes
+    -----
+    Written by the published layout of the format, without anndata itself.
+    """
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError("Writing .h5ad", "omics") from None
+    names = np.repeat(
+        np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
+    )
+    ids = np.concatenate([part.ids for part in data.datasets.values()])
+    columns: dict[str, tuple[Texts, bool]] = {
+        "dataset": (names, True),
+        "id": (ids, False),
+        "title": (np.concatenate([part.titles for part in data.datasets.values()]), False),
+    }
+    for label in data.labels:
+        values = np.full(data.n_rows, None, dtype=object)
+        values[data.offsets[label.dataset]] = label.values
+        columns[label.name.replace("/", "_")] = (values, True)
+    only = next(iter(data.datasets.values())) if len(data.datasets) == 1 else None
+    Y = np.vstack([*coordinates_of(data, embedding).values()])
+    # The library's own times of each object would make every file differ.
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", track_order=True) as file:
+        _marked(file, "anndata", "0.1.0")
+        keys = ids if only is not None else names + "|" + ids
+        _frame(file, "obs", keys, columns)
+        features = () if only is None else _feature_names(only.feature_names, only.X)
+        _frame(file, "var", np.array(features, dtype=object), {})
+        if only is not None and only.X is not None:
+            _matrix(file, "X", only.X)
+        for name in ("layers", "obsm", "obsp", "varm", "varp", "uns"):
+            _marked(file.create_group(name), "dict", "0.1.0")
+        _matrix(file["obsm"], "X_hetviz", Y)
+        if data.links:
+            _matrix(file["obsp"], "links", data.adjacency())
+    return buffer.getvalue()
+
+
+def _feature_names(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...]:
+    width = 0 if X is None else X.shape[1]
+    return names or tuple(f"feature {k + 1}" for k in range(width))
+
+
+def _marked(place: Any, kind: str, version: str) -> None:
+    place.attrs["encoding-type"] = kind
+    place.attrs["encoding-version"] = version
+
+
+def _frame(file: Any, name: str, index: Texts, columns: Mapping[str, tuple[Texts, bool]]) -> None:
+    group = file.create_group(name)
+    _marked(group, "dataframe", "0.2.0")
+    group.attrs["_index"] = "_index"
+    _strings(group, "_index", index)
+    group.attrs["column-order"] = np.array([*columns], dtype=object) if columns else np.zeros(0)
+    for column, (values, is_category) in columns.items():
+        if not is_category:
+            _strings(group, column, values)
+            continue
+        found = pd.Categorical([None if value is None else str(value) for value in values])
+        inner = group.create_group(column)
+        _marked(inner, "categorical", "0.2.0")
+        inner.attrs["ordered"] = False
+        _strings(inner, "categories", np.array(found.categories.tolist(), dtype=object))
+        inner["codes"] = np.asarray(found.codes)
+        _marked(inner["codes"], "array", "0.2.0")
+
+
+def _strings(group: Any, name: str, values: Texts) -> None:
+    import h5py
+
+    texts = [str(value) for value in values.tolist()]
+    group.create_dataset(name, data=texts, dtype=h5py.string_dtype("utf-8"), shape=(len(texts),))
+    _marked(group[name], "string-array", "0.2.0")
+
+
+def _matrix(group: Any, name: str, X: Any) -> None:
+    if hasattr(X, "indptr"):
+        inner = group.create_group(name)
+        _marked(inner, "csr_matrix", "0.1.0")
+        inner.attrs["shape"] = np.array(X.shape)
+        for part in ("data", "indices", "indptr"):
+            inner[part] = getattr(X, part)
+        return
+    group[name] = np.asarray(X)
+    _marked(group[name], "array", "0.2.0")
+
+
+def projector_bytes(data: HeteroData, embedding: Embedding) -> bytes:
+    """Return a zip for the TensorBoard embedding projector.
+
+    Returns
+    -------
+    bytes
+        ``vectors.tsv`` (the coordinates of placed items), ``metadata.tsv`` (dataset, id, title,
+        labels) and ``projector_config.pbtxt``: unpacked, the folder is a log directory; the two
+        tables also load at the projector's own page.
+    """
+    table = coordinates_table(data, embedding)
+    for label in data.labels:
+        values = np.full(data.n_rows, "", dtype=object)
+        values[data.offsets[label.dataset]] = ["" if v is None else str(v) for v in label.values]
+        table[label.name] = values
+    placed = table[table[embedding.axis_names].notna().all(axis=1)]
+    others = [name for name in placed.columns if name not in embedding.axis_names]
+    vectors = "\n".join("\t".join(map(repr, row)) for row in _rows(placed, embedding.axis_names))
+    metadata = "\n".join(
+        "\t".join(map(_cell, row)) for row in [list[object](others), *_rows(placed, others)]
+    )
+    config = (
+        'embeddings {\n  tensor_name: "hetviz"\n  tensor_path: "vectors.tsv"\n'
+        '  metadata_path: "metadata.tsv"\n}\n'
+    )
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (
+            ("vectors.tsv", vectors + "\n"),
+            ("metadata.tsv", metadata + "\n"),
+            ("projector_config.pbtxt", config),
+        ):
+            archive.writestr(zipfile.ZipInfo(name, _WHEN), text)
+    return buffer.getvalue()
+
+
+def _rows(table: pd.DataFrame, columns: list[str]) -> list[list[object]]:
+    return [list(row) for row in zip(*(table[name].tolist() for name in columns), strict=True)]
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).split())

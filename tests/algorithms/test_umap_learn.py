@@ -1,0 +1,192 @@
+"""umap's graph is umap-learn's; its engine gives umap-learn's layout; ours keeps as much."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.algorithms.umap import UMAP
+from hetviz.core.layout.umap import fuzzy_graph
+from hetviz.core.layout.umap_learn import learned_graph, settings
+from hetviz.data import Dataset, HeteroData, Labels, Links
+from hetviz.errors import NotApplicableError, ParameterError
+from hetviz.features.spaces.affinities import dataset_neighbors
+from hetviz.metrics.fit.summary import evaluate
+
+RNG = np.random.default_rng(3)
+GROUP = np.arange(180) % 4
+X = 4.0 * RNG.normal(size=(4, 8))[GROUP] + RNG.normal(size=(180, 8))
+IDS = [f"i{k}" for k in range(180)]
+ITEMS = Dataset("items", IDS, X)
+DATA = HeteroData([ITEMS], labels=[Labels("items", "group", GROUP.tolist())])
+
+
+def theirs(**given: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import umap
+
+        return umap.UMAP(random_state=0, n_jobs=1, **given)
+
+
+def fitted(data: HeteroData = DATA, **given: Any) -> np.ndarray:
+    return UMAP(**given).fit(data).embedding_.coordinates["items"]
+
+
+def test_our_graph_by_exact_neighbours_is_that_of_umap_learn() -> None:
+    ours = fuzzy_graph(dataset_neighbors(ITEMS, 14))
+    learned = learned_graph(X, None, settings(n_neighbors=15, metric="euclidean", random_state=0))
+    assert abs(ours - learned).max() < 1e-4
+    assert learned.nnz > 1000
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"metric": "cosine"}, {"min_dist": 0.5, "n_neighbors": 8}, {"densmap": True}]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_engine_of_umap_learn_is_umap_learn(given: dict[str, Any]) -> None:
+    expected = theirs(n_epochs=50, **given).fit_transform(X)
+    np.testing.assert_array_equal(fitted(engine="umap-learn", n_epochs=50, **given), expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_target_separates_classes_as_umap_learn_does() -> None:
+    expected = theirs(n_epochs=50, target_weight=0.8).fit_transform(X, GROUP)
+    found = fitted(engine="umap-learn", n_epochs=50, target="items:group", target_weight=0.8)
+    np.testing.assert_array_equal(found, expected)
+    own = fitted(n_epochs=50, target="items:group")
+    plain = fitted(n_epochs=50)
+    assert _apart(own) > _apart(plain)
+
+
+def _apart(Y: np.ndarray) -> float:
+    middle = np.array([Y[g == GROUP].mean(axis=0) for g in range(4)])
+    within = np.mean([np.linalg.norm(Y[g == GROUP] - middle[g], axis=1).mean() for g in range(4)])
+    return float(np.linalg.norm(middle[:, None] - middle, axis=2).mean() / within)
+
+
+def test_views_of_the_same_items_are_joined_by_id() -> None:
+    turned = np.roll(np.arange(180), 7)
+    two = HeteroData(
+        [
+            Dataset("items", IDS, X[:, :4], entity="thing"),
+            Dataset("others", [IDS[k] for k in turned], X[turned][:, 4:], entity="thing"),
+        ]
+    )
+    embedding = UMAP(engine="umap-learn", n_epochs=30).fit(two).embedding_
+    np.testing.assert_array_equal(
+        embedding.coordinates["items"][turned], embedding.coordinates["others"]
+    )
+    assert UMAP(n_epochs=30).fit(two).embedding_.n_unplaced == 0
+
+
+def test_the_metric_counts_beside_links_too() -> None:
+    lone = Dataset("tags", ["a", "b"])
+    linked = HeteroData([ITEMS, lone], [Links("items", "tags", range(20), np.arange(20) % 2)])
+    by = {m: fitted(linked, n_epochs=30, metric=m) for m in ("euclidean", "cosine")}
+    assert np.abs(by["euclidean"] - by["cosine"]).max() > 1e-3
+
+
+def test_the_own_layout_keeps_as_many_neighbours() -> None:
+    ours = evaluate(DATA, UMAP().fit(DATA).embedding_).to_dict()
+    learned = evaluate(DATA, UMAP(engine="umap-learn").fit(DATA).embedding_).to_dict()
+    assert ours["trustworthiness"] > learned["trustworthiness"] - 0.02
+    assert learned["trustworthiness"] > 0.85
+
+
+def test_sparse_features_kernels_and_distances() -> None:
+    near = np.linalg.norm(X[:, None] - X, axis=2)
+    for dataset in (
+        Dataset("items", IDS, sp.csr_array(np.maximum(X, 0))),
+        Dataset("items", IDS, kernel=X @ X.T),
+        Dataset("items", IDS, distance=near),
+    ):
+        assert np.isfinite(fitted(HeteroData([dataset]), n_epochs=20)).all()
+    by_distance = fitted(
+        HeteroData([Dataset("items", IDS, distance=near)]), n_epochs=20, engine="umap-learn"
+    )
+    assert np.isfinite(by_distance).all()
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "error", "words"),
+    [
+        (DATA, {"densmap": True}, NotApplicableError, "engine"),
+        (
+            HeteroData([ITEMS], [Links("items", "items", [0], [1])]),
+            {"engine": "umap-learn"},
+            NotApplicableError,
+            "knows no links",
+        ),
+        (
+            HeteroData([ITEMS, Dataset("b", ["x", "y"], np.eye(2))]),
+            {"engine": "umap-learn"},
+            NotApplicableError,
+            "views of the same items",
+        ),
+        (DATA, {"target": "items:colour"}, ParameterError, "items:group"),
+        (DATA, {"metric": "euclid"}, ParameterError, "metric"),
+    ],
+)
+def test_what_umap_learn_cannot_do_is_said(
+    data: HeteroData, given: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        UMAP(**given).fit(data)
+
+
+def test_new_items_find_their_place_beside_umap_learns_layout() -> None:
+    model = UMAP(engine="umap-learn", n_epochs=100).fit(DATA)
+    placed = model.transform(Dataset("items", ["new"], X[:1] + 0.01)).coordinates["items"]
+    Y = model.embedding_.coordinates["items"]
+    assert np.linalg.norm(placed[0] - Y[0]) < 0.2 * np.ptp(Y)
+
+
+SCRIPT = """
+import hashlib, numpy as np, warnings
+warnings.simplefilter("ignore")
+from hetviz.algorithms.umap import UMAP
+from hetviz.data import Dataset, HeteroData
+X = np.random.default_rng(0).normal(size=(150, 30))
+data = HeteroData([Dataset("items", [str(k) for k in range(150)], X)])
+for engine in ("hetviz", "umap-learn"):
+    Y = UMAP(engine=engine, n_epochs=40).fit(data).embedding_.stacked()
+    print(hashlib.sha256(Y.tobytes()).hexdigest())
+"""
+
+
+def test_any_number_of_threads_gives_the_same_map() -> None:
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={"PATH": "", "OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n, "PYTHONPATH": "."},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in ("1", "2")
+    ]
+    assert found[0] == found[1]
+    assert len(set(found[0].split())) == 2
+
+
+def test_umap_learn_is_loaded_only_where_it_is_needed() -> None:
+    script = """
+import sys, numpy as np, hetviz
+from hetviz import Dataset, HeteroData, Links
+hetviz.methods()
+a = Dataset("a", [str(k) for k in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
+data = HeteroData([a, Dataset("b", ["x"])], [Links("a", "b", range(5), [0] * 5)])
+hetviz.embed(data, "umap", n_epochs=10)
+print("umap" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False"]

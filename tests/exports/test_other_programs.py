@@ -1,0 +1,126 @@
+"""Files for other programs are read back by their own rules, not by our writer's."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import networkx
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz import HeteroData
+from hetviz.errors import ParameterError
+from hetviz.io.formats.anndata import read_hdf5
+from hetviz.io.piece import Choices
+
+X = np.random.default_rng(0).normal(size=(6, 4))
+TABLE = pd.DataFrame(X, columns=list("abcd")).assign(
+    word=["x & y", "<b>", "bell\a", "é", "tab\there", "z"], side=["l", "r"] * 3, x=range(6)
+)
+DATA = HeteroData.from_frames(
+    {"left": TABLE.set_index("word", drop=False), "right": ["p", "q"]},
+    links=[("x & y", "p", 0.5), ("z", "q", -1.0), ("é", "q", 1.0)],
+    labels={"left": "side"},
+)
+MAP = hetviz.Embedding(
+    {"left": X[:, :2], "right": np.array([[0.0, 1.0], [np.nan, np.nan]])},
+    {name: dataset.ids for name, dataset in DATA.datasets.items()},
+)
+
+
+def test_graphml_and_gexf_are_read_by_networkx(tmp_path: Path) -> None:
+    for form, read in (("graphml", networkx.read_graphml), ("gexf", networkx.read_gexf)):
+        path = hetviz.export(DATA, MAP, tmp_path / f"map.{form}")
+        graph = read(path)
+        assert set(graph.nodes) >= {"left|x & y", "left|<b>", "left|é", "right|q"}
+        assert graph.number_of_edges() == 3
+        assert graph.edges["left|z", "right|q"]["weight"] == -1.0
+        assert graph.nodes["left|<b>"]["side"] == "r"
+        assert graph.nodes["left|z"]["a"] == X[5, 0]
+    graph = networkx.read_graphml(tmp_path / "map.graphml")
+    assert graph.nodes["left|é"]["x"] == X[3, 0]
+    assert "x" not in graph.nodes["right|q"]
+
+
+def test_gexf_says_where_nodes_lie(tmp_path: Path) -> None:
+    root = ET.parse(hetviz.export(DATA, MAP, tmp_path / "map.gexf")).getroot()
+    places = root.findall(".//{http://gexf.net/1.3/viz}position")
+    assert len(places) == 7
+    assert np.ptp([float(place.get("x")) for place in places]) == pytest.approx(1000, rel=0.5)
+
+
+def test_cytoscape_json(tmp_path: Path) -> None:
+    record = json.loads(hetviz.export(DATA, MAP, tmp_path / "map.cyjs").read_bytes())
+    nodes = {node["data"]["id"]: node for node in record["elements"]["nodes"]}
+    assert len(nodes) == 8
+    assert "position" not in nodes["right|q"]
+    assert nodes["left|z"]["position"]["y"] * X[5, 1] < 0
+    assert {edge["data"]["source"] for edge in record["elements"]["edges"]} <= set(nodes)
+
+
+def test_h5ad_has_map_links_and_labels(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    content = hetviz.export(DATA, MAP, tmp_path / "map.h5ad").read_bytes()
+    with h5py.File(io.BytesIO(content)) as file:
+        assert dict(file.attrs) == {"encoding-type": "anndata", "encoding-version": "0.1.0"}
+        np.testing.assert_array_equal(file["obsm/X_hetviz"][:6], X[:, :2])
+    cells = read_hdf5("map.h5ad", content, Choices())[0]
+    assert cells.frame["id"].tolist()[0] == "left|x & y"
+    assert cells.frame["side"].tolist()[:6] == ["l", "r"] * 3
+
+
+def test_h5ad_of_one_dataset_has_its_features(tmp_path: Path) -> None:
+    one = DATA.edit().drop("right")
+    path = hetviz.export(one, MAP, tmp_path / "one.h5ad")
+    again = hetviz.io.read_tables([(path.name, path.read_bytes())]).data
+    assert again["one"].ids.tolist() == one["left"].ids.tolist()
+    np.testing.assert_array_equal(again["one"].X, one["left"].X)
+
+
+def test_anndata_reads_our_h5ad(tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    found = anndata.read_h5ad(hetviz.export(DATA, MAP, tmp_path / "map.h5ad"))
+    assert found.obsm["X_hetviz"].shape == (8, 2)
+    assert found.obs["dataset"].tolist() == ["left"] * 6 + ["right"] * 2
+    assert found.obsp["links"].sum() == 1.0
+    found.write_h5ad(tmp_path / "again.h5ad")
+
+
+def test_to_anndata_and_back(tmp_path: Path) -> None:
+    pytest.importorskip("anndata")
+    found = DATA.to_anndata("left", MAP)
+    np.testing.assert_array_equal(found.X, DATA["left"].X)
+    found.write_h5ad(tmp_path / "left.h5ad")
+    again = HeteroData.from_frames({"left": found}, labels={"left": "side"})
+    assert again["left"].ids.tolist() == DATA["left"].ids.tolist()
+
+
+def test_the_projector_gets_two_tables_of_placed_items(tmp_path: Path) -> None:
+    path = hetviz.export(DATA, MAP, tmp_path / "map.zip")
+    with zipfile.ZipFile(path) as archive:
+        vectors = archive.read("vectors.tsv").decode().splitlines()
+        metadata = archive.read("metadata.tsv").decode().splitlines()
+        assert 'tensor_path: "vectors.tsv"' in archive.read("projector_config.pbtxt").decode()
+    assert len(vectors) == 7 == len(metadata) - 1
+    assert metadata[0].split("\t") == ["dataset", "id", "title", "side"]
+    assert {line.count("\t") for line in metadata} == {3}
+    assert float(vectors[0].split("\t")[0]) == X[0, 0]
+
+
+@pytest.mark.parametrize("name", ["map.graphml", "map.gexf", "map.cyjs", "map.zip"])
+def test_files_are_the_same_each_time(tmp_path: Path, name: str) -> None:
+    first, second = (
+        hetviz.export(DATA, MAP, tmp_path / part / name).read_bytes() for part in ("a", "b")
+    )
+    assert first == second
+
+
+def test_a_graph_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="graphml"):
+        hetviz.export(DATA, MAP, tmp_path / "map.csv", "graph")
