@@ -42,7 +42,7 @@ _MOVED = {
     "hetviz.core.ranking": "hetviz.core.measures.ranking",
     "hetviz.core.satisfaction": "hetviz.core.measures.satisfaction",
     "hetviz.core.sne": "hetviz.core.layout.sne",
-    "hetviz.core.sne_grid": "hetviz.core.layout.sne_grid",
+    "hetviz.core.sne_grid": "hetviz.core.layout.sne_loops",
     "hetviz.core.sources": "hetviz.core.spectral.sources",
     "hetviz.core.spaces": "hetviz.core.graph.distances",
     "hetviz.core.streamed": "hetviz.core.spectral.blocks",
@@ -87,7 +87,7 @@ _MOVED = {
     "hetviz.features.sources": "hetviz.features.spaces.sources",
     "hetviz.jobs.cluster_task": "hetviz.jobs.tasks.cluster",
     "hetviz.jobs.compare_task": "hetviz.jobs.tasks.compare",
-    "hetviz.jobs.label_task": "hetviz.jobs.tasks.labels",
+    "hetviz.jobs.label_task": "hetviz.jobs.tasks.predict",
     "hetviz.jobs.place_task": "hetviz.jobs.tasks.place",
     "hetviz.jobs.predict_task": "hetviz.jobs.tasks.predict",
     "hetviz.jobs.tasks": "hetviz.jobs.tasks.maps",
@@ -102,6 +102,8 @@ _MOVED = {
     "hetviz.features.relations.compared_problems": "hetviz.features.relations.compared",
     "hetviz.features.relations.compared_solution": "hetviz.features.relations.compared",
     "hetviz.features.relations.scored_pairs": "hetviz.features.relations.link_scores",
+    "hetviz.exports.model_task": "hetviz.exports.model",
+    "hetviz.jobs.tasks.labels": "hetviz.jobs.tasks.predict",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Sequence
 
 
@@ -46,3 +48,25 @@ def in_seconds(seconds: float) -> str:
     if seconds >= 9.95:
         return f"{seconds:.0f} s"
     return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(seconds, 0.01):.2f} s"
+
+
+# Text on plots: shown as it is, and not too long.
+
+
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
+
+
+def escape(text: str) -> str:
+    """Return text that Plotly shows as it is: no tags, no entities, no formulas."""
+    return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def short(text: str, most: int) -> str:
+    """Return text on one line, cut to `most` characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def is_word(text: str) -> bool:
+    """Say whether text says something to a reader, as a running number such as f0483 does not."""
+    return _TWO_LETTERS.search(text) is not None

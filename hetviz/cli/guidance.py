@@ -69,7 +69,7 @@ def _guidance(given: argparse.Namespace) -> int:
 
 
 def _coverage_lines(data: HeteroData) -> list[str]:
-    from hetviz.metrics.conflicts.coverage import coverage
+    from hetviz.metrics.conflicts.guidance_report import coverage
 
     return [
         f"{row['source']} - {row['target']}: {row['together'] + row['apart']:,} links reach "

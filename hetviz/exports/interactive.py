@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from hetviz._text import is_word, short
 from hetviz._types import Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
@@ -15,7 +16,6 @@ from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import NUMBERS, Theme, mix, shape_of, text_colour, tokens
 from hetviz.plots.planar import drawn, unjoined
-from hetviz.plots.text import is_word, short
 
 PICTURE_BYTES = 12_000_000
 """Pictures are taken while they fit, those of the most linked items first."""

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import tokenize
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from hetviz._types import Array
+from hetviz._types import Array, Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
+from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.exports.graph import Reader, Writer, check_field, damaged
 from hetviz.exports.writing import write
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import zipped
 from hetviz.io.files import Archive
-from hetviz.runs.embed.run import versions
+from hetviz.jobs.results import Findings
+from hetviz.progress import Part, Progress
+from hetviz.runs.embed.run import fit_run, versions
 
 FORMAT = 1
 _GRAPH = "model.json"
@@ -140,3 +145,51 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
     if not hasattr(model, "embedding_"):
         raise damaged("it is not fitted")
     return model
+
+
+# Fitting a method again to save it, as a task of the worker.
+
+
+MODEL = "model"
+MOST_BYTES = 50 * limits.MB
+
+
+def fit_model(
+    data: HeteroData,
+    method: str,
+    params: Mapping[str, object],
+    seed: int,
+    hold_out: float,
+    progress: Progress,
+    weights: Mapping[str, float] | None = None,
+    only: Ints | None = None,
+) -> Findings:
+    """Fit a method and return it as it is saved.
+
+    Returns
+    -------
+    Findings
+        Of kind "model": ``method``, ``bytes`` and the file as base64 under ``zip``.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        As the fit, or above 50 MB, which a project does not keep.
+    hetviz.errors.Cancelled
+    """
+    fitted = fit_run(
+        data,
+        method,
+        params,
+        seed,
+        Part(progress, 0.0, 0.9),
+        weights=weights,
+        only=only,
+        hold_out=hold_out,
+    )
+    progress(0.9, "Writing the method")
+    content = model_bytes(fitted.model)
+    gate.check_size("fitted method", len(content), MOST_BYTES)
+    progress(1.0, "Done")
+    held = base64.b64encode(content).decode()
+    return Findings(MODEL, {"method": method, "bytes": len(content), "zip": held})

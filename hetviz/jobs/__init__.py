@@ -1,9 +1,8 @@
 """Long work outside the request: submit a task, watch it, stop it, fetch its result."""
 
-from hetviz.jobs.frames import Frame
 from hetviz.jobs.inline import InlineRunner
 from hetviz.jobs.process.runner import ProcessRunner
-from hetviz.jobs.results import Findings, MadeMap
+from hetviz.jobs.results import Findings, Frame, MadeMap
 from hetviz.jobs.runner import Job, Runner, Task
 
 __all__ = [

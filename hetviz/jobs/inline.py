@@ -7,9 +7,9 @@ import time
 from collections.abc import Mapping
 
 from hetviz.errors import Cancelled
-from hetviz.jobs.frames import packed
 from hetviz.jobs.process.failures import is_fault, plain
 from hetviz.jobs.process.job_table import Book
+from hetviz.jobs.results import packed
 from hetviz.jobs.runner import Task, as_parts, seconds_left
 
 log = logging.getLogger(__name__)

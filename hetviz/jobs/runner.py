@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, cast
 
 from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError
-from hetviz.jobs.frames import Frame
+from hetviz.jobs.results import Frame
 from hetviz.progress import Progress
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from hetviz.plots.layout import plain_layout
-from hetviz.plots.palette import Theme, tokens
+from hetviz.plots.palette import Theme, plain_layout, tokens
 
 WORDS = {
     "stability": "found again",

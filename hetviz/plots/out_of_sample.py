@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from hetviz._text import escape, short
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.layout import plain_layout
-from hetviz.plots.palette import Theme, tokens
+from hetviz.plots.palette import Theme, plain_layout, tokens
 from hetviz.plots.planar import drawn
-from hetviz.plots.text import escape, short
 
 _MOST_POINTS = 8_000
 _MOST_NAMES = 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -151,3 +152,24 @@ def shape_of(place: int) -> tuple[str, str, float]:
     """Return marker symbol, glyph and size factor of the dataset at `place`."""
     k = place % N_SLOTS
     return SHAPES[k], GLYPHS[k], SIZE_FACTORS[k]
+
+
+# What all small charts share: no box, no legend, the page's own colour and type.
+
+
+def plain_layout(theme: Theme, height: int, margin: Mapping[str, int]) -> dict[str, object]:
+    """Return a Plotly layout of that height in pixels."""
+    token = tokens(theme)
+    return {
+        "height": height,
+        "margin": dict(margin),
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "showlegend": False,
+        "font": {"family": "Source Sans, sans-serif", "size": 12.5, "color": token.mute},
+        "hoverlabel": {
+            "bgcolor": token.card,
+            "bordercolor": token.line,
+            "font": {"color": token.ink},
+        },
+    }

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from hetviz._text import short
 from hetviz.plots.curve import SORTS, Curve, kept_at
 from hetviz.plots.paper import MM, PAPER, Page, checked_size, font, put_text, text_size
-from hetviz.plots.text import short
 
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASHES = {"given": (0, ()), "held_out": (0, (4, 2))}

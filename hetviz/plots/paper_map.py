@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from hetviz._text import is_word, short
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
@@ -26,7 +27,6 @@ from hetviz.plots.paper import (
     writable,
 )
 from hetviz.plots.planar import drawn, unjoined
-from hetviz.plots.text import is_word, short
 
 NAMES = ("groups", "groups and items", "items", "none")
 # Above so many points they are one picture inside a PDF or SVG: each as a shape of its own would

@@ -9,15 +9,21 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from hetviz._text import rounded
+from hetviz._text import escape, rounded, short
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
 from hetviz.plots.colour import spoken
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.layout import plain_layout
-from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, shape_of, text_colour, tokens
+from hetviz.plots.palette import (
+    N_SLOTS,
+    NUMBERS,
+    Theme,
+    plain_layout,
+    shape_of,
+    text_colour,
+    tokens,
+)
 from hetviz.plots.planar import drawn
-from hetviz.plots.text import escape, short
 
 _LONGEST = 26
 _MOST_POINTS = 8_000

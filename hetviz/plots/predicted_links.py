@@ -9,13 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from hetviz._text import escape, short
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.layout import plain_layout
-from hetviz.plots.palette import Theme, shape_of, tokens
+from hetviz.plots.palette import Theme, plain_layout, shape_of, tokens
 from hetviz.plots.planar import drawn
-from hetviz.plots.text import escape, short
 
 WORDS = {
     "method": "this method",

@@ -109,7 +109,7 @@ class Settings:
     ----------
     auth : {"none", "oidc"}
     home : str
-        Folder for what is kept; see `hetviz.workspace.store.paths.home` where it is empty.
+        Folder for what is kept; see `hetviz.workspace.store.files.home` where it is empty.
     address : str
         Where the server listens.
     port : int

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import hetviz
-from hetviz.plots.text import short
+from hetviz._text import short
 from hetviz.ui.map.selection_codec import pack_rows
 from hetviz.ui.shell import background
 from hetviz.ui.statements import commands

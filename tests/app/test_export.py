@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import hetviz
-from hetviz.exports.model_task import MODEL
+from hetviz.exports.model import MODEL
 from hetviz.ui.export import files as export_files
 from hetviz.workspace import OpenSample
 from tests.app.conftest import Visit, go, html_of, workspace_of

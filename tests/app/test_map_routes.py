@@ -16,7 +16,7 @@ from PIL import Image
 
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
-from hetviz.jobs.frames import Frame
+from hetviz.jobs.results import Frame
 from hetviz.ui.map import atlas, description, item_cards, links_of_rows, routes, search
 from hetviz.ui.map.array_cache import SHELVES, Packed
 from hetviz.ui.shell import background

@@ -13,7 +13,7 @@ from hetviz.progress import silent
 from hetviz.ui.shell.background import outcome
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import Command, OpenSample, Sessions, StartJob, Workspace
-from hetviz.workspace.store.paths import new_id
+from hetviz.workspace.store.files import new_id
 
 
 class Projects:

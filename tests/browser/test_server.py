@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from hetviz.workspace.store.paths import new_id
+from hetviz.workspace.store.files import new_id
 from tests.browser.harness import ARTIFACTS, ROOT, Open, Server, free_port, serve
 from tests.browser.test_app import settled, stage
 

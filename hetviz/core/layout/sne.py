@@ -179,7 +179,7 @@ class Layout:
         self._grid: Any = None
         self._z = 1.0
         if self._begins_small or not self._exact:
-            from hetviz.core.layout.sne_grid import GridRepulsion
+            from hetviz.core.layout.sne_loops import GridRepulsion
 
             self._grid = GridRepulsion(self._team)
 

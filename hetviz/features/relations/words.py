@@ -1,7 +1,4 @@
-"""Words that somebody typed, matched with what the items of a dataset are called and described as.
-
-Not by meaning: an item matches as far as it shares words, each counted by how rare it is.
-"""
+"""Words that tell of items, and items that words tell of."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ import re
 from collections import Counter
 
 import numpy as np
+import scipy.sparse as sp
 
-from hetviz._types import Floats
-from hetviz.data import Dataset
+from hetviz._types import Bools, Floats
+from hetviz.data import Dataset, HeteroData
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
@@ -68,4 +66,132 @@ def _cells(dataset: Dataset) -> list[list[str]]:
             for name in described_by(dataset)
             if name != dataset.title_column
         ]
+    return found
+
+
+# Of items: of their names and texts, and the names of what they are linked to.
+
+
+_TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
+# The end of a file's name says nothing of what is in it.
+_ENDING = re.compile(
+    r"\.(png|jpe?g|gif|webp|bmp|tiff?|svg|txt|md|csv|json|pdf|npy)$", re.IGNORECASE
+)
+_LONGEST_NAME, _MOST_TOKENS = 28, 4
+_MOST_WORDS = 5_000
+_LOOKED_AT = 200
+
+
+def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
+    """Return words, and which items have them.
+
+    Returns
+    -------
+    words : list of str
+        As most often written; at least two items have each, at most 5,000 words.
+    M : csr_array of shape (n_rows, number of words)
+        1 where an item has the word: in its name or a column of text, or as the whole name of what
+        it is linked to (together). Of two linked datasets the one of fewer rows describes the
+        other, and only where names are short and of letters.
+
+    Notes
+    -----
+    Common English words are left out. Costs one reading of every name and text.
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    own: list[set[str]] = [set() for _ in range(data.n_rows)]
+    written: dict[str, Counter[str]] = {}
+
+    def note(row: int, word: str) -> None:
+        key = word.casefold()
+        if key not in ENGLISH_STOP_WORDS:
+            own[row].add(key)
+            written.setdefault(key, Counter())[word] += 1
+
+    named = {name: _has_names(dataset) for name, dataset in data.datasets.items()}
+    for name, dataset in data.datasets.items():
+        start = data.offsets[name].start
+        columns = _texts(dataset)
+        if named[name]:
+            columns = [_titles(dataset), *columns]
+        for texts in columns:
+            for row, text in enumerate(texts):
+                for word in _TOKEN.findall(text):
+                    note(start + row, word)
+        if named[name] and _describes_others(data, name):
+            for row, title in enumerate(_titles(dataset)):
+                if _is_name(title):
+                    note(start + row, title)
+    for row, title in _linked_names(data, named):
+        note(row, title)
+    counts = Counter(word for words in own for word in words)
+    kept = [word for word, count in counts.most_common(_MOST_WORDS) if count >= 2]
+    place = {word: at for at, word in enumerate(sorted(kept))}
+    pairs = [(row, place[word]) for row, words in enumerate(own) for word in words if word in place]
+    i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    M = sp.csr_array((np.ones(len(i)), (i, j)), shape=(data.n_rows, len(place)))
+    M.sort_indices()
+    return [written[word].most_common(1)[0][0] for word in place], M
+
+
+def _has_names(dataset: Dataset) -> bool:
+    """Whether the titles of a dataset mostly say something to a reader."""
+    few = _titles(dataset)[:: max(1, len(dataset) // _LOOKED_AT)]
+    said = sum(_LETTERS.search(title) is not None for title in few)
+    return said > len(few) / 2 and len(set(few)) > 1
+
+
+def _titles(dataset: Dataset) -> list[str]:
+    return [_ENDING.sub("", str(title)) for title in dataset.titles]
+
+
+def _is_name(title: str) -> bool:
+    return len(title) <= _LONGEST_NAME and len(title.split()) <= _MOST_TOKENS
+
+
+def _texts(dataset: Dataset) -> list[list[str]]:
+    table = dataset.table
+    given = (dataset.recipe or {}).get("text") or []
+    names = [given] if isinstance(given, str) else list(given)
+    if table is None:
+        return []
+    return [
+        ["" if value is None or value != value else str(value) for value in table[name]]
+        for name in names
+        if name in table.columns and name != dataset.title_column
+    ]
+
+
+def _describes(data: HeteroData, source: str, target: str) -> str:
+    return source if len(data[source]) <= len(data[target]) else target
+
+
+def _describes_others(data: HeteroData, name: str) -> bool:
+    return any(
+        name in (links.source, links.target)
+        and not links.within
+        and _describes(data, links.source, links.target) == name
+        for links in data.links
+    )
+
+
+def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, str]]:
+    """Return (row, name of what it is linked to) for links to a dataset that describes."""
+    found = []
+    for links in data.links:
+        by = _describes(data, links.source, links.target)
+        if links.within or not named[by]:
+            continue
+        other, mine, theirs = (
+            (links.target, links.j, links.i)
+            if by == links.source
+            else (links.source, links.i, links.j)
+        )
+        start, titles = data.offsets[other].start, _titles(data[by])
+        together: Bools = np.asarray(links.weight > 0)
+        for row, describing in zip(mine[together].tolist(), theirs[together].tolist(), strict=True):
+            if _is_name(titles[describing]):
+                found.append((start + row, titles[describing]))
     return found

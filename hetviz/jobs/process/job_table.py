@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hetviz.jobs.frames import Frame
+from hetviz.jobs.results import Frame
 from hetviz.jobs.runner import Job
 
 log = logging.getLogger(__name__)

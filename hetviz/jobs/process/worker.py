@@ -22,10 +22,10 @@ from functools import partial
 from typing import Any
 
 from hetviz.errors import Cancelled, HetvizError
-from hetviz.jobs.frames import packed
 from hetviz.jobs.process.array_cache import Shelf
 from hetviz.jobs.process.failures import is_fault, plain
 from hetviz.jobs.process.wire import Buffer, Message, Reader, message, pickled
+from hetviz.jobs.results import packed
 from hetviz.jobs.runner import PartOfJob, Task, as_parts
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.types import Column
 from hetviz.features.known import groups_of, known_columns
 from hetviz.features.meaning import feature_names
-from hetviz.features.relations.item_words import item_words
+from hetviz.features.relations.words import item_words
 from hetviz.metrics.contrast import corrected, higher_or_lower, more_often
 
 _MOST_VALUES = 200

@@ -22,7 +22,7 @@ from hetviz.features import table as table_features
 from hetviz.features.columns.images import describe
 from hetviz.features.columns.text import words_known
 from hetviz.features.recipe import columns_used, recipe_of
-from hetviz.features.relations.word_search import described_by, match_words
+from hetviz.features.relations.words import described_by, match_words
 from hetviz.features.table import transform
 from hetviz.io import gate
 from hetviz.io.formats.images import checked_picture

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.errors import HetvizError
 from hetviz.features.relations.grouping import links_between
-from hetviz.plots.text import short
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.ui.clusters import cards as clusters_cards

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import HeteroData
 from hetviz.plots.palette import N_SLOTS, shape_of, tokens
-from hetviz.plots.text import short
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, told_categories, told_words
 from hetviz.ui.map import layers
 from hetviz.ui.map import parts as map_parts

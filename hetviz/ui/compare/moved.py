@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz._types import Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.metrics.fit.moved import moved
-from hetviz.plots.text import short
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Run, State

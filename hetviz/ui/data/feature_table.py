@@ -24,7 +24,7 @@ from hetviz.features.columns.options import (
     defaults,
 )
 from hetviz.features.columns.types import infer
-from hetviz.features.effect import column_effects
+from hetviz.features.meaning import column_effects
 from hetviz.features.recipe import recipe_of
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import SetFeatures, State

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import cells_of
@@ -15,7 +16,6 @@ from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.queries.reach import Reach, reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
-from hetviz.plots.text import short
 from hetviz.ui.guidance.order import bars
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.shell import session, theme

@@ -17,7 +17,7 @@ from hetviz.algorithms.registry import methods
 from hetviz.data import Embedding, HeteroData
 from hetviz.exports.figures import bars_bytes, curve_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
-from hetviz.exports.model_task import MODEL
+from hetviz.exports.model import MODEL
 from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import recipe_zip
 from hetviz.exports.tables import (
@@ -40,7 +40,7 @@ from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.downloads import button
 from hetviz.workspace import SHIPPED, Run, State
 
-_FIT = "hetviz.exports.model_task:fit_model"
+_FIT = "hetviz.exports.model:fit_model"
 
 
 @dataclass(frozen=True, eq=False)

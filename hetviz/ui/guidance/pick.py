@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.plots.text import short
 from hetviz.ui.map.search import search
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import item_chip

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.plots.text import short
 from hetviz.ui.guidance.ledger import COMPARED, LINK_ENDS
 from hetviz.ui.shell import selection, theme
 from hetviz.ui.widgets import item_chip

@@ -16,13 +16,13 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetviz._text import is_word, short
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
 from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, map_alt, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
 from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
 from hetviz.plots.planar import unjoined
-from hetviz.plots.text import is_word, short
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import SHELVES, Packed, kept

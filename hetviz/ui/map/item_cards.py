@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._text import is_word, short
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, spoken
-from hetviz.plots.text import is_word, short
 from hetviz.ui.map import pictures
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.widgets.item_chip import Item, item_at

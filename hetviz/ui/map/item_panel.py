@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT
-from hetviz.plots.text import short
 from hetviz.ui.map import item_trust
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, item_chip, item_text

@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute, Route
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
-from hetviz.jobs.frames import Frame
+from hetviz.jobs.results import Frame
 from hetviz.ui.map import atlas, item_cards, layers, links_of_rows, search
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import SHELVES

@@ -14,7 +14,7 @@ from hetviz.ui.widgets import item_text
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
-TASK = "hetviz.jobs.tasks.labels:find_labels"
+TASK = "hetviz.jobs.tasks.predict:find_labels"
 _CONSENSUS, _TRANSFER = "what describes them", "another dataset's labels"
 
 

@@ -14,7 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
-from hetviz.features.relations.word_search import described_by
+from hetviz.features.relations.words import described_by
 from hetviz.io import gate
 from hetviz.io.formats.images import checked_picture
 from hetviz.plots.colour import spoken

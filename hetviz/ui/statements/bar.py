@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.plots.text import short
 from hetviz.ui.shell import selection, theme
 from hetviz.ui.statements import commands, objections, wording
 from hetviz.ui.statements import draft as act_draft

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
-from hetviz.plots.text import short
 from hetviz.ui.statements.wording import Saying
 from hetviz.ui.widgets.item_chip import item_at
 from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict

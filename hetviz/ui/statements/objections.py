@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from hetviz._text import short
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
-from hetviz.plots.text import short
 from hetviz.ui.shell import session
 from hetviz.ui.statements import wording
 from hetviz.ui.statements.commands import Draft

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, only_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
-from hetviz.plots.text import short
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_text
 from hetviz.workspace import SetFilters, State

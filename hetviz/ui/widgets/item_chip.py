@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.palette import shape_of
-from hetviz.plots.text import short
 from hetviz.ui.map import pictures
 from hetviz.ui.shell import theme
 

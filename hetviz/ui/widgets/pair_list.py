@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.plots.text import short
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import item_chip
 from hetviz.ui.widgets.item_chip import Item

@@ -26,7 +26,7 @@ from hetviz.io.files import Archive
 from hetviz.workspace.commands.command import from_dict
 from hetviz.workspace.commands.runs import EndJob
 from hetviz.workspace.state import State
-from hetviz.workspace.store import paths
+from hetviz.workspace.store import files
 from hetviz.workspace.store.blobs import MAX_BYTES, BlobStore
 from hetviz.workspace.store.files import NotSaved, not_saved, replace_file
 from hetviz.workspace.store.journal import FORMAT as JOURNAL_FORMAT
@@ -347,7 +347,7 @@ def open_project(content: bytes, name: str, sessions: Sessions) -> str:
 
 
 def _made(file: ProjectFile, folder: Path) -> Workspace:
-    store = BlobStore(folder / paths.BLOBS)
+    store = BlobStore(folder / files.BLOBS)
     _keep_blobs(file, store)
     workspace = _replayed(file, store)
     glance, _ = unpack_glance(file.glance())
@@ -355,10 +355,10 @@ def _made(file: ProjectFile, folder: Path) -> Workspace:
     if file.fingerprint != (None if data is None else data.fingerprint()):
         workspace.notes.append(OTHER_NUMBERS)
     # Last, as a session without a journal is none: one that breaks off before is cleared away.
-    replace_file(folder / paths.JOURNAL, file.journal)
-    journal = Journal(folder / paths.JOURNAL)
+    replace_file(folder / files.JOURNAL, file.journal)
+    journal = Journal(folder / files.JOURNAL)
     try:
-        workspace.keep(journal, folder / paths.GLANCE)
+        workspace.keep(journal, folder / files.GLANCE)
         if glance.fingerprint == workspace.glance.fingerprint:
             workspace.set_glance(
                 selection=glance.selection, camera=glance.camera, groups=glance.groups

@@ -16,9 +16,8 @@ from pathlib import Path
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.opening import OpenSample
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.files import make_folder
+from hetviz.workspace.store.files import BLOBS, GLANCE, JOURNAL, home, is_id, make_folder, new_id
 from hetviz.workspace.store.journal import Journal
-from hetviz.workspace.store.paths import BLOBS, GLANCE, JOURNAL, home, is_id, new_id
 from hetviz.workspace.workspace import Workspace
 
 # An open tab asks every few seconds, one in the background at least every minute.

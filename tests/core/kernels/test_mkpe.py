@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hetviz.core.gradcheck import gradient_error
 from hetviz.core.kernels import mkpe_loops as kernels
 from hetviz.core.kernels.mkpe import Descent, Domain, known_scores, minimise, place
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
+from tests.gradcheck import gradient_error
 
 SIZES = (11, 8, 6)
 

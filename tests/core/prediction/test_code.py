@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hetviz.core.gradcheck import gradient_error
 from hetviz.core.prediction import code
 from hetviz.core.prediction.code import MODELS, block_of, maximise, objective
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, DataError, ParameterError
+from tests.gradcheck import gradient_error
 
 
 def counts(n: int = 7, m: int = 5, seed: int = 0) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.gradcheck import gradient_error
 from hetviz.core.prediction import boosting as trees
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.boosting import TreeSettings, boosted
@@ -27,6 +26,7 @@ from hetviz.core.prediction.gbc import (
     spread,
 )
 from hetviz.progress import silent
+from tests.gradcheck import gradient_error
 
 FAST = GbcSettings(n_rounds=12, lam0=1.0, lam1=0.0)
 ALONE = replace(FAST, lam0=0.0, weights="equal")

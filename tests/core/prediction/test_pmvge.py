@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.gradcheck import gradient_error
 from hetviz.core.prediction import pmvge
 from hetviz.core.prediction.pmvge import Net, Objective, block_of, train
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
+from tests.gradcheck import gradient_error
 
 
 def links(n: int, m: int, seed: int = 0, density: float = 0.4) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.gradcheck import gradient_error
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
+from tests.gradcheck import gradient_error
 
 RNG = np.random.default_rng(0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.item_words import item_words
+from hetviz.features.relations.words import item_words
 
 
 def test_the_end_of_a_file_name_is_no_word() -> None:

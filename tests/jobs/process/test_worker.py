@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hetviz.algorithms import registry
-from hetviz.jobs.process import child, worker
+from hetviz.jobs.process import runner, worker
 from hetviz.jobs.process.wire import Message, Reader, message, pickled
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -152,13 +152,13 @@ def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPat
 def test_the_worker_has_fewer_threads_unless_told_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(child, "_processors", lambda: 3)
+    monkeypatch.setattr(runner, "_processors", lambda: 3)
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    env = child.environment()
+    env = runner.environment()
     assert (env["OPENBLAS_NUM_THREADS"], env["OMP_NUM_THREADS"]) == ("2", "7")
-    monkeypatch.setattr(child, "_processors", lambda: 1)
-    assert child.environment()["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setattr(runner, "_processors", lambda: 1)
+    assert runner.environment()["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_written(
@@ -166,19 +166,19 @@ def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_writ
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "NUMBA_CACHE_DIR" not in child.environment()
+    assert "NUMBA_CACHE_DIR" not in runner.environment()
     real = os.access
     monkeypatch.setattr(
-        os, "access", lambda path, mode: path != child._PACKAGE and real(path, mode)
+        os, "access", lambda path, mode: path != runner._PACKAGE and real(path, mode)
     )
-    child._cache_folder.cache_clear()
-    folder = Path(child.environment()["NUMBA_CACHE_DIR"])
+    runner._cache_folder.cache_clear()
+    folder = Path(runner.environment()["NUMBA_CACHE_DIR"])
     assert folder == tmp_path / "hetviz" / "numba"
     assert folder.stat().st_mode & 0o077 == 0
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    child._cache_folder.cache_clear()
-    other = Path(child.environment()["NUMBA_CACHE_DIR"])
-    child._cache_folder.cache_clear()
+    runner._cache_folder.cache_clear()
+    other = Path(runner.environment()["NUMBA_CACHE_DIR"])
+    runner._cache_folder.cache_clear()
     assert other != folder
     assert other.stat().st_mode & 0o077 == 0
     other.rmdir()

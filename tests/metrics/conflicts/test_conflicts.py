@@ -11,7 +11,7 @@ import pytest
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.metrics.conflicts.conflicts import would_contradict
-from hetviz.metrics.conflicts.coverage import coverage
+from hetviz.metrics.conflicts.guidance_report import coverage
 from hetviz.workspace import BlobStore, State, from_dict
 from hetviz.workspace.commands.command import Context
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -19,7 +21,7 @@ from hetviz.metrics.fit.clustering import groups_of_map, label_codes
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.measured import Measured
-from hetviz.metrics.fit.ranking import AT, roc_curve
+from hetviz.metrics.fit.ranking import AT, link_ranking, roc_curve
 from hetviz.metrics.fit.summary import evaluate
 
 rng = np.random.default_rng(8)
@@ -320,3 +322,25 @@ def test_comparisons_curve_counts_ties_half_at_its_end() -> None:
     at = dict(zip(x, y, strict=True))
     assert (at[0.49], at[0.5], at[0.99]) == (0.0, pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert at[1.0] == pytest.approx(0.5)
+
+
+def test_the_area_is_that_of_scikit_learn_with_ties() -> None:
+    rng = np.random.default_rng(0)
+    scores, links = rng.integers(0, 6, 200).astype(float), rng.random(200) < 0.2
+    auc, _ = link_ranking(scores, links, ())
+    assert auc == pytest.approx(roc_auc_score(links, scores))
+
+
+def test_precision_among_equals_is_the_mean_over_their_orders() -> None:
+    scores, links = [3.0, 2.0, 2.0, 2.0, 1.0], [False, True, False, True, False]
+    _, precision = link_ranking(scores, links, (1, 2, 3, 5, 9))
+    orders = [(0, *order, 4) for order in itertools.permutations((1, 2, 3))]
+    for k in (1, 2, 3, 5):
+        expected = np.mean([np.mean([links[row] for row in order[:k]]) for order in orders])
+        assert precision[k] == pytest.approx(expected)
+    assert 9 not in precision
+
+
+def test_pairs_without_a_score_come_last() -> None:
+    auc, precision = link_ranking([0.5, -np.inf, -np.inf], [True, False, False], (1,))
+    assert (auc, precision[1]) == (1.0, 1.0)

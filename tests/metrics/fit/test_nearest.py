@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.metrics.fit.nearest import nearest
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness, nearest
 
 rng = np.random.default_rng(3)
 A, B = rng.normal(size=(30, 2)), rng.normal(size=(41, 2))
@@ -32,3 +33,45 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
 def test_an_item_without_a_place_has_no_nearest() -> None:
     data, embedding = example()
     assert nearest(data, embedding, 7) == {}
+
+
+def data_of(links: list[Links], comparisons: Comparisons | None = None) -> HeteroData:
+    a = Dataset("a", list("pqrs"), X=np.arange(4.0)[:, None])
+    b = Dataset("b", list("xyz"), X=np.arange(3.0)[:, None])
+    return HeteroData([a, b], links=links, comparisons=comparisons)
+
+
+def map_of(data: HeteroData, a: list[float], b: list[float]) -> Embedding:
+    places = {
+        name: np.column_stack([values, np.zeros(len(values))])
+        for name, values in (("a", a), ("b", b))
+    }
+    return Embedding(places, {name: part.ids for name, part in data.datasets.items()})
+
+
+def test_each_link_is_ranked_among_all_pairs_of_its_datasets() -> None:
+    data = data_of([Links("a", "b", [0, 3], [0, 0]), Links("b", "a", [2], [0])])
+    near = link_nearness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
+    # Twelve pairs; a tie with itself counts half. Of the distances from a to b, 0 is the least,
+    # 10 the greatest, and 3.2 has three above it: 6.8, 8.5 and 10.
+    assert near == pytest.approx([11.5 / 12, 0.5 / 12, 3.5 / 12])
+
+
+def test_links_within_a_dataset_are_ranked_among_its_own_pairs() -> None:
+    data = data_of([Links("a", "a", [0, 0], [1, 3])])
+    near = link_nearness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
+    assert near == pytest.approx([5.5 / 6, 0.5 / 6])
+
+
+def test_an_end_without_a_place_has_no_nearness() -> None:
+    data = data_of([Links("a", "b", [0, 1], [0, 0])])
+    near = link_nearness(data, map_of(data, [np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0]))
+    assert np.isnan(near[0])
+    assert np.isfinite(near[1])
+
+
+def test_comparisons_tell_how_clearly_the_map_agrees() -> None:
+    data = data_of([], Comparisons([[0, 1, 2], [0, 2, 1], [4, 4, 4]]))
+    near = comparison_nearness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
+    assert near == pytest.approx([0.75, 0.25, 0.5])
+    assert len(comparison_nearness(data_of([]), map_of(data, [0.0] * 4, [0.0] * 3))) == 0

@@ -11,7 +11,7 @@ import pytest
 import hetviz
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataError, NotApplicableError, ParameterError
-from hetviz.jobs.tasks.labels import find_labels
+from hetviz.jobs.tasks.predict import find_labels
 from hetviz.progress import silent
 from hetviz.runs.predict.label_scores import error_of, joined_source, split_labels
 

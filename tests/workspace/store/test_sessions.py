@@ -14,8 +14,8 @@ import pytest
 
 from hetviz.errors import HetvizError
 from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
+from hetviz.workspace.store.files import home
 from hetviz.workspace.store.journal import InUse
-from hetviz.workspace.store.paths import home
 from hetviz.workspace.store.sessions import new_id, prune
 from tests.workspace.helpers import carry_out, essence_of
 
