@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from hetviz._types import Floats
 from hetviz.core.spectral.prepare import LARGEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
-from hetviz.features.columns import categories, images
+from hetviz.features.columns import categories, images, redundant
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import pairs_of
 from hetviz.features.columns.options import (
@@ -129,6 +128,14 @@ class Choice:
         kept_out = self._kept_out(name)
         return _WHY.get(kind) if kept_out is None else kept_out
 
+    def free(self, columns: Collection[str], paired: Collection[str]) -> list[str]:
+        """Return the columns of which nobody said whether they are features."""
+        if self.named is not None:
+            return []
+        said = [name for name, fields in self.asked.items() if "use" in fields or "kind" in fields]
+        never = {*paired, *self.reasons, *self.texts, *said}
+        return [name for name in columns if name not in never]
+
     def is_told(self, name: str, fields: Mapping[str, object]) -> bool:
         """Whether notes on a column are of interest."""
         return bool(fields.get("use")) or self._kept_out(name) is None
@@ -212,16 +219,15 @@ def column_notes(
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
         found.append(("missing", f"{what}; they count as {filled}", ""))
     if column.kind in ("category", "unique", "text"):
-        present = Counter(str(value) for value in column.values if value is not None)
-        is_number = np.isfinite(numbers(list(present), decimal))
-        counts = np.fromiter(present.values(), int, len(present))
-        n_others = int(counts[~is_number].sum())
-        if 0 < n_others <= present.total() / 2:
-            other = list(present)[int(np.argmin(is_number))]
-            what = f"it counts as text: {n_others:,} of {present.total():,} cells hold no number"
+        present = [str(value) for value in column.values if value is not None]
+        is_number = np.isfinite(numbers(present, decimal))
+        n_others = int((~is_number).sum())
+        if 0 < n_others <= len(present) / 2:
+            other = present[int(np.argmin(is_number))]
+            what = f"it counts as text: {n_others:,} of {len(present):,} cells hold no number"
             found.append(("mixed-column", what, other[:60]))
     if column.kind == "category":
-        n_levels = len(set(column.values) - {None})
+        n_levels = len({value for value in column.values if value is not None})
         if n_levels > MAX_CATEGORIES:
             what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
             found.append(("many-categories", what, ""))
@@ -374,6 +380,8 @@ class _Fitting:
     def all_columns(self) -> None:
         """Make features of each column that is to be used, and note why others are not."""
         pairs = self.choice.pairs(self.columns)
+        free = self.choice.free(self.columns, {*pairs, *pairs.values()})
+        doubts = redundant.reasons(self.columns, free)
         for name, column in self.columns.items():
             if name in pairs.values():
                 continue
@@ -391,7 +399,7 @@ class _Fitting:
             if self.choice.is_told(name, fields):
                 asked = self.choice.named is not None
                 self.notes += column_notes(self.where, column, fields, asked, self.decimal)
-            why = self.choice.why_not(name, kind, fields)
+            why = self.choice.why_not(name, kind, fields) or doubts.get(name)
             if why is not None:
                 self.left_out.append({**entry, "why": why})
                 continue
@@ -429,8 +437,7 @@ class _Fitting:
             return
         step |= learned
         with np.errstate(over="ignore", invalid="ignore"):
-            made = blocks.parts(step, values)
-            found = blocks.weighed(step, made)
+            found = blocks.weighed(step, blocks.parts(step, values))
         if found is None:
             what = "the values are too large or too alike to compute with, so it is no feature"
             place = f"{self.where}, column {name}"
@@ -438,7 +445,7 @@ class _Fitting:
             self.left_out.append({**entry, "why": "too large or too alike to compute with"})
             return
         step["factors"] = found
-        self.blocks.append(blocks.scaled(step, made))
+        self.blocks.append(blocks.apply(step, values))
         self.steps.append(step)
         self.names += blocks.names(step)
 

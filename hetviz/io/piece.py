@@ -12,6 +12,7 @@ import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io.infer.dialect import SEPARATORS
+from hetviz.io.infer.recipe import Recipe
 
 _SIGNS = {words: sign for sign, words in SEPARATORS.items()}
 
@@ -55,6 +56,11 @@ class Choices:
         hetviz wrote the table: its first row names the columns, and cells stay as they are.
     only_table : bool
         The file is a table: it is taken neither for prose nor for a matrix.
+    raw : bool
+        All cells as they stand, with no row taken for names; see `hetviz.io.intake.raw`.
+    recipes : mapping of str to mapping
+        How a table is to be read, see `hetviz.io.infer.recipe.Recipe.to_dict`: of each sheet, by
+        its name, or of the one table of a file, by ``""``.
     """
 
     encoding: str | None = None
@@ -76,6 +82,24 @@ class Choices:
     part: str | None = None
     exact: bool = False
     only_table: bool = False
+    raw: bool = False
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def recipe_of(self, where: str) -> Recipe | None:
+        """Return how a table is to be read, if that was said.
+
+        Parameters
+        ----------
+        where : str
+            The file, or one of its sheets, such as ``"book.xlsx, sheet Drugs"``.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If what was said is no recipe.
+        """
+        said = self.recipes.get(where.partition(", sheet ")[2], None)
+        return None if said is None else Recipe.from_dict(said)
 
 
 SAVED = Choices("utf-8", ",", ".", True, exact=True)
@@ -91,7 +115,7 @@ class TableRead:
         Of the file.
     frame : DataFrame
         All cells as text, "" where a cell is empty.
-    row : sequence of int
+    row : tuple of int
         ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
     encoding, separator, decimal : str
     header : bool
@@ -99,17 +123,20 @@ class TableRead:
         Errors about rows that were left out, and notes.
     facts : mapping of str to str
         What was detected, in words for the user.
+    recipe : Recipe or None
+        What its columns were said or found to be.
     """
 
     name: str
     frame: pd.DataFrame
-    row: Sequence[int]
+    row: tuple[int, ...]
     encoding: str
     separator: str
     decimal: str
     header: bool
     problems: tuple[Problem, ...] = field(default=())
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    recipe: Recipe | None = None
 
     @property
     def errors(self) -> list[Problem]:
@@ -136,7 +163,7 @@ class Piece:
     frame : DataFrame of n rows or None
         Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`, dates
         as ISO 8601, lists as ``"a; b"``. None where there is a matrix and nothing else.
-    row : sequence of int
+    row : tuple of int
         ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
     decimal : {".", ","}
     X : array or CSR matrix of shape (n, features) or None
@@ -158,13 +185,15 @@ class Piece:
         What was detected, in words, for the user: ``{"separator": "semicolon"}``.
     problems : tuple of Problem
         What was left out, and notes.
+    recipe : Recipe or None
+        What the columns of the table were said or found to be.
     """
 
     name: str
     where: str
     role: str | None = None
     frame: pd.DataFrame | None = None
-    row: Sequence[int] = ()
+    row: tuple[int, ...] = ()
     decimal: str = "."
     X: Any = None
     feature_names: tuple[str, ...] = ()
@@ -180,6 +209,7 @@ class Piece:
     entity: str | None = None
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()
+    recipe: Recipe | None = None
 
     @property
     def n_rows(self) -> int:
@@ -214,6 +244,7 @@ def piece_of(name: str, read: TableRead, role: str | None = None) -> Piece:
         read.decimal,
         facts=read.facts,
         problems=read.problems,
+        recipe=read.recipe,
     )
 
 
@@ -225,13 +256,14 @@ def table_of(piece: Piece) -> TableRead:
     return TableRead(
         piece.where,
         frame,
-        row or range(len(frame)),
+        row or tuple(range(len(frame))),
         piece.facts.get("text", ""),
         _SIGNS.get(piece.facts.get("between columns", ""), ""),
         piece.decimal,
         piece.facts.get(NAMES) != NO_NAMES,
         piece.problems,
         piece.facts,
+        piece.recipe,
     )
 
 

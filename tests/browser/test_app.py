@@ -49,8 +49,9 @@ def make_map(page: Page, method: str = "") -> None:
 def until(page: Page, condition: str) -> None:
     """Wait until a condition on the map, called ``map``, holds."""
     page.wait_for_function(
-        "() => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
-        f" return {condition}; }}"
+        "condition => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
+        " return Function('map', `return ${condition}`)(map); }",
+        arg=condition,
     )
 
 
@@ -299,8 +300,8 @@ def test_a_run_moves_the_map_while_it_goes(page: Page, picture: Picture) -> None
 
 
 def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
-    # So many rows that there is time to cancel before there is a layout to keep.
-    n = 12_000
+    # As many rows as the first map takes a kernel of, so that there is time to cancel.
+    n = 3800
     angles = [k * 0.01 for k in range(n)]
     places = "\n".join(f"p{k},{math.cos(a)},{math.sin(3 * a)}" for k, a in enumerate(angles))
     tags = "\n".join(f"t{k},{k % 7},{k % 3}" for k in range(100))

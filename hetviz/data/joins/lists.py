@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import chain
 
@@ -31,6 +32,8 @@ _LISTS_FROM = 0.2
 _WORDS_MOST = 3.0
 _SAMPLED = 2_000
 
+_DECIMAL = re.compile(r"[<>~]?\s*[+-]?\d[\d.]*,\d+\s*\S{0,5}")
+
 WEIGHTS = ("rare", "same")
 MOST_TAGS = 100_000
 # Uses up to which a tag counts fully.
@@ -54,11 +57,31 @@ def separator_of(cells: Iterable[str]) -> str | None:
         listing = [cell for cell in held if sign in cell]
         if len(listing) < most:
             continue
+        if sign in ",/" and not _are_lists(held, listing, sign):
+            continue
         parts = [part for cell in listing for part in cell.split(sign) if part.strip()]
         words = sum(len(part.split()) for part in parts) / max(1, len(parts))
         if words <= _WORDS_MOST and len(parts) > len(listing):
             best, most = sign, len(listing) + 1.0
     return best
+
+
+def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
+    """Whether what stands between commas or slashes are entries of lists.
+
+    Numbers with a decimal comma are none, and neither are names in parts, as America/New_York or
+    Denver, CO: what stands first in them never stands later.
+    """
+    if sum(bool(_DECIMAL.fullmatch(cell.strip())) for cell in listing) > 0.5 * len(listing):
+        return False
+    split = [[part.strip() for part in cell.split(sign)] for cell in listing]
+    first = [parts[0] for parts in split]
+    later = {part for parts in split for part in parts[1:]}
+    alone = {cell.strip() for cell in held if sign not in cell}
+    if any(part in later for part in first) or any(one in alone for one in (*first, *later)):
+        return True
+    # Entries of which none occurs twice: more or fewer of them in some cells, after commas.
+    return sign == "," and (bool(alone) or len({len(parts) for parts in split}) > 1)
 
 
 def _some(cells: set[str]) -> list[str]:

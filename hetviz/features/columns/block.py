@@ -85,12 +85,9 @@ def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | N
 
 def apply(step: Mapping[str, Any], values: object) -> Floats:
     """Return the features of a column, (n, width)."""
-    return scaled(step, parts(step, values))
-
-
-def scaled(step: Mapping[str, Any], found: Sequence[Floats]) -> Floats:
-    """Return the parts of a column's features as one array, each as weighed."""
-    return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
+    found = parts(step, values)
+    scaled = [part * factor for part, factor in zip(found, step["factors"], strict=True)]
+    return np.hstack(scaled)
 
 
 def names(step: Mapping[str, Any]) -> list[str]:

@@ -171,6 +171,11 @@ def settled(where: str, column: str, kind: str, fields: Mapping[str, Any]) -> di
     return out
 
 
+def turns(kind: str) -> tuple[str, ...]:
+    """Return as what else a column of a kind can be taken."""
+    return (kind, *_TURNS.get(kind, ()))
+
+
 def turned(where: str, column: str, kind: str, wanted: str) -> str:
     """Return the kind that a column is taken as.
 
@@ -179,7 +184,7 @@ def turned(where: str, column: str, kind: str, wanted: str) -> str:
     hetviz.errors.DataError
         If it cannot be taken so.
     """
-    if wanted != kind and wanted not in _TURNS.get(kind, ()):
+    if wanted not in turns(kind):
         what = f"a column of {HOLDS.get(kind, kind)} cannot be taken as {HOLDS[wanted]}"
         others = _TURNS.get(kind, ())
         remedy = f"Use one of: {', '.join(others)}." if others else ""

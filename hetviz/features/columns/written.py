@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hetviz.features.columns.types import MISSING
+from hetviz.core.spectral.prepare import LARGEST
+from hetviz.features.columns.types import MISSING, why_unusable
 
 _BLANKS = " \u00a0\u2009\u202f"
 _B = f"[{_BLANKS}]"
@@ -73,7 +74,8 @@ def parse(text: str, decimal: str = ".") -> Written | None:
 
     Examples
     --------
-    >>> from hetviz.features.columns.written import parse
+    >>> from hetviz.core.spectral.prepare import LARGEST
+    from hetviz.features.columns.written import parse
     >>> parse("<0,5", ",")
     Written(value=0.5, limit=-1, unit='', grouped=False)
     >>> parse("1.089,5", ",").value, parse("12 %").unit, parse("3 kg").value
@@ -91,6 +93,8 @@ def parse(text: str, decimal: str = ".") -> Written | None:
     plain = f"{digits or '0'}{fraction.replace(',', '.')}{match['power'] or ''}"
     sign = -1.0 if match["sign"] in ("-", "\u2212") else 1.0
     value = sign * float(plain)
+    if abs(value) > LARGEST:
+        return None
     unit = match["money"] or match["unit"] or ""
     return Written(value, _LIMITS.get(match["limit"] or "", 0), unit, digits != (whole or digits))
 
@@ -200,13 +204,13 @@ def number_column(
     strange = [one for one in units if one not in ("", unit)]
     if not unit and strange:
         unit = max(strange, key=lambda one: units[one])
-        if units[unit] < 0.5 * units.total() or (unit[0].isalpha() and not is_unit(unit)):
+        if units[unit] < 0.5 * units.total() and (len(strange) > 1 or not is_unit(unit)):
             unit = ""
+    if not force and unit and ((unit in SIGNS and "" in units) or not _may_be_unit(unit)):
+        return None
     for cell, found in known.items():
         if found is not None and found.unit not in ("", unit):
             known[cell] = None
-    if not force and unit.isalpha() and not is_unit(unit) and len(unit) < 2:
-        return None
     numbers = [cell for cell, found in known.items() if found is not None]
     n = sum(counts[cell] for cell in numbers)
     others = {cell: counts[cell] for cell, found in known.items() if found is None}
@@ -215,8 +219,9 @@ def number_column(
     if not force:
         if any(_CODE.fullmatch(cell) for cell in numbers):
             return None
-        unknown = {cell for cell in others if cell.lower() not in NOT_KNOWN}
-        share = n / len(filled)
+        unusable = {cell for cell in others if why_unusable(cell, decimal) is not None}
+        unknown = {cell for cell in others if cell.lower() not in NOT_KNOWN} - unusable
+        share = n / (len(filled) - sum(others[cell] for cell in unusable))
         words = 0.8 if len(unknown) <= 5 else 0.95
         if share < (0.5 if not unknown else words):
             return None
@@ -232,3 +237,23 @@ def number_column(
 
 
 _CODE = re.compile(r"0\d+")
+SIGNS = frozenset("%‰$€£¥")
+"""Units that stand with every number of a column or with none: 12 % and 7 are not alike."""
+
+
+def _may_be_unit(text: str) -> bool:
+    return text in SIGNS or is_unit(text)
+
+
+def are_plain(cells: Sequence[str], decimal: str = ".") -> bool:
+    """Whether all cells are plain numbers, or empty; one look at a whole column."""
+    return _PLAIN[decimal].fullmatch("\n".join(cells)) is not None
+
+
+_PLAIN = {
+    sign: re.compile(
+        rf"(?:[ \t]*+(?:[+-]?+(?:[0-9]++(?:{re.escape(sign)}[0-9]*+)?+|{re.escape(sign)}[0-9]++)"
+        rf"(?:[eE][+-]?+[0-9]++)?+)?+[ \t]*+(?:\n|\Z))*+"
+    )
+    for sign in ".,"
+}

@@ -15,6 +15,7 @@ from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features import table as table_features
+from hetviz.features.columns.options import turns
 from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import columns_used, made_features, source_words
 from hetviz.io import gate
@@ -25,6 +26,7 @@ from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
 from hetviz.io.infer.ids import with_ids
 from hetviz.io.infer.number_formats import unusable_cells
+from hetviz.io.infer.recipe import Recipe
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,
@@ -36,6 +38,19 @@ from hetviz.io.infer.roles import (
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.matrices import Given
 from hetviz.io.piece import SAVED, Choices, Piece, ReadTable, TableRead
+
+# What a column is said to be, as features name it; those not here are what they hold.
+_KINDS = {
+    "number": "number",
+    "number with the rest missing": "number",
+    "whole number": "number",
+    "category": "category",
+    "ordered category": "category",
+    "date": "date",
+    "list": "list",
+    "text": "text",
+}
+_FEATURES = (*_KINDS, "yes/no", "place")
 
 
 def given_features(
@@ -113,6 +128,7 @@ def made_of_columns(
     never |= {title: "title"} if title is not None else {}
     never |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
     never |= dict.fromkeys(labels, "label")
+    never |= dict.fromkeys(entry.keys, "key of another table")
     wanted = None
     if entry.features is not None:
         wanted = _matching(f"{where}, features", entry.features, text.columns)
@@ -134,6 +150,35 @@ def made_of_columns(
         what = "no column is of use as a feature, so only links can place its rows"
         problems.append(Problem("no-features", where, what, severity="note"))
     return made
+
+
+def by_recipe(
+    entry: DatasetEntry, labels: Collection[str] | None, recipe: Recipe, read: TableRead
+) -> tuple[DatasetEntry, tuple[str, ...]]:
+    """Return an entry, and the labels, as a recipe says what the columns of its table are."""
+    there = read.frame.columns
+
+    def of_type(*types: str) -> tuple[str, ...]:
+        return tuple(name for name in recipe.of_type(*types) if name in there)
+
+    titles, pictures = of_type("title"), of_type("picture")
+    options: dict[str, dict[str, Any]] = {}
+    for column in recipe.columns:
+        if column.said and column.name in there and column.type in _FEATURES:
+            options[column.name] = {"use": True}
+            kind = _KINDS.get(column.type)
+            holds = infer(column.name, read.frame[column.name], read.decimal).kind
+            if kind in turns(holds):
+                options[column.name]["kind"] = kind
+    entry = replace(
+        entry,
+        id=of_type("id") if entry.id is None else entry.id,
+        title=entry.title or next(iter(titles), None),
+        media_column=entry.media_column or next(iter(pictures), None),
+        keys=of_type("key of another table"),
+        options={**options, **entry.options},
+    )
+    return entry, tuple(labels) if labels is not None else of_type("label")
 
 
 def place_of(entry: DatasetEntry) -> str:
@@ -312,7 +357,9 @@ class _Reading:
         check_columns(place_of(self.entry), wanted, table.columns)
         if self.entry.title == self.id_column:
             return None
-        return self.entry.title or named_title(table.columns)
+        found = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
+        guessed = next((name for name in found if name in table.columns), None)
+        return self.entry.title or guessed or named_title(table.columns)
 
     def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[bytes | None, ...] | None:
         media, column = self.entry.media, self.entry.media_column

@@ -38,6 +38,7 @@ class DatasetEntry:
     distance: str | None = None
     recipe: str | None = None
     columns: tuple[Mapping[str, Any], ...] | None = None
+    keys: tuple[str, ...] = ()
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text_model: str = "words"
     missing: str = ""

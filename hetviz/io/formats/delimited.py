@@ -5,15 +5,22 @@ Cells are never interpreted here, so ids survive as they are written: ``007``, `
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import pandas as pd
 
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
-from hetviz.io.infer import dialect, encodings, number_formats
+from hetviz.io.infer import dialect, encodings
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.recipe import (
+    RawTable,
+    Recipe,
+    layout,
+    names_of,
+    read_columns,
+    units_of,
+)
 from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
@@ -90,64 +97,90 @@ def shaped(
         If there are no rows.
     """
     name, notes, facts = read.name, list(read.problems), dict(read.facts)
-    if choices.skip is not None:
-        above = sum(line < choices.skip for line, _ in rows)
-    else:
-        above = 0 if choices.exact or choices.header is False else dialect.rows_above(rows)
-    if not rows[above:]:
+    if choices.raw:
+        return _as_it_stands(read, rows)
+    raw = RawTable(name, rows, read.decimal)
+    said = choices.recipe_of(name)
+    if not rows:
         raise gate.refusal("empty-file", name, "the file holds no rows")
-    if above and choices.skip is None:
-        notes.append(_passed_over(name, rows[:above]))
-    if above:
-        facts["rows above the names of columns"] = str(rows[above][0])
-    rows = rows[above:]
-    header = dialect.has_header(rows) if choices.header is None else choices.header
-    if header:
-        body = rows[1:]
-        first_row = _without_empty_end(rows[0][1], body)
-        columns = column_names(name, first_row, notes)
+    if said is not None:
+        form = said
+    elif choices.exact:
+        form = Recipe((rows[0][0],), None, rows[0][0] + 1, None, ())
     else:
-        width = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
-        columns, body = [f"column_{at + 1}" for at in range(width)], rows
+        form = layout(raw, choices.header, choices.skip)
+    header, inside = bool(form.header), [row for row in rows if form.holds(row[0])]
+    start = min([*form.header, form.first])
+    above = [row for row in rows if row[0] < start]
+    if said is None and choices.skip is not None and not any(line >= start for line, _ in rows):
+        raise gate.refusal("empty-file", name, "the file holds no rows")
+    if above:
+        facts["rows above the names of columns"] = str(start)
+        if said is None and choices.skip is None:
+            notes.append(_passed_over(name, above))
+    below = [row for row in rows if form.last is not None and row[0] > form.last]
+    if below and said is None:
+        notes.append(_footer(name, below))
+    columns = names_of(raw, form, notes)
+    if not header:
         facts[NAMES] = NO_NAMES
-        notes.append(
-            Problem(
-                "no-header",
-                name,
-                "the first row looks like data, so columns are named column_1, column_2, ...",
-                remedy="Add a first row with names.",
-                severity="note",
-            )
-        )
-    first = 0 if by_file or not body else body[0][0]
-    kept: list[list[str]] = []
-    places: list[int] = []
+        if said is None:
+            notes.append(_no_header(name))
+    first = 0 if by_file or not inside else inside[0][0]
+    kept: list[tuple[int, list[str]]] = []
     ragged: list[tuple[int, list[str]]] = []
-    for line, cells in body:
-        row = line - first
+    for line, cells in inside:
         while len(cells) > len(columns) and not cells[-1]:
             cells.pop()
-        if len(cells) == len(columns):
-            kept.append(cells)
-            places.append(row)
-            continue
-        ragged.append((row, cells))
-    separator = read.separator
-    notes += listed(_ragged(name, row, cells, len(columns), separator) for row, cells in ragged)
-    frame = pd.DataFrame(kept, columns=columns, dtype=str)
-    told: list[Problem] = []
-    if not choices.exact:
-        frame, told = number_formats.plain(
-            name, frame, read.decimal, kept_as_written(choices, frame)
+        if by_file:
+            # Sheets have no width: what is not filled is empty.
+            cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
+        (kept if len(cells) == len(columns) else ragged).append((line, cells))
+    notes += listed(
+        _ragged(name, line - first, cells, len(columns), read.separator) for line, cells in ragged
+    )
+    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=str)
+    places = tuple(line - first for line, _ in kept)
+    if choices.exact:
+        return replace(
+            read, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
         )
+    units = units_of(raw, form)
+    found = read_columns(name, frame, read.decimal, form, units, kept_as_written(choices, frame))
     return replace(
         read,
-        frame=frame,
-        row=tuple(places),
+        frame=found.frame,
+        row=places,
         header=header,
-        problems=(*notes, *told),
+        problems=(*notes, *found.problems),
         facts=facts,
+        recipe=found.recipe,
     )
+
+
+def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
+    """Return rows as a table of all their cells, filled up to one width."""
+    width = max((len(cells) for _, cells in rows), default=0)
+    filled = [[*cells, *[""] * (width - len(cells))] for _, cells in rows]
+    frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
+    return replace(read, frame=frame, row=tuple(line for line, _ in rows))
+
+
+def _no_header(name: str) -> Problem:
+    return Problem(
+        "no-header",
+        name,
+        "the first row looks like data, so columns are named column_1, column_2, ...",
+        remedy="Add a first row with names.",
+        severity="note",
+    )
+
+
+def _footer(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
+    words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
+    many = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
+    what = f"{many} a total or a remark, and passed over"
+    return Problem("rows-below", name, what, words[:80], severity="note")
 
 
 def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
@@ -177,56 +210,9 @@ def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -
     )
 
 
-def _without_empty_end(first: list[str], body: list[tuple[int, list[str]]]) -> list[str]:
-    """Return the header without columns at its end that have neither a name nor a cell."""
-    if _last_filled(first) == len(first):
-        return first
-    widest = max((_last_filled(cells) for _, cells in body), default=0)
-    return first[: max(1, widest, _last_filled(first))]
-
-
-def _last_filled(cells: list[str]) -> int:
-    return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
-
-
 def kept_as_written(choices: Choices, frame: pd.DataFrame) -> tuple[str, ...]:
     """Return the columns whose cells are ids, so that they stay as they are written."""
     if choices.id is not None:
         return (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     guessed = guess_id_column(frame)
     return () if guessed is None else (guessed,)
-
-
-def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
-    """Return names for columns, none empty and none twice; `notes` tells what was changed."""
-    columns: dict[str, None] = {}
-    taken = set(first)
-    copies: Counter[str] = Counter()
-    for at, cell in enumerate(first):
-        title = cell.strip()
-        if not title:
-            title = f"column_{at + 1}"
-            notes.append(
-                Problem(
-                    "unnamed-column",
-                    f"{name}, column {at + 1}",
-                    f"the column has no name and is called {title}",
-                    severity="note",
-                )
-            )
-        if title in columns:
-            notes.append(
-                Problem(
-                    "duplicate-column",
-                    f"{name}, column {at + 1}",
-                    "another column has this name",
-                    title,
-                    "Rename one of them.",
-                )
-            )
-            plain = title
-            while title in columns or title in taken:
-                copies[plain] += 1
-                title = f"{plain} ({copies[plain] + 1})"
-        columns[title] = None
-    return list(columns)

@@ -14,8 +14,9 @@ import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
-from hetviz.io.formats.delimited import column_names, kept_as_written
-from hetviz.io.infer import dialect, number_formats
+from hetviz.io.formats.delimited import kept_as_written
+from hetviz.io.infer import dialect
+from hetviz.io.infer.recipe import column_names, read_columns
 from hetviz.io.piece import Choices
 
 _SAMPLE = 2_000
@@ -85,8 +86,9 @@ def columns_as_text(
         notes += _lost(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=str)
     frame = pd.DataFrame(out)
-    frame, told = number_formats.plain(where, frame, decimal, kept_as_written(choices, frame))
-    return frame, decimal, [*notes, *told]
+    said = choices.recipe_of(where)
+    found = read_columns(where, frame, decimal, said, keep=kept_as_written(choices, frame))
+    return found.frame, decimal, [*notes, *found.problems]
 
 
 def arrow_as_text(
@@ -129,10 +131,15 @@ def arrow_as_text(
         out[name] = as_series(texts.cast(pa.large_string()))
     frame = pd.DataFrame(out)
     keep = kept_as_written(choices, frame)
-    plain, told = number_formats.plain(where, frame[words], decimal, keep)
-    if told:
-        frame = frame.assign(**{name: plain[name] for name in words})
-    return frame, decimal, [*notes, *told]
+    said = choices.recipe_of(where)
+    if said is not None:
+        found = read_columns(where, frame, decimal, said, keep=keep)
+        return found.frame, decimal, [*notes, *found.problems]
+    # Columns that have a type already are as they should be.
+    found = read_columns(where, frame[words], decimal, keep=keep)
+    if found.problems:
+        frame = frame.assign(**{name: found.frame[name] for name in words})
+    return frame, decimal, [*notes, *found.problems]
 
 
 def as_series(texts: Any) -> pd.Series:

@@ -292,7 +292,9 @@ def _table(
         if choices.skip is None
         else sum(line < choices.skip for line, _ in texts)
     )
-    texts, spare = _trimmed(texts, above)
+    spare = 0
+    if not choices.raw and choices.recipe_of(where) is None:
+        texts, spare = _trimmed(texts, above)
     if spare:
         what = f"{spare:,} cells beside the table, under no name, are passed over"
         notes.append(Problem("cells-beside", where, what, severity="note"))

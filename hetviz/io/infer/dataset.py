@@ -12,7 +12,7 @@ from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
-from hetviz.io.bundle.items import read_dataset
+from hetviz.io.bundle.items import by_recipe, read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import graphs_joined
@@ -198,6 +198,9 @@ class _Reading:
                 media_column=piece.media_column,
             )
             labels = piece.label_columns or None if choice.labels is None else choice.labels
+            said = choice.recipe_of(read.name)
+            if said is not None:
+                entry, labels = by_recipe(entry, labels, read.recipe or said, read)
             dataset, info = read_dataset(NoFiles(), entry, labels, self.problems, read, piece)
         except DataError as error:
             self._refused(read.name, error)

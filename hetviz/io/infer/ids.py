@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import count
+from hetviz.features.columns.names import is_measured, is_named_id
 from hetviz.features.columns.types import MISSING
 
 ROW_NUMBER = "row number"
@@ -21,24 +22,6 @@ TOGETHER = " · "
 BESIDE = " + "
 """What stands between the names of such columns."""
 
-_PARTS = re.compile(r"[^\W\d_]+|\d+|#")
-_CAMEL = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])")
-_ID_WORDS = frozenset(
-    {"id", "ids", "key", "code", "codes", "nr", "uid", "uuid", "guid", "index", "idx", "pk", "sku",
-     "isbn", "issn", "ean", "gtin", "doi", "identifier", "accession", "barcode", "rownames",
-     "kennung", "kennziffer", "kennzahl", "schlüssel", "schluessel", "nummer", "clé", "cle",
-     "clave", "código", "codigo", "codice", "chiave", "unnamed", "#"}
-)  # fmt: skip
-# Words that mean a count as often as a number given to something: only with another word beside
-# them, as in "Order No.", do they name an id.
-_NUMBER_WORDS = frozenset({"no", "num", "number", "numéro", "numero", "número"})
-_COUNTED = frozenset({"of", "total", "count", "mean", "avg", "average", "n", "sum", "anzahl"})
-# Words of what is measured, which a column is of even where no two of its cells are alike.
-_MEASURED = frozenset(
-    {"year", "jahr", "année", "annee", "age", "alter", "time", "zeit", "date", "datum", "day",
-     "tag", "month", "monat", "hour", "minute", "second", "week", "price", "preis", "cost",
-     "kosten", "income", "value", "wert", "amount", "betrag", "size"}
-)  # fmt: skip
 _NUMBER = re.compile(r"[+-]?[\d.,'’\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?[ \u00a0]?[%€$£]?")
 _FRACTION = re.compile(r"[.,]\d")
 _DATE = re.compile(
@@ -155,24 +138,6 @@ def with_ids(
     return pd.concat([pd.DataFrame({name: ids}), frame], axis=1), name
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words of a column's name, in small letters: player and id of playerID."""
-    return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
-
-
-def is_named_id(name: str) -> bool:
-    """Whether a column is named as one of ids: id, playerID, Order No., Mst-Nr., key."""
-    words = words_of(name)
-    if not words or _COUNTED & set(words):
-        return False
-    if words[-1] in _ID_WORDS or words[0] in ("id", "rownames", "unnamed"):
-        return True
-    lower = str(name).strip().lower()
-    if lower.endswith(("_id", ".id", "schlüssel", "nummer")) or lower in ("row.names", "row names"):
-        return True
-    return words[-1] in _NUMBER_WORDS and (len(words) > 1 or lower in ("no.", "num."))
-
-
 def guess_id_column(frame: pd.DataFrame) -> str | None:
     """Return the column of ids: one named so, else the first of short texts; None without any.
 
@@ -198,11 +163,6 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
         if _is_text(frame[name]) and _differs(frame[name]):
             return name
     return None
-
-
-def is_measured(name: str) -> bool:
-    """Whether a column is named as a measurement or a time."""
-    return bool(_MEASURED & set(words_of(name)))
 
 
 def _differs(cells: pd.Series) -> bool:

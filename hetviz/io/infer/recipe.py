@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,10 +31,18 @@ from hetviz._types import JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
-from hetviz.features.columns.types import MISSING, infer
-from hetviz.features.columns.written import decimal_in, is_unit, number_column, parse
+from hetviz.features.columns.names import words_of
+from hetviz.features.columns.types import MISSING, infer, why_unusable
+from hetviz.features.columns.written import (
+    SIGNS,
+    are_plain,
+    decimal_in,
+    is_unit,
+    number_column,
+    parse,
+)
 from hetviz.io.infer import dialect
-from hetviz.io.infer.ids import guess_id_column, words_of
+from hetviz.io.infer.ids import guess_id_column
 
 TYPES: Mapping[str, str] = {
     "number": "Numbers in every row.",
@@ -59,8 +67,10 @@ TYPES: Mapping[str, str] = {
 NUMBERS = ("number", "number with the rest missing", "whole number")
 _JOINED = " / "
 _SAMPLE = 1_000
-_MOST_ABOVE = 30
 _MOST_BELOW = 10
+_TITLE_WORDS = frozenset(
+    {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
+)
 _TOTALS = re.compile(
     r"(grand |sub)?totals?|sum(me)?n?|gesamt(summe)?|mittel(wert)?|mean|average|durchschnitt|"
     r"min|max|somme|moyenne|media|totale|suma|insgesamt",
@@ -102,6 +112,8 @@ class ColumnRecipe:
         The dataset that a key is of.
     why : str
         Why it was proposed, for people.
+    said : bool
+        Somebody said so; otherwise it is proposed, and features are made as their defaults say.
     """
 
     name: str
@@ -111,6 +123,7 @@ class ColumnRecipe:
     order: tuple[str, ...] = ()
     of: str = ""
     why: str = ""
+    said: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,15 +212,18 @@ class Recipe:
     def with_type(self, name: str, type: str, **fields: Any) -> Recipe:
         """Return a recipe in which one column is something else."""
         columns = tuple(
-            replace(column, type=type, why="", **fields) if column.name == name else column
+            replace(column, type=type, why="", said=True, **fields)
+            if column.name == name
+            else column
             for column in self.columns
         )
         return replace(self, columns=columns)
 
-    @property
-    def units_of(self) -> dict[str, str]:
-        """The units of the columns that have one."""
-        return {column.name: column.unit for column in self.columns if column.unit}
+    def holds(self, line: int) -> bool:
+        """Whether a row of the file holds data."""
+        if line < self.first or line in self.header or line == self.units:
+            return False
+        return self.last is None or line <= self.last
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,11 +251,6 @@ class RawTable:
             (line, list(cells)) for line, cells in enumerate(rows) if any(map(str.strip, cells))
         ]
         return cls(name, kept, decimal)
-
-    @property
-    def width(self) -> int:
-        """How many cells the widest row has, empty ones at its end not counted."""
-        return max((_last_filled(cells) for _, cells in self.rows), default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,18 +284,26 @@ def propose(raw: RawTable) -> Recipe:
     totals and remarks at the end are found by how many cells they fill and with what. What each
     column holds is guessed of 1,000 of its cells, its numbers of all of them.
     """
-    header, units, first = _rows_above(raw)
-    last = _last_row(raw, first)
-    recipe = Recipe(header, units, first, last, ())
-    names, given_units = _names(raw, recipe), _units(raw, recipe)
-    body = _body(raw, recipe, len(names))
-    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
-    ids = guess_id_column(frame)
-    columns = [
-        _proposed(name, frame[name], given_units.get(name, ""), raw.decimal, name == ids)
-        for name in names
-    ]
-    return replace(recipe, columns=tuple(columns))
+    form = layout(raw)
+    names = names_of(raw, form, [])
+    frame = _frame(raw, form, names)
+    found = read_columns(raw.name, frame, raw.decimal, form, units_of(raw, form))
+    return found.recipe
+
+
+def layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> Recipe:
+    """Return which rows of a table hold what, and nothing of its columns.
+
+    Parameters
+    ----------
+    raw : RawTable
+    header : bool, optional
+        Whether a row names the columns, where that was said.
+    skip : int, optional
+        Rows of the file above the names, where that was said.
+    """
+    found = _rows_above(raw, header, skip)
+    return replace(found, last=_last_row(raw, found.first))
 
 
 def apply(raw: RawTable, recipe: Recipe) -> Applied:
@@ -294,8 +313,8 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
     ----------
     raw : RawTable
     recipe : Recipe
-        Its columns are those of the file in order; what it says of columns that are not there is
-        passed over, and columns that it says nothing of are read as proposed.
+        What it says of columns that are not there is passed over, and columns that it says nothing
+        of are read as proposed.
 
     Returns
     -------
@@ -305,26 +324,80 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
     -----
     O(cells). The same raw rows and recipe give the same table.
     """
-    names = _names(raw, recipe)
-    body = _body(raw, recipe, len(names))
-    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
-    known = {column.name: column for column in recipe.columns}
-    units = _units(raw, recipe)
+    names = names_of(raw, recipe, [])
+    frame = _frame(raw, recipe, names)
+    found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(raw, recipe))
+    return replace(found, row=tuple(line for line, _ in _body(raw, recipe, len(names))))
+
+
+def read_columns(
+    name: str,
+    frame: pd.DataFrame,
+    decimal: str,
+    recipe: Recipe | None = None,
+    units: Mapping[str, str] | None = None,
+    keep: Collection[str] = (),
+) -> Applied:
+    """Return a table of text with its columns read by a recipe.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    frame : DataFrame of n rows
+        Cells as text.
+    decimal : {".", ","}
+        The decimal sign of the numbers in what is returned.
+    recipe : Recipe, optional
+        Columns that it says nothing of are read as proposed.
+    units : mapping of str to str, optional
+        The units that the table gives.
+    keep : collection of str
+        Columns of ids, which stay as they are written.
+
+    Returns
+    -------
+    Applied
+        Its rows are numbered from 0.
+    """
+    said = {} if recipe is None else {column.name: column for column in recipe.columns}
+    fresh = [column for column in frame.columns if column not in said]
+    ids = None if len(fresh) < frame.shape[1] else guess_id_column(frame)
+    title = _title_of(frame, ids) if ids is not None or fresh else None
     settled, notes = [], []
     out: dict[str, pd.Series] = {}
-    for name in names:
-        column = known.get(name)
-        if column is None:
-            column = _proposed(name, frame[name], units.get(name, ""), raw.decimal, False)
-        settled.append(column)
-        if column.type == "leave out":
+    for column in map(str, frame.columns):
+        one = said.get(column)
+        if one is None:
+            unit = (units or {}).get(column, "")
+            one = _proposed(column, frame[column], unit, decimal, column == ids, column == title)
+            # What is no number in a table of links is a mistake to be told of.
+            odd = one.type == "number with the rest missing" and "source_id" in frame.columns
+            if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
+                one = replace(one, type="category")
+        settled.append(one)
+        if one.type == "leave out" and one.said:
             continue
-        cells, told = _converted(f"{raw.name}, column {name}", frame[name], column, raw.decimal)
-        out[name] = cells
+        cells = frame[column]
+        told: list[Problem] = []
+        if column not in keep:
+            cells, told = _converted(f"{name}, column {column}", cells, one, decimal)
+        out[column] = cells
         notes += told
     made = pd.DataFrame(out, index=range(len(frame)), dtype=str)
-    rows = tuple(line for line, _ in body)
-    return Applied(made, rows, replace(recipe, columns=tuple(settled)), tuple(notes))
+    form = Recipe((0,), None, 1, None, ()) if recipe is None else recipe
+    found = replace(form, columns=tuple(settled))
+    return Applied(made, tuple(range(len(frame))), found, tuple(notes))
+
+
+def _is_key(name: str) -> bool:
+    lower = name.strip().lower()
+    return lower == "id" or lower.endswith("_id")
+
+
+def _frame(raw: RawTable, recipe: Recipe, names: list[str]) -> pd.DataFrame:
+    body = _body(raw, recipe, len(names))
+    return pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
 
 
 def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
@@ -335,17 +408,18 @@ def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
     """
     fresh = propose(raw)
     said = {column.name: column for column in recipe.columns}
-    where = recipe if set(_names(raw, recipe)) >= set(said) else fresh
+    where = recipe if set(names_of(raw, recipe, [])) >= set(said) else fresh
     if where is recipe:
         fresh = replace(fresh, header=recipe.header, units=recipe.units, first=recipe.first)
         fresh = replace(fresh, last=_last_row(raw, recipe.first))
-    elif not set(_names(raw, fresh)) & set(said):
+    elif not set(names_of(raw, fresh, [])) & set(said):
         # Rows without names: the columns in their order.
-        if raw.width == len(said):
-            return replace(recipe, header=(), units=None, first=_first_line(raw), last=None)
-        return fresh
+        first = raw.rows[0][0] if raw.rows else 0
+        bare = replace(recipe, header=(), units=None, first=first, last=None)
+        same = len(names_of(raw, bare, [])) == len(said)
+        return bare if same else fresh
     by_name = {column.name: column for column in fresh.columns}
-    names = _names(raw, fresh)
+    names = names_of(raw, fresh, [])
     columns = [
         said.get(name) or by_name.get(name) or ColumnRecipe(name, "category") for name in names
     ]
@@ -383,7 +457,7 @@ class Profile:
 
 def profiles(raw: RawTable, recipe: Recipe, n_bins: int = 12) -> list[Profile]:
     """Return what each column holds as it is read by a recipe, those left out as they stand."""
-    names = _names(raw, recipe)
+    names = names_of(raw, recipe, [])
     body = _body(raw, recipe, len(names))
     frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
     applied = apply(raw, recipe)
@@ -417,33 +491,29 @@ def profiles(raw: RawTable, recipe: Recipe, n_bins: int = 12) -> list[Profile]:
     return out
 
 
-def _rows_above(raw: RawTable) -> tuple[tuple[int, ...], int | None, int]:
+def _rows_above(raw: RawTable, header: bool | None, skip: int | None) -> Recipe:
     """Return the rows of names, the row of units, and the first row of data."""
-    rows = list(raw.rows[: max(dialect.SAMPLE_ROWS, _MOST_ABOVE)])
-    if not rows:
-        return (), None, 0
-    above = dialect.rows_above(rows)
-    below = rows[above:]
-    if not dialect.has_header(below):
-        return (), None, below[0][0]
-    header = [below[0][0]]
-    at = above
-    # A row of groups stands right above the names, is narrower, and does not begin the line.
-    while at > 0:
-        line, cells = rows[at - 1]
-        filled = [place for place, cell in enumerate(cells) if cell.strip()]
-        names = rows[above][1]
-        if header[0] - line != 1 or not filled or filled[0] == 0 or len(filled) < 1:
+    rows = [row for row in raw.rows if skip is None or row[0] >= skip]
+    some = rows[: dialect.SAMPLE_ROWS]
+    if not some:
+        return Recipe((), None, skip or 0, None, ())
+    above = 0 if skip is not None or header is False else dialect.rows_above(some)
+    below = some[above:]
+    if not (dialect.has_header(below) if header is None else header):
+        return Recipe((), None, below[0][0], None, ())
+    named = [below[0][0]]
+    # Rows of groups stand right above the names, and leave the first column empty.
+    for line, cells in reversed(some[:above]):
+        filled = [cell for cell in cells if cell.strip()]
+        if named[0] - line != 1 or cells[0].strip() or not filled:
             break
-        if any(parse(cells[place], raw.decimal) for place in filled) or filled[-1] >= len(names):
+        if any(parse(cell, raw.decimal) for cell in filled):
             break
-        header.insert(0, line)
-        at -= 1
+        named.insert(0, line)
     units, data = None, below[1:]
-    if data and len(data) > 1 and _is_units(data[0][1], data[1:], raw.decimal):
+    if len(data) > 1 and _is_units(data[0][1], data[1:], raw.decimal):
         units, data = data[0][0], data[1:]
-    first = data[0][0] if data else below[-1][0] + 1
-    return tuple(header), units, first
+    return Recipe(tuple(named), units, data[0][0] if data else below[-1][0] + 1, None, ())
 
 
 def _is_units(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:
@@ -488,31 +558,67 @@ def _is_footer(cells: list[str], usual: float) -> bool:
     return few and (len(texts) == 1 or bool(_NOTES.match(first))) and parse(first) is None
 
 
-def _names(raw: RawTable, recipe: Recipe) -> list[str]:
-    """Return the names of the columns, none empty and none twice."""
+def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:
+    """Return the names of the columns, none empty and none twice; `notes` tells what was changed.
+
+    Where no row names them they are called column_1, column_2 and so on.
+    """
     lines = dict(raw.rows)
     rows = [lines.get(line, []) for line in recipe.header]
-    width = raw.width
-    if recipe.header:
-        body = (cells for line, cells in raw.rows if _within(line, recipe))
-        width = max([*(_last_filled(cells) for cells in (*rows, *body)), 1])
+    body = [cells for line, cells in raw.rows if recipe.holds(line)]
+    if not rows:
+        widths = Counter(map(len, body))
+        return [f"column_{at + 1}" for at in range(max(widths, key=lambda w: widths[w], default=0))]
+    # Columns at the end that have neither a name nor a cell are none.
+    width = max(map(len, rows))
+    if _last_filled(rows[-1]) < width:
+        width = max(1, *(min(_last_filled(cells), width) for cells in (*rows, *body)))
     if len(rows) > 1:
-        starts = [_spread(row, rows[-1], width, _measured(raw, recipe)) for row in rows[:-1]]
-        rows = [*starts, rows[-1]]
-    out: dict[str, None] = {}
+        measured = _measured(raw, recipe)
+        rows = [*(_spread(row, width, measured) for row in rows[:-1]), rows[-1]]
+    titles = []
     for at in range(width):
         parts = [row[at].strip() if at < len(row) else "" for row in rows]
-        title = _JOINED.join(dict.fromkeys(" ".join(part.split()) for part in parts if part))
-        title = plain = title or f"column_{at + 1}"
-        copies = 1
-        while title in out:
-            copies += 1
-            title = f"{plain} ({copies})"
-        out[title] = None
-    return list(out)
+        titles.append(_JOINED.join(dict.fromkeys(part for part in parts if part)))
+    return column_names(raw.name, titles, notes)
 
 
-def _spread(row: list[str], names: list[str], width: int, measured: set[int]) -> list[str]:
+def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
+    """Return names for columns, none empty and none twice; `notes` tells what was changed."""
+    columns: dict[str, None] = {}
+    taken = set(first)
+    copies: Counter[str] = Counter()
+    for at, cell in enumerate(first):
+        title = cell.strip()
+        if not title:
+            title = f"column_{at + 1}"
+            notes.append(
+                Problem(
+                    "unnamed-column",
+                    f"{name}, column {at + 1}",
+                    f"the column has no name and is called {title}",
+                    severity="note",
+                )
+            )
+        if title in columns:
+            notes.append(
+                Problem(
+                    "duplicate-column",
+                    f"{name}, column {at + 1}",
+                    "another column has this name",
+                    title,
+                    "Rename one of them.",
+                )
+            )
+            plain = title
+            while title in columns or title in taken:
+                copies[plain] += 1
+                title = f"{plain} ({copies[plain] + 1})"
+        columns[title] = None
+    return list(columns)
+
+
+def _spread(row: list[str], width: int, measured: set[int]) -> list[str]:
     """Return a row of groups with each group over all columns that it stands for.
 
     A group that was one merged cell stands in the first of its columns only. It ends before a
@@ -532,17 +638,17 @@ def _spread(row: list[str], names: list[str], width: int, measured: set[int]) ->
 def _measured(raw: RawTable, recipe: Recipe) -> set[int]:
     """Return the places of the columns that hold numbers, by a look at some rows."""
     found: set[int] = set()
-    body = [cells for line, cells in raw.rows if _within(line, recipe)][:200]
-    for at in range(raw.width):
+    body = [cells for line, cells in raw.rows if recipe.holds(line)][:200]
+    for at in range(max(map(len, body), default=0)):
         cells = [row[at] for row in body if at < len(row)]
         if number_column(cells, decimal_in(cells, raw.decimal)) is not None:
             found.add(at)
     return found
 
 
-def _units(raw: RawTable, recipe: Recipe) -> dict[str, str]:
+def units_of(raw: RawTable, recipe: Recipe) -> dict[str, str]:
     """Return the unit of each column that has one, in its own row or behind its name."""
-    names = _names(raw, recipe)
+    names = names_of(raw, recipe, [])
     row = dict(raw.rows).get(recipe.units, []) if recipe.units is not None else []
     out = {}
     for at, name in enumerate(names):
@@ -555,44 +661,61 @@ def _units(raw: RawTable, recipe: Recipe) -> dict[str, str]:
     return out
 
 
-def _within(line: int, recipe: Recipe) -> bool:
-    if line < recipe.first or line in recipe.header or line == recipe.units:
-        return False
-    return recipe.last is None or line <= recipe.last
-
-
 def _body(raw: RawTable, recipe: Recipe, width: int) -> list[tuple[int, list[str]]]:
     """Return the rows of data, each of as many cells as there are columns."""
     return [
         (line, [*cells[:width], *[""] * (width - len(cells))])
         for line, cells in raw.rows
-        if _within(line, recipe) and any(map(str.strip, cells[:width]))
+        if recipe.holds(line) and any(map(str.strip, cells[:width]))
     ]
-
-
-def _first_line(raw: RawTable) -> int:
-    return raw.rows[0][0] if raw.rows else 0
 
 
 def _last_filled(cells: Sequence[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
-def _proposed(name: str, cells: pd.Series, unit: str, decimal: str, is_id: bool) -> ColumnRecipe:
-    """Return what a column seems to be."""
+def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
+    """Return the column that names the rows best: short texts, most of them different."""
+    best, most = None, 0.0
+    for at, name in enumerate(map(str, frame.columns)):
+        if name == ids:
+            continue
+        some = frame[name].iloc[:: max(1, len(frame) // _SAMPLE)].str.strip()
+        filled = some[some.ne("")].tolist()
+        if len(filled) < 0.9 * len(some) or not filled:
+            continue
+        spoken = sum(any(sign.isalpha() for sign in cell) for cell in filled)
+        numbers = sum(parse(cell) is not None or _is_date(cell) for cell in filled)
+        if spoken < 0.9 * len(filled) or numbers > 0.1 * len(filled):
+            continue
+        if sum(map(len, filled)) > 60 * len(filled):
+            continue
+        share = len(set(filled)) / len(filled)
+        named = bool(set(words_of(name)) & _TITLE_WORDS)
+        merit = share + 0.3 * named - 0.001 * at
+        if share >= (0.5 if named else 0.9) and merit > most:
+            best, most = name, merit
+    return best
+
+
+def _proposed(
+    name: str, cells: pd.Series, unit: str, decimal: str, is_id: bool, is_title: bool
+) -> ColumnRecipe:
+    """Return what a column seems to be, by a look at 1,000 of its cells."""
     if is_id:
         return ColumnRecipe(name, "id", why="different in every row")
+    if is_title:
+        return ColumnRecipe(name, "title")
+    cells = cells.iloc[:: max(1, len(cells) // _SAMPLE)]
     texts = cells.tolist()
     filled = [cell for text in texts if (cell := text.strip())]
     if not filled:
         return ColumnRecipe(name, "leave out", unit, why="empty")
-    step = max(1, len(filled) // _SAMPLE)
-    some = filled[::step]
-    present = [cell for cell in some if cell.lower() not in MISSING]
+    present = [cell for cell in filled if cell.lower() not in MISSING]
     distinct = {cell.lower() for cell in present}
     if present and all(_is_date(cell) for cell in present) and not _counts(present):
         return ColumnRecipe(name, "date")
-    sign = decimal_in(some, decimal)
+    sign = decimal_in(filled, decimal)
     found = number_column(texts, sign)
     if found is not None:
         words = words_of(name)
@@ -671,30 +794,59 @@ def _converted(
 def _as_numbers(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
-    found = number_column(cells.tolist(), column.decimal, force=True)
+    texts = cells.tolist()
+    if column.decimal == decimal and are_plain(texts, decimal):
+        return cells, []
+    found = number_column(texts, column.decimal, force=True)
     if found is None:
         what = "no cell holds a number, so all count as missing"
         told = Problem("no-numbers", where, what, severity="note")
         return pd.Series([""] * len(cells), index=cells.index, dtype=str), [told]
-    if found.is_plain and column.decimal == decimal:
-        return cells, []
+    out, first = [], ""
+    for text, value in zip(texts, found.values, strict=True):
+        if value is not None:
+            out.append(_plain(text.strip(), value, column.decimal, decimal))
+            first = first or (text if out[-1] != text.strip() else "")
+        else:
+            # What programs write for no number is told of by who makes features of it.
+            keeps = text.strip().lower() in MISSING or why_unusable(text, decimal) is not None
+            out.append(text if keeps else "")
     notes: list[Problem] = []
+    signs = [f"{found.unit} sign"] if found.unit in SIGNS else []
+    signs += [f"unit {found.unit}"] if found.unit and not signs else []
+    signs += ["thousands signs"] * found.grouped
+    if signs:
+        what = f"numbers were read without their {' and '.join(signs)}"
+        notes.append(Problem("written-numbers", where, what, first, severity="note"))
     n_limits = found.below + found.above
     if n_limits:
-        signs = " and ".join(["<"] * bool(found.below) + [">"] * bool(found.above))
-        what = f"{count(n_limits, 'cell')} with {signs}: the limit is taken for the value"
+        marks = " and ".join(["<"] * bool(found.below) + [">"] * bool(found.above))
+        what = f"{count(n_limits, 'cell')} with {marks}: the limit is taken for the value"
         notes.append(Problem("limits", where, what, severity="note"))
-    if found.others:
-        shown = ", ".join(f"{word} ({n:,})" for word, n in list(found.others.items())[:4])
-        what = f"{count(sum(found.others.values()), 'cell')} without a number count as missing"
+    words = {
+        word: n
+        for word, n in found.others.items()
+        if word.lower() not in MISSING and why_unusable(word, decimal) is None
+    }
+    if words:
+        shown = ", ".join(f"{word} ({n:,})" for word, n in list(words.items())[:4])
+        what = f"{count(sum(words.values()), 'cell')} without a number count as missing"
         notes.append(Problem("words-for-missing", where, what, shown, severity="note"))
-    texts = ["" if value is None else _plain(value, decimal) for value in found.values]
-    return pd.Series(texts, index=cells.index, dtype=str), notes
+    return pd.Series(out, index=cells.index, dtype=str), notes
 
 
-def _plain(value: float, decimal: str) -> str:
-    text = str(int(value)) if value == round(value) and abs(value) < 2**53 else repr(value)
-    return text.replace(".", decimal)
+def _plain(text: str, value: float, sign: str, decimal: str) -> str:
+    """Return a number as plain text, its digits as they were written where that can be."""
+    digits = re.sub(r"[^0-9.,eE+-]", "", text.replace("\u2212", "-").rstrip("*"))
+    thousands = "," if sign == "." else "."
+    digits = digits.replace(thousands, "").replace(sign, ".").lstrip("+")
+    try:
+        same = float(digits) == value
+    except ValueError:
+        same = False
+    if not same:
+        digits = str(int(value)) if value == round(value) and abs(value) < 2**53 else repr(value)
+    return digits.replace(".", decimal)
 
 
 def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:

@@ -124,6 +124,11 @@ def test_distinct_entries_become_a_dataset_called_as_they_are_written_most_often
         (["a; b", "c"], ";"),
         (["a|b|c", "d"], "|"),
         (["red, green", "blue"], ","),
+        (["red/green", "green/blue"], "/"),
+        (["America/New_York", "America/Denver", "Europe/Paris", "UTC"], None),
+        (["America/New_York", "America/Argentina/Salta", "Europe/Paris"], None),
+        (["Denver, CO", "Boulder, CO", "Austin, TX"], None),
+        (["1,5", "2,25", "3", "<0,5"], None),
         (["one", "two"], None),
         (
             ["He came, and he saw that all of it was good", "It ended, as it had to end, badly"],

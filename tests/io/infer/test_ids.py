@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hetviz.features.columns.names import is_named_id
 from hetviz.io import Choices, read_tables
-from hetviz.io.infer.ids import candidates, guess_id_column, is_named_id
+from hetviz.io.infer.ids import candidates, guess_id_column
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=6)
 DECIMALS = st.floats(-1e6, 1e6).map(lambda x: f"{x:.3f}")

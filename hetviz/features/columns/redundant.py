@@ -1,0 +1,128 @@
+"""Columns that say nothing of what rows are like, or the same as another column, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from hetviz._types import Floats
+from hetviz.features.columns.names import is_measured, is_named_id
+from hetviz.features.columns.types import MAX_CATEGORIES, Column
+
+FEW_LEVELS = 20
+_LEAST_ROWS = 12
+_FILLED = 0.05
+_COVERED = 0.5
+_SAME = 0.998
+_MOST_COLUMNS = 300
+_MOST_ROWS = 5_000
+
+
+def reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
+    """Say why columns are better no features.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column
+    free : collection of str
+        Those to look at; the others are not features anyhow, or somebody chose them.
+
+    Returns
+    -------
+    dict of str to str
+        Column to the reason; those without one are not in it.
+
+    Notes
+    -----
+    Left out are numbers that count the rows, keys (named as ids are, with more than 20 values),
+    columns filled in fewer than one row in 20, categories of so many values that the 50 most
+    frequent cover less than half of the rows, and of each two columns that say the same the coarser
+    one: numbers whose correlation is at least 0.998, categories that are the same but for their
+    words. Tables of fewer than 12 rows are left as they are. Correlations are of 300 columns and
+    5,000 rows at most: O(n p^2) with these bounds.
+    """
+    n = max((len(column.values) for column in columns.values()), default=0)
+    if n < _LEAST_ROWS:
+        return {}
+    found: dict[str, str] = {}
+    for name in free:
+        why = _alone(columns[name], n)
+        if why is not None:
+            found[name] = why
+    rest = [name for name in free if name not in found]
+    return found | _same_numbers(columns, rest) | _same_words(columns, rest)
+
+
+def _alone(column: Column, n: int) -> str | None:
+    known = n - column.n_missing
+    if column.kind in ("constant", "empty"):
+        return None
+    if known < _FILLED * n:
+        return f"only {known:,} of {n:,} rows have a value"
+    if column.kind == "number":
+        if column.whole and known == n and not is_measured(column.name) and _counts(column.values):
+            return "it counts the rows"
+        levels = len(np.unique(column.values[~np.isnan(column.values)]))
+        if column.whole and is_named_id(column.name) and levels > FEW_LEVELS:
+            return f"a key or code: {levels:,} different numbers that only name something"
+    if column.kind == "category":
+        uses = Counter(value for value in column.values.tolist() if value is not None)
+        if is_named_id(column.name) and len(uses) > FEW_LEVELS:
+            return f"a key or code: {len(uses):,} different values that only name something"
+        covered = sum(times for _, times in uses.most_common(MAX_CATEGORIES))
+        if covered < _COVERED * known:
+            return f"{len(uses):,} different values, few rows alike"
+    return None
+
+
+def _counts(values: Floats) -> bool:
+    return bool(values[0] in (0.0, 1.0) and (np.diff(values) == 1.0).all())
+
+
+def _same_numbers(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
+    numbers = [name for name in names if columns[name].kind in ("number", "date")][:_MOST_COLUMNS]
+    if len(numbers) < 2:
+        return {}
+    step = max(1, len(columns[numbers[0]].values) // _MOST_ROWS)
+    V = np.column_stack([np.asarray(columns[name].values, dtype=np.float64) for name in numbers])
+    V = V[::step]
+    known = ~np.isnan(V)
+    # Scaled first, as numbers can be so large that their squares cannot be held.
+    top = np.nanmax(np.abs(V), axis=0)
+    W = V / np.where(top > 0, top, 1.0)
+    W = np.where(known, W - np.nanmean(W, axis=0), 0.0)
+    size = np.sqrt((W**2).sum(axis=0))
+    W = W / np.where(size > 1e-12, size, 1.0)
+    alike = np.abs(W.T @ W)
+    levels = [len(np.unique(V[known[:, at], at])) for at in range(len(numbers))]
+    found: dict[str, str] = {}
+    # The finer of two stays; of two as fine, the first.
+    order = sorted(range(len(numbers)), key=lambda at: (-levels[at], at))
+    kept: list[int] = []
+    for at in order:
+        twin = next((other for other in kept if alike[at, other] >= _SAME), None)
+        if twin is None:
+            kept.append(at)
+        else:
+            found[numbers[at]] = f"says the same as {numbers[twin]}"
+    return found
+
+
+def _same_words(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
+    """Return categories that are others in different words."""
+    found: dict[str, str] = {}
+    seen: dict[bytes, str] = {}
+    for name in names:
+        column = columns[name]
+        if column.kind != "category":
+            continue
+        first: dict[object, int] = {}
+        codes = np.array([first.setdefault(value, len(first)) for value in column.values.tolist()])
+        key = codes.tobytes()
+        if key in seen:
+            found[name] = f"says the same as {seen[key]}"
+        else:
+            seen[key] = name
+    return found

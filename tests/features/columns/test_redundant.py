@@ -1,0 +1,77 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz.features.table import fit
+
+N = 60
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "size": RNG.normal(size=N).round(3),
+        "hour": np.arange(N) * 7 % 24,
+        "scheduled": np.arange(N) * 7 % 24 * 100 + RNG.integers(0, 60, N),
+        "no_in_file": np.arange(1, N + 1),
+        "customer_id": RNG.choice(np.arange(1000, 1030), N),
+        "remark": ["late", "lost"] + [None] * (N - 2),
+        "street": [f"street {k // 2}" if k < 20 else f"lane {k % 45}" for k in range(N)],
+        "carrier": RNG.choice(["UA", "AA", "DL"], N),
+    }
+)
+TABLE["airline"] = TABLE["carrier"].map({"UA": "United", "AA": "American", "DL": "Delta"})
+TABLE["street"] = [f"street {k % 58}" for k in range(N)]
+WHY = {
+    "hour": "says the same as scheduled",
+    "no_in_file": "it counts the rows",
+    "customer_id": "a key or code",
+    "remark": "only 2 of 60 rows have a value",
+    "airline": "says the same as carrier",
+}
+
+
+def left_out(made):
+    return {one["column"]: one["why"] for one in made.recipe["left_out"]}
+
+
+def test_what_says_nothing_or_the_same_is_left_out_and_why_is_said():
+    found = left_out(fit(TABLE))
+    assert set(found) == set(WHY)
+    for name, why in WHY.items():
+        assert found[name].startswith(why)
+
+
+def test_a_category_of_which_few_rows_are_alike_is_left_out():
+    table = TABLE.assign(street=[f"street {k % 290}" for k in range(N)])
+    many = pd.concat([table.assign(street=[f"s{k}-{at}" for k in range(N)]) for at in range(5)])
+    many.loc[many.index == 0, "street"] = "s0"
+    assert left_out(fit(many.reset_index(drop=True)))["street"].endswith("few rows alike")
+
+
+@pytest.mark.parametrize("name", sorted(WHY))
+def test_one_word_puts_a_column_back(name):
+    made = fit(TABLE, options={name: {"use": True}})
+    assert name not in left_out(made)
+    assert any(step["column"] == name for step in made.recipe["columns"])
+
+
+def test_columns_that_were_named_are_used():
+    made = fit(TABLE, columns=["hour", "scheduled", "no_in_file"])
+    assert [step["column"] for step in made.recipe["columns"]] == [
+        "hour",
+        "scheduled",
+        "no_in_file",
+    ]
+
+
+def test_years_are_no_counter_and_small_tables_stay_as_they_are():
+    years = pd.DataFrame({"year": np.arange(1900, 1900 + N), "x": RNG.normal(size=N)})
+    assert left_out(fit(years)) == {}
+    assert left_out(fit(TABLE[["hour", "no_in_file"]].iloc[:8])) == {}
+
+
+def test_new_rows_need_not_have_what_was_left_out():
+    things = hetviz.Dataset("things", [f"t{k}" for k in range(N)], table=TABLE)
+    made = hetviz.make_features(things)
+    rows = TABLE.drop(columns=list(WHY)).iloc[:5]
+    np.testing.assert_allclose(hetviz.transform_features(made, rows), made.X[:5])

@@ -1,0 +1,211 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hetviz.errors import DataError
+from hetviz.features.columns.written import is_unit, number_column, parse
+from hetviz.io import Choices, read_tables
+from hetviz.io.infer.recipe import TYPES, ColumnRecipe, RawTable, Recipe, adapted, apply, propose
+from hetviz.io.intake.raw import raw_tables
+from hetviz.io.sandbox import child
+from tests.io.making import workbook
+
+NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 3))
+WELLS = [
+    ["Wells 2023", "", "", "", ""],
+    ["as of 12 March", "", "", "", ""],
+    [],
+    ["", "", "Measured (mean)", "", ""],
+    ["No.", "Name", "Nitrate", "pH", "Remark"],
+    ["", "", "mg/l", "", ""],
+    ["01", "Abbey", "<0,5", "7,1", "dry"],
+    ["02", "Brook", "3,25", "n. d.", ""],
+    ["03", "Croft", "1.089,5", "6,9", "dry"],
+    ["04", "Dale", "12", "7,0", "new"],
+    ["Sum", "", "1.105,25", "", ""],
+    [],
+    ["Source: own survey", "", "", "", ""],
+]
+
+
+def written(value, decimal, thousands, sign, unit):
+    text = f"{abs(value):,.3f}".replace(",", "_").replace(".", decimal).replace("_", thousands)
+    return ("-" if value < 0 else "") + sign * (value >= 0) + text + unit
+
+
+@given(
+    NUMBERS,
+    st.sampled_from([(".", ","), (",", "."), (".", " "), (",", "\u202f"), (".", "'"), (".", "")]),
+    st.sampled_from(["", "+"]),
+    st.sampled_from(["", " %", "%", " kg", " mg/l", "€", " °C"]),
+)
+def test_a_number_is_read_however_it_is_written(value, signs, sign, unit):
+    decimal, thousands = signs
+    found = parse(written(value, decimal, thousands, sign, unit), decimal)
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.unit == unit.strip()
+    assert found.limit == 0
+
+
+@given(NUMBERS, st.sampled_from(["<", "> ", "<=", "≥ "]))
+def test_a_limit_is_the_value_and_is_told(value, sign):
+    found = parse(f"{sign}{abs(value):.3f}")
+    assert found.value == pytest.approx(abs(value))
+    assert found.limit == (-1 if "<" in sign else 1)
+
+
+@given(st.text(max_size=12), st.sampled_from([".", ","]))
+def test_any_text_is_a_finite_number_or_none(text, decimal):
+    found = parse(text, decimal)
+    assert found is None or np.isfinite(found.value)
+
+
+@pytest.mark.parametrize("text", ["", "-", "n. b.", "k.A.", "e5", "1.5.2", "2020-01-01", "a1", "%"])
+def test_what_is_no_number(text):
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize("unit", ["mg/l", "µS/cm", "°C", "T€", "m³", "kWh", "W/m²", "[mg/l]", "%"])
+def test_units(unit):
+    assert is_unit(unit)
+
+
+@pytest.mark.parametrize("word", ["Name", "is", "Altdorf", "B01", "7", ""])
+def test_words_that_are_no_units(word):
+    assert not is_unit(word)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["12a", "13b", "14", "15c"],
+        ["007", "008", "12"],
+        ["red", "1", "blue"],
+        ["$1", "€2"],
+        ["", ""],
+    ],
+)
+def test_other_columns_are_not_taken_for_numbers(cells):
+    assert number_column(cells) is None
+
+
+def test_mostly_numbers_are_numbers_with_the_rest_missing():
+    cells = ["1.5", "<0.5", ">100", "n.b.", "", "2 mg/l", "3"] * 3
+    found = number_column(cells)
+    assert found.values[:7] == [1.5, 0.5, 100.0, None, None, 2.0, 3.0]
+    assert (found.below, found.above, found.others, found.unit) == (3, 3, {"n.b.": 3}, "mg/l")
+
+
+def test_a_sheet_with_titles_groups_units_and_a_footer():
+    raw = RawTable.of(WELLS, decimal=",")
+    recipe = propose(raw)
+    assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), 5, 6, 9)
+    assert [(one.name, one.type, one.unit) for one in recipe.columns] == [
+        ("No.", "id", ""),
+        ("Name", "title", ""),
+        ("Measured (mean) / Nitrate", "number", "mg/l"),
+        ("Measured (mean) / pH", "number with the rest missing", ""),
+        ("Remark", "category", ""),
+    ]
+    applied = apply(raw, recipe)
+    assert applied.frame["Measured (mean) / Nitrate"].tolist() == ["0,5", "3,25", "1089,5", "12"]
+    assert applied.frame["Measured (mean) / pH"].tolist() == ["7,1", "", "6,9", "7,0"]
+    assert applied.row == (6, 7, 8, 9)
+    assert [problem.code for problem in applied.problems] == [
+        "written-numbers",
+        "limits",
+        "words-for-missing",
+    ]
+
+
+TEXT = st.text("abc /", max_size=6)
+COLUMNS = st.builds(
+    ColumnRecipe,
+    TEXT,
+    st.sampled_from(list(TYPES)),
+    TEXT,
+    st.sampled_from([".", ","]),
+    st.lists(TEXT, max_size=3).map(tuple),
+    TEXT,
+    TEXT,
+    st.booleans(),
+)
+RECIPES = st.builds(
+    Recipe,
+    st.lists(st.integers(0, 9), max_size=3).map(tuple),
+    st.none() | st.integers(0, 9),
+    st.integers(0, 9),
+    st.none() | st.integers(0, 99),
+    st.lists(COLUMNS, max_size=4).map(tuple),
+)
+
+
+@given(RECIPES)
+def test_a_recipe_survives_json(recipe):
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"header": 3}, {"header": [0], "first": 1, "columns": [{"name": "a", "type": "colour"}]}],
+)
+def test_what_is_no_recipe_is_refused(fields):
+    with pytest.raises(DataError):
+        Recipe.from_dict(fields)
+
+
+CELLS = st.sampled_from(["", "1", "2,5", "<3", "a", "n.b.", "mg/l", "2020-01-01", "x;y", "Sum"])
+
+
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=12), RECIPES)
+def test_a_recipe_is_applied_to_any_rows_in_the_same_way(rows, recipe):
+    raw = RawTable.of(rows)
+    for one in (propose(raw), recipe, adapted(recipe, raw)):
+        first, second = apply(raw, one), apply(raw, one)
+        assert first.frame.equals(second.frame)
+        assert apply(raw, first.recipe).frame.equals(first.frame)
+        assert len(first.row) == len(first.frame)
+
+
+def test_a_newer_file_of_the_same_form_is_read_by_the_same_recipe():
+    recipe = propose(RawTable.of(WELLS, decimal=",")).with_type("Remark", "leave out")
+    newer = [["A longer title"], *WELLS[:10], ["05", "Elm", "2", "7,0", "dry"], *WELLS[10:]]
+    raw = RawTable.of(newer, decimal=",")
+    found = adapted(recipe, raw)
+    assert (found.header, found.units, found.first, found.last) == ((4, 5), 6, 7, 11)
+    assert found.column("Remark").type == "leave out"
+    applied = apply(raw, found)
+    assert applied.frame["No."].tolist() == ["01", "02", "03", "04", "05"]
+    assert "Remark" not in applied.frame
+
+
+def test_what_was_said_of_columns_is_what_they_are():
+    content = b"code,size,grade,kind\n1,5,1,a\n2,6,2,b\n3,7,1,a\n4,9,2,b\n5,8,1,c\n"
+    raw = raw_tables([("t.csv", content)])["t.csv", ""]
+    recipe = propose(raw).with_type("grade", "category").with_type("kind", "title")
+    recipe = recipe.with_type("code", "leave out").with_type("size", "label")
+    choices = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
+    loaded = read_tables([("t.csv", content)], choices)
+    dataset = loaded.data["t"]
+    assert list(dataset.table.columns) == ["size", "grade", "kind"]
+    assert dataset.title_column == "kind"
+    assert [label.name for label in loaded.data.labels] == ["size"]
+    assert dataset.feature_names == ("grade=1", "grade=2")
+    assert loaded.understood[0].id_from == ()
+
+
+def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
+    book = workbook({"wells": WELLS, "owners": [["id", "size"], ["a", "1"], ["b", "2"]]})
+    files = [("book.xlsx", book)]
+    raws = raw_tables(files, parse=child.read_drop)
+    assert set(raws) == {("book.xlsx", "wells"), ("book.xlsx", "owners")}
+    raw = raws["book.xlsx", "wells"]
+    assert raw.rows[0][1][0] == "Wells 2023"
+    recipe = propose(raw).with_type("Name", "id").with_type("No.", "category")
+    choices = {"book.xlsx": Choices(recipes={"wells": recipe.to_dict()})}
+    loaded = read_tables(files, choices, parse=child.read_drop)
+    assert list(loaded.data["wells"].ids) == ["Abbey", "Brook", "Croft", "Dale"]
+    assert list(loaded.data["owners"].ids) == ["a", "b"]
