@@ -15,7 +15,9 @@ def show(tab: str | None = None) -> None:
     state = session.workspace().state
     if state.data is None:
         with st.container(key="page"):
-            theme.headline("Nothing to map yet", "Open a sample or your own files on the Start page.")
+            theme.headline(
+                "Nothing to map yet", "Open a sample or your own files on the Start page."
+            )
             st.page_link(PAGES / "start.py", label="To the Start page")
         return
     arrived = st.session_state.pop("arrived", False)
