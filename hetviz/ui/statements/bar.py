@@ -8,7 +8,7 @@ import streamlit as st
 from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.links_of_rows import touching
+from hetviz.data.queries.rows import touching
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import commands, objections, wording
 from hetviz.ui.statements import draft as act_draft
