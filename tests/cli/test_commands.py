@@ -41,6 +41,8 @@ SMALL = {
     "export": ["RUN", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
+    "serve": ["--check"],
+    "admin": ["list", "--home", "OUT"],
 }
 # It serves until it is stopped: tests/cli/test_cli.py starts it.
 SERVES = {"app"}

@@ -6,7 +6,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job
-from hetviz.ui.shell import background, help, session, theme
+from hetviz.ui.shell import background, help, session, sharing, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
 
@@ -41,6 +41,7 @@ def show(place: str) -> list[tuple[str, str]]:
         with st.container(key="state", width="content"):
             st.fragment(run_every=beat)(_strip)()
         _steps(workspace)
+        sharing.menu(str(st.session_state["sid"]))
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             help.show()
     told = session.messages()

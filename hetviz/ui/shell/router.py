@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.ui.map import panel, view
-from hetviz.ui.shell import frame, session, theme
+from hetviz.ui.shell import frame, people, session, theme
 from hetviz.ui.shell.paths import ICON, PAGES
 from hetviz.ui.statements import draft
 
@@ -54,6 +54,7 @@ page = st.navigation(
     ],
     position="hidden",
 )
+people.door()
 session.session_id(takes_up=page.url_path != "")
 theme.style()
 place = frame.PLACE_OF.get(page.url_path, "start")
