@@ -139,7 +139,7 @@ def _narrow(X: Matrix, random_state: int) -> Floats:
     spread = dense.std(axis=0)
     Z = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
     if Z.shape[1] <= _WIDTH:
-        return Z
+        return np.asarray(Z)
     values, V = np.linalg.eigh(Z.T @ Z) if Z.shape[1] <= 2_000 else (None, None)
     if values is None or V is None:
         return thin_factor(sp.csr_array(Z), _WIDTH, random_state)
@@ -154,7 +154,7 @@ def _spread_out(X: Floats, rows: Ints, n: int) -> Floats:
 
 def _scaled(X: Floats) -> Floats:
     size = float(np.sqrt((X**2).sum(axis=1).mean()))
-    return X / size if size > 0 else X
+    return np.asarray(X / size) if size > 0 else X
 
 
 def outputs_of(
