@@ -173,5 +173,5 @@ def test_stopping_it_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyP
     def stop() -> list[str]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hetviz.samples", stop, raising=False)
+    monkeypatch.setattr("hetviz.cli.catalogue.samples", stop)
     assert run("samples")[0] == 130
