@@ -213,7 +213,8 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self._fitted: dict[str, Dataset] = dict(data.datasets)
         only = next(iter(data.datasets.values()))
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(self).pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         if len(data.datasets) == 1 and only.X is not None:
             self.n_features_in_ = int(only.X.shape[1])
             if only.feature_names is not None:
@@ -353,7 +354,8 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             if of_rows:
                 # Rows without names are new ones, whatever their numbers.
                 only = next(iter(data.datasets.values()))
-                fresh = replace(only, ids=[f"new {text}" for text in only.ids], keys=None)
+                ids = np.array([f"new {text}" for text in only.ids], dtype=object)
+                fresh = replace(only, ids=ids, keys=None)
                 data = HeteroData([fresh])
         try:
             rows = new_rows(self._fitted, data, links)

@@ -545,7 +545,7 @@ class HeteroData(Frozen):
         """Return which comparisons are held out; `out` are global rows that leave."""
         if self.comparisons is None:
             return np.zeros(0, dtype=bool)
-        compared: Bools = out[self.comparisons.objects].any(axis=1)
+        compared: Bools = np.asarray(out[self.comparisons.objects].any(axis=1))
         free = np.flatnonzero(~compared)
         compared[rng.permutation(free)[: round(share * len(free))]] = True
         return compared
