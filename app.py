@@ -1,11 +1,5 @@
 import streamlit as st
 
-from hetviz.ui import ROUTER, lifespan, middleware, routes, secrets
+from hetviz.ui import ROUTER, lifespan, middleware, routes
 
-app = st.App(
-    ROUTER,
-    routes=routes(),
-    lifespan=lifespan,
-    middleware=middleware(),
-    secrets=secrets(),
-)
+app = st.App(ROUTER, routes=routes(), lifespan=lifespan, middleware=middleware())

@@ -15,7 +15,6 @@ __all__ = [
     "Dataset",
     "Embedding",
     "HeteroData",
-    "HoldoutSplits",
     "Labels",
     "Links",
     "clusters",
@@ -67,7 +66,6 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
-    "data.model.splits": ("HoldoutSplits",),
     "data.joins.lists": ("dataset_from_list", "links_by_list"),
     "data.joins.matching": ("links_by_key",),
     "data.joins.places": ("links_by_nearness",),
@@ -117,7 +115,6 @@ if TYPE_CHECKING:
     from hetviz.data.joins.matching import links_by_key
     from hetviz.data.joins.places import links_by_nearness
     from hetviz.data.joins.proposals import propose_joins, recognise_views
-    from hetviz.data.model.splits import HoldoutSplits
     from hetviz.data.model.statements import statements
     from hetviz.exports.export import export
     from hetviz.exports.model import load_model, save_model

@@ -35,8 +35,6 @@ COMMANDS = {
     "run": "maps",
     "export": "projects",
     "report": "projects",
-    "serve": "operate",
-    "admin": "operate",
 }
 
 EXIT_CODES = (

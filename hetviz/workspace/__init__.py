@@ -35,7 +35,6 @@ from hetviz.workspace.commands.runs import (
     StartJob,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.looking import LOOK_ONLY, Looking
 from hetviz.workspace.state import SHIPPED, Clustering, Finding, Pending, Run, State, View
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.project_file import (
@@ -50,7 +49,6 @@ from hetviz.workspace.store.sessions import SESSIONS, Sessions
 from hetviz.workspace.workspace import Workspace
 
 __all__ = [
-    "LOOK_ONLY",
     "SESSIONS",
     "SHIPPED",
     "Act",
@@ -76,7 +74,6 @@ __all__ = [
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",
-    "Looking",
     "MergeClusters",
     "OpenBundle",
     "OpenSample",

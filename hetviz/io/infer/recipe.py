@@ -73,12 +73,12 @@ _TITLE_WORDS = frozenset(
 )
 _TOTALS = re.compile(
     r"(grand |sub)?totals?|sum(me)?n?|gesamt(summe)?|mittel(wert)?|mean|average|durchschnitt|"
-    r"min|max|somme|moyenne|media|totale|suma|insgesamt",
+    r"somme|moyenne|totale|suma|insgesamt",
     re.I,
 )
 _NOTES = re.compile(
     r"(quellen?|sources?|notes?|anmerkung(en)?|fu(ß|ss)noten?|hinweise?|stand|legende|remarks?|"
-    r"\*+|©|fuente|datenquelle|copyright)\b",
+    r"fuente|datenquelle)\s*[:=]|\*|©|copyright\b",
     re.I,
 )
 _YES_NO = (
@@ -412,12 +412,6 @@ def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
     if where is recipe:
         fresh = replace(fresh, header=recipe.header, units=recipe.units, first=recipe.first)
         fresh = replace(fresh, last=_last_row(raw, recipe.first))
-    elif not set(names_of(raw, fresh, [])) & set(said):
-        # Rows without names: the columns in their order.
-        first = raw.rows[0][0] if raw.rows else 0
-        bare = replace(recipe, header=(), units=None, first=first, last=None)
-        same = len(names_of(raw, bare, [])) == len(said)
-        return bare if same else fresh
     by_name = {column.name: column for column in fresh.columns}
     names = names_of(raw, fresh, [])
     columns = [
@@ -538,24 +532,25 @@ def _last_row(raw: RawTable, first: int) -> int | None:
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:_SAMPLE]]
     usual = float(np.median(filled))
     end = len(body)
-    while end > 2 and len(body) - end < _MOST_BELOW and _is_footer(body[end - 1][1], usual):
+    while end > 2 and len(body) - end < _MOST_BELOW:
+        apart = body[end - 1][0] - body[end - 2][0] > 1
+        if not _is_footer(body[end - 1][1], usual, apart):
+            break
         end -= 1
     return None if end == len(body) else body[end - 1][0]
 
 
-def _is_footer(cells: list[str], usual: float) -> bool:
-    """Whether a row is a total or a remark rather than data."""
+def _is_footer(cells: list[str], usual: float, apart: bool) -> bool:
+    """Whether a row is a total or a remark rather than data, which may have empty cells too."""
     texts = [cell.strip() for cell in cells if cell.strip()]
-    if usual < 2 or not texts:
+    if usual < 2 or not texts or not cells[0].strip():
         return False
-    first = texts[0]
-    words = re.split(r"[\s/:,]+", first)
-    if _TOTALS.fullmatch(words[0]) and (len(texts) < 0.75 * usual or len(words) > 1):
+    words = [word for word in re.split(r"[\s/:,+]+", texts[0]) if word]
+    if words and all(map(_TOTALS.fullmatch, words)):
         return True
-    if _TOTALS.fullmatch(first.rstrip(":")) and bool(cells[0].strip()):
-        return True
-    few = len(texts) <= usual / 3 or (len(texts) == 1 and usual >= 2)
-    return few and (len(texts) == 1 or bool(_NOTES.match(first))) and parse(first) is None
+    if len(texts) > 1:
+        return False
+    return bool(_NOTES.match(texts[0])) or (apart and usual >= 3 and parse(texts[0]) is None)
 
 
 def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,18 +80,19 @@ def show(state: State) -> None:
 
 
 def to_map() -> None:
-    """Offer the map in the colours of the clusters."""
+    """Show the way to the Map page in the colours of the clusters."""
     st.button(
-        "Colour by cluster",
+        "To the map",
         type="tertiary",
         key="clusters-to-map",
-        help="Colour the map by these clusters, with their names.",
+        help="Colour the Map page by these clusters, with their names.",
         on_click=_to_map,
     )
 
 
 def _to_map() -> None:
-    session.do(SetView(colour=CLUSTER.key))
+    if session.do(SetView(colour=CLUSTER.key)):
+        st.session_state["go-to"] = "map"
 
 
 def _by() -> str:
@@ -268,3 +270,8 @@ def put(
     blob = workspace.blobs.put(pack_codes(np.asarray(codes, dtype=np.int64)))
     short = [name[:60] for name in names]
     session.do(SetClusters(blob, short, dict(how), workspace.state.chosen, list(stability)))
+
+
+def coloured(state: State) -> State:
+    """Return the state with the map coloured by cluster, for this page alone."""
+    return replace(state, view=replace(state.view, colour=CLUSTER.key))

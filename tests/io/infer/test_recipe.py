@@ -209,3 +209,11 @@ def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
     loaded = read_tables(files, choices, parse=child.read_drop)
     assert list(loaded.data["wells"].ids) == ["Abbey", "Brook", "Croft", "Dale"]
     assert list(loaded.data["owners"].ids) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "last", [["c", "", ""], ["Max", "7", ""], ["Total War", "1", "2"], ["Source", "", ""]]
+)
+def test_a_last_row_with_empty_cells_is_data(last):
+    raw = RawTable.of([["id", "x", "y"], ["a", "1", "2"], ["b", "2", "3"], ["d", "2", "3"], last])
+    assert apply(raw, propose(raw)).frame["id"].tolist() == ["a", "b", "d", last[0]]

@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from hetviz.ui.shell import session, theme
+from hetviz.workspace.store.sessions import new_id
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -63,4 +64,4 @@ def _take_up(key: str) -> None:
 
 
 def _new() -> None:
-    session.move_to(session.new_session())
+    session.move_to(new_id())

@@ -67,11 +67,9 @@ export class Points {
       drawer.datasets = data.datasets;
     }
     if (changed("slot", slot)) bytes.colour = slot;
-    const { legend } = map;
-    const alone = JSON.stringify([[...legend.alone.set], [...legend.alone.code], legend.range]);
-    if (changed("state", pass, picked, focus, map.count, alone)) {
+    if (changed("state", pass, picked, focus, map.count)) {
       const state = new Uint8Array(n);
-      const focused = focus ?? (map.count ? picked : legend.focus());
+      const focused = focus ?? (map.count ? picked : null);
       for (let r = 0; r < n; r++) {
         state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }
