@@ -1,5 +1,11 @@
 import streamlit as st
 
-from hetviz.ui import ROUTER, lifespan, middleware, routes
+from hetviz.ui import ROUTER, lifespan, middleware, routes, secrets
 
-app = st.App(ROUTER, routes=routes(), lifespan=lifespan, middleware=middleware())
+app = st.App(
+    ROUTER,
+    routes=routes(),
+    lifespan=lifespan,
+    middleware=middleware(),
+    secrets=secrets(),
+)

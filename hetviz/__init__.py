@@ -15,6 +15,7 @@ __all__ = [
     "Dataset",
     "Embedding",
     "HeteroData",
+    "HoldoutSplits",
     "Labels",
     "Links",
     "clusters",
@@ -66,6 +67,7 @@ __all__ = [
 
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
+    "data.model.splits": ("HoldoutSplits",),
     "data.joins.lists": ("dataset_from_list", "links_by_list"),
     "data.joins.matching": ("links_by_key",),
     "data.joins.places": ("links_by_nearness",),
@@ -115,6 +117,7 @@ if TYPE_CHECKING:
     from hetviz.data.joins.matching import links_by_key
     from hetviz.data.joins.places import links_by_nearness
     from hetviz.data.joins.proposals import propose_joins, recognise_views
+    from hetviz.data.model.splits import HoldoutSplits
     from hetviz.data.model.statements import statements
     from hetviz.exports.export import export
     from hetviz.exports.model import load_model, save_model

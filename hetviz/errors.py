@@ -114,6 +114,10 @@ class DataError(HetvizError):
         super().__init__("\n".join(lines))
 
 
+class RowsError(DataError, ValueError):
+    """A table or matrix that is given to a method by itself cannot be used."""
+
+
 class ParameterError(HetvizError, ValueError):
     """A parameter is unknown, of the wrong kind, or out of its range."""
 
@@ -125,6 +129,10 @@ class NotApplicableError(HetvizError):
         self.method = method
         self.reasons = tuple(reasons)
         super().__init__(f"{method} does not suit these data: " + " ".join(self.reasons))
+
+
+class UnfittedError(HetvizError, ValueError, AttributeError):
+    """A method was asked for what only a fitted one has."""
 
 
 class UnboundedProblemError(HetvizError):

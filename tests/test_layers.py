@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -352,3 +353,22 @@ def test_violation_is_caught(path: str, source: str, fault: str) -> None:
 )
 def test_what_is_allowed_passes(path: str, source: str) -> None:
     assert faults(Path(path), source) == []
+
+
+def test_the_map_of_the_house_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = text[text.index("## The map of the house") : text.index("## Rules that a test")]
+    named = {
+        row.split("|")[1]: set(re.findall(r"`(\w+)`", row.split("|")[2]))
+        for row in rows.splitlines()
+        if row.startswith("| `")
+    }
+    told = {
+        name: rooms for first, rooms in named.items() for name in re.findall(r"`(\w+)/`", first)
+    }
+    there = {
+        folder.name: {part.name for part in folder.iterdir() if (part / "__init__.py").exists()}
+        for folder in (ROOT / "hetviz").iterdir()
+        if (folder / "__init__.py").exists()
+    }
+    assert told == there

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import TransformerTags
 
 from hetviz import params as parameters
-from hetviz._types import Floats
+from hetviz._types import Array, Floats, is_sparse
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
+from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
 from hetviz.errors import (
     Cancelled,
@@ -30,9 +32,14 @@ from hetviz.errors import (
     NotApplicableError,
     ParameterError,
     Problem,
+    RowsError,
+    UnfittedError,
 )
 from hetviz.params import HasParams
 from hetviz.progress import Progress, silent
+
+Given: TypeAlias = Any
+"""HeteroData, HoldoutSplits, or a table or matrix of one dataset's rows."""
 
 __all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "note"]
 
@@ -144,15 +151,17 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     @one_thread()
     def fit(
-        self, data: HeteroData, progress: Progress | None = None, start: Embedding | None = None
+        self, data: Given, progress: Progress | None = None, start: Embedding | None = None
     ) -> Self:
         """Fit the method and keep the embedding.
 
         Parameters
         ----------
-        data : HeteroData
+        data : HeteroData, HoldoutSplits, or a table or matrix of n rows
+            A table or matrix is taken as one dataset, "items", without links.
         progress : callable, optional
-            See `hetviz.progress.Progress`.
+            See `hetviz.progress.Progress`. What cannot be called is the target that scikit-learn
+            passes in this place, and is not used.
         start : Embedding, optional
             An earlier map to go on from, rows matched by dataset and id. Methods without
             WARM_START take no notice of it.
@@ -165,13 +174,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             got, and the embedding is the error's ``partial``.
         """
         parameters.check(self.card.key, self.params, self.get_params(deep=False))
+        data, self._of_rows = as_data(data)
         self._check_per_dataset(data)
         reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
         _check_square(data)
         rng = np.random.default_rng(getattr(self, "random_state", 0))
-        report = silent if progress is None else progress
+        # scikit-learn passes a target in this place, which no method learns from
+        report = progress if callable(progress) else silent
         report(0.0, "Starting")
         try:
             fit = self._fit_from(data, rng, report, start)
@@ -200,14 +211,122 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self.stopping_reason_ = fit.stopping_reason
         self.diagnostics_ = dict(fit.diagnostics)
         self._fitted: dict[str, Dataset] = dict(data.datasets)
+        only = next(iter(data.datasets.values()))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if len(data.datasets) == 1 and only.X is not None:
+            self.n_features_in_ = int(only.X.shape[1])
+            if only.feature_names is not None:
+                self.feature_names_in_ = np.array(only.feature_names, dtype=object)
+
+    def fit_transform(self, data: Given, y: object = None, **fit_params: Any) -> Any:
+        """Fit, and return where the items lie.
+
+        Parameters
+        ----------
+        data : HeteroData, HoldoutSplits, or a table or matrix of n rows
+        y : object
+            Not used; scikit-learn's pipelines pass it.
+        **fit_params
+            ``progress`` and ``start``, see `fit`.
+
+        Returns
+        -------
+        Embedding
+            For a table or matrix an array of shape (n, k); after ``set_output(transform="pandas")``
+            a DataFrame.
+        """
+        return self.fit(data, **fit_params)._handed_out(self.embedding_)
+
+    def score(self, held_out: Given, y: object = None) -> float:
+        """Return how well the map foresees what it was not shown.
+
+        Parameters
+        ----------
+        held_out : HeteroData or HoldoutSplits
+            The second part of `HeteroData.holdout`: links, or else comparisons, not fitted to.
+        y : object
+            Not used.
+
+        Returns
+        -------
+        float
+            Of held-out links that say together, how often the linked item lies nearer than one not
+            linked (chance 0.5); of comparisons, the share kept. 0 to 1.
+
+        Raises
+        ------
+        hetviz.errors.HetvizError
+            If the method is not fitted, or nothing was held out.
+        """
+        from hetviz.metrics.fit.summary import evaluate
+
+        self._check_fitted("score")
+        found = evaluate(as_data(held_out)[0], self.embedding_).to_dict()
+        for measure in ("link_auc", "comparison_accuracy"):
+            if measure in found:
+                return float(found[measure])
+        raise HetvizError(
+            f"{self.card.title}: score needs held-out links or comparisons. Call "
+            "train, held_out = data.holdout(links=0.2), fit(train), and score(held_out)."
+        )
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Say what `transform` and `fit_transform` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas"}, optional
+            "pandas" is `Embedding.frame`; for a table or matrix, its rows and one column an axis.
+        """
+        if transform not in (None, "default", "pandas"):
+            raise ParameterError(f"set_output: transform = {transform!r}; 'default' or 'pandas'.")
+        if transform is not None:
+            self._output = transform
+        return self
+
+    def get_feature_names_out(self, input_features: object = None) -> Array:
+        """Return the names of the axes, as scikit-learn names them: ``umap0``, ``umap1``."""
+        self._check_fitted("get_feature_names_out")
+        prefix = type(self).__name__.lower()
+        k = self.embedding_.n_components
+        return np.array([f"{prefix}{axis}" for axis in range(k)], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "embedding_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        tags.target_tags.required = False
+        tags.input_tags.sparse = Capability.SPARSE in self.card.capabilities
+        return tags
+
+    def _check_fitted(self, call: str) -> None:
+        if not hasattr(self, "embedding_"):
+            raise UnfittedError(f"{self.card.title}: call fit before {call}.")
+
+    def _handed_out(self, found: Embedding) -> Any:
+        """Return places as they were asked for, of rows without names as an array."""
+        as_table = getattr(self, "_output", "default") == "pandas"
+        if not self._of_rows:
+            return found.frame() if as_table else found
+        Y = next(iter(found.coordinates.values()))
+        if not as_table:
+            return np.array(Y)
+        import pandas as pd
+
+        index = next(iter(found.ids.values())).tolist()
+        return pd.DataFrame(Y, index=index, columns=self.get_feature_names_out())
 
     @one_thread()
-    def transform(self, new: HeteroData | Dataset, links: Iterable[NewLink] = ()) -> Embedding:
+    def transform(self, new: Given | Dataset, links: Iterable[NewLink] = ()) -> Any:
         """Place new rows of fitted datasets; rows already placed do not move.
 
         Parameters
         ----------
-        new : HeteroData or Dataset
+        new : HeteroData or Dataset, or a table or matrix where one was fitted
             New rows: same dataset names and columns; kernels of shape (n_new, n_fitted). Rows whose
             id was fitted are skipped; links in `new` may lead to such rows.
         links : iterable of (dataset, id, dataset, id[, weight])
@@ -227,10 +346,21 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         """
         if Capability.OUT_OF_SAMPLE not in self.card.capabilities:
             raise HetvizError(f"{self.card.title} cannot place new items; fit all items together.")
-        if not hasattr(self, "embedding_"):
-            raise HetvizError(f"{self.card.title}: call fit before transform.")
-        data = HeteroData([new]) if isinstance(new, Dataset) else new
-        rows = new_rows(self._fitted, data, links)
+        self._check_fitted("transform")
+        if isinstance(new, Dataset):
+            data = HeteroData([new])
+        else:
+            data, of_rows = as_data(new)
+            if of_rows:
+                # Rows without names are new ones, whatever their numbers.
+                only = next(iter(data.datasets.values()))
+                ids = np.array([f"new {text}" for text in only.ids], dtype=object)
+                fresh = replace(only, ids=ids, keys=None)
+                data = HeteroData([fresh])
+        try:
+            rows = new_rows(self._fitted, data, links)
+        except DataError as error:
+            raise RowsError(error.problems) if self._of_rows else error from None
         if not rows:
             raise DataError(
                 Problem(
@@ -241,13 +371,14 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 )
             )
         coordinates = self._transform(rows)
-        return Embedding(
+        placed = Embedding(
             coordinates,
             {name: part.dataset.ids for name, part in rows.items()},
             {name: part.dataset.entity for name, part in rows.items()},
             components=self.embedding_.components,
             note=f"placed by {self.card.title}",
         )
+        return self._handed_out(placed)
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         raise NotImplementedError
@@ -278,6 +409,23 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                         f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
                         f"{', '.join(data.datasets)}."
                     )
+
+
+def as_data(given: Given) -> tuple[HeteroData, bool]:
+    """Return what is fitted as data, and whether it was rows without names: a table or matrix."""
+    if isinstance(given, HeteroData):
+        return given, False
+    if isinstance(given, HoldoutSplits):
+        return given.data, False
+    if given is None or (isinstance(given, Mapping | str) and not is_sparse(given)):
+        kind = type(given).__name__
+        what = "HeteroData are needed, or one table or matrix"
+        call = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
+        raise DataError(Problem("not-data", "fit", what, kind, call))
+    try:
+        return HeteroData.from_frames({"items": given}, labels={}), True
+    except DataError as error:
+        raise RowsError(error.problems) from None
 
 
 def note(message: str) -> None:

@@ -24,6 +24,7 @@ from hetviz.features.relations.user_links import SPOKEN
 from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, own_block
 from hetviz.features.spaces.joint_graph import joint_graph
+from hetviz.features.spaces.remembered import digest, remembered
 from hetviz.features.spaces.sne_map import SneMap, warm_up
 from hetviz.features.spaces.taught import Taught, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
@@ -280,7 +281,7 @@ class JointMap(BaseEmbedder):
         self.link_evidence_: dict[tuple[str, str, str], Evidence] = {}
         if not self.check_links or not graph.links:
             return graph
-        found = link_evidence(graph, features, self.n_axes, self.random_state)
+        found = self._evidence(graph, features)
         links: list[LinkBlock] = []
         weak: list[str] = []
         for link, evidence in zip(graph.links, found, strict=True):
@@ -299,6 +300,33 @@ class JointMap(BaseEmbedder):
                 "these links count less. Switch off Check links first to count them in full."
             )
         return replace(graph, links=tuple(links))
+
+    def _evidence(self, graph: JointGraph, features: list[Floats | None]) -> list[Evidence]:
+        """Return what is foretold of each kind of links but those of a person, which count anyway.
+
+        So that a statement does not wait for it, it is remembered until other things change.
+        """
+        checked = [link for link in graph.links if link.kind not in SPOKEN]
+        rest = replace(graph, links=tuple(checked))
+        parts = [*graph.own, *features, *(link.W for link in checked)]
+        key = (
+            "evidence",
+            *(None if part is None else digest(part) for part in parts),
+            *((link.source, link.target, link.strength) for link in checked),
+            *graph.weights,
+            self.n_axes,
+            self.random_state,
+        )
+
+        def compute() -> Floats:
+            found = link_evidence(rest, features, self.n_axes, self.random_state)
+            return np.array([(one.auc, one.standard_error, one.n_hidden) for one in found])
+
+        known = iter(remembered(key, compute) if checked else ())
+        unknown = Evidence(float("nan"), 0.0, 0)
+        return [
+            unknown if link.kind in SPOKEN else _evidence_of(next(known)) for link in graph.links
+        ]
 
     def _near_features(self, dataset: Dataset) -> Sparse | None:
         return own_block(dataset, self.perplexity, "linear", self.random_state, silent)
@@ -400,6 +428,11 @@ class JointMap(BaseEmbedder):
 def across(graph: JointGraph) -> bool:
     """Return whether links tell more of items than what a person said within datasets."""
     return any(link.kind not in SPOKEN or link.source != link.target for link in graph.links)
+
+
+def _evidence_of(row: Floats) -> Evidence:
+    auc, error, hidden = row.tolist()
+    return Evidence(auc, error, int(hidden))
 
 
 def trusted(evidence: Evidence) -> float:

@@ -35,6 +35,8 @@ COMMANDS = {
     "run": "maps",
     "export": "projects",
     "report": "projects",
+    "serve": "operate",
+    "admin": "operate",
 }
 
 EXIT_CODES = (

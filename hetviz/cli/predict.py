@@ -48,12 +48,16 @@ def add_predict(add: Add) -> None:
     words = "Predict a label where it is missing."
     labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
     labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=_column)
-    labels.add_argument("--method", default="gbc", choices=("gbc", "hemap"), help="(gbc)")
+    labels.add_argument(
+        "--method",
+        choices=("blend", "gbc", "hemap"),
+        help="(blend, all that is known; gbc where parameters of it are set)",
+    )
     labels.add_argument(
         "--from", dest="source", metavar="DATASET:COLUMN", type=_column, help="for hemap"
     )
     labels.add_argument(
-        "--use", action="append", metavar="SOURCE", help="for gbc; may be repeated (all)"
+        "--use", action="append", metavar="SOURCE", help="what to learn from; repeatable (all)"
     )
     labels.add_argument(
         "--share", type=float, default=0.8, metavar="F", help="of labels seen in tests (0.8)"
@@ -127,6 +131,9 @@ def _links(given: argparse.Namespace) -> int:
 
 def _labels(given: argparse.Namespace) -> int:
     dataset, label = given.label
+    if given.method is None and given.set:
+        given.method = "gbc"
+    params = {} if given.method in (None, "blend") and not given.set else chosen_params(given)
     found = hetviz.predict_labels(
         hetviz.load(given.data),
         dataset,
@@ -138,13 +145,15 @@ def _labels(given: argparse.Namespace) -> int:
         repeats=given.repeats,
         random_state=given.seed,
         progress=progress(),
-        **chosen_params(given),
+        **params,
     )
-    table = found.table[["dataset", "id", "label", "known", "probability", "doubt"]]
+    columns = ["dataset", "id", "label", "known", "probability", "doubt", "decided", "low", "high"]
+    table = found.table[[name for name in columns if name in found.table]]
     rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
     lines = [
         f"{row.id}  {_cell(row.label)}"
         + (f"  doubt {_cell(row.doubt)}" if _cell(row.doubt) else "")
+        + ("" if getattr(row, "decided", True) else "  (not better than a guess)")
         for row in table[~table["known"].astype(bool)].itertuples()
     ]
     for row in found.held_out.itertuples():

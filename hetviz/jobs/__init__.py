@@ -1,6 +1,7 @@
 """Long work outside the request: submit a task, watch it, stop it, fetch its result."""
 
 from hetviz.jobs.inline import InlineRunner
+from hetviz.jobs.process.pool import Pool
 from hetviz.jobs.process.runner import ProcessRunner
 from hetviz.jobs.results import Findings, Frame, MadeMap
 from hetviz.jobs.runner import Job, Runner, Task
@@ -11,6 +12,7 @@ __all__ = [
     "InlineRunner",
     "Job",
     "MadeMap",
+    "Pool",
     "ProcessRunner",
     "Runner",
     "Task",

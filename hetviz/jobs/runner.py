@@ -71,6 +71,8 @@ class Job:
         Partial layouts so far.
     parts : tuple of (title, fraction, state)
         The parts of work that has several, as the task last told of them; see `as_parts`.
+    processor_s : float
+        Processor seconds that it took, once over; 0 where its process did not live to tell.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Job:
     note: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
     parts: tuple[PartOfJob, ...] = ()
+    processor_s: float = 0.0
 
     @property
     def live(self) -> bool:
@@ -125,6 +128,10 @@ class Runner(Protocol):
 
     def jobs(self, owner: str) -> list[Job]:
         """Return the owner's jobs, oldest first."""
+        ...
+
+    def load(self) -> tuple[int, int]:
+        """Return how many jobs run and how many wait."""
         ...
 
     def take(self, id: str, owner: str) -> Job | None:

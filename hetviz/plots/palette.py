@@ -25,6 +25,8 @@ class Tokens:
         Together and apart, always beside the word or sign.
     ghost : str
         Points without a value.
+    edge, wash : str
+        Outlines of controls; what is chosen or under the hand.
     categories : tuple of str
         Eight colours that stay apart for colour-blind readers.
     """
@@ -43,6 +45,8 @@ class Tokens:
     plus: str
     minus: str
     ghost: str
+    edge: str
+    wash: str
     categories: tuple[str, ...]
 
 
@@ -61,6 +65,8 @@ _LIGHT = Tokens(
     plus="#2f4cc4",
     minus="#b5560d",
     ghost="#c3c1bb",
+    edge="#8a877e",
+    wash="#e6eeec",
     categories=(
         "#2f4cc4",
         "#e0700f",
@@ -87,6 +93,8 @@ _DARK = Tokens(
     plus="#7aaeff",
     minus="#ff9a55",
     ghost="#4a4d53",
+    edge="#6d7178",
+    wash="#20312f",
     categories=(
         "#3f8dff",
         "#ff7d2b",

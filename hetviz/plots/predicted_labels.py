@@ -278,3 +278,58 @@ def _class_names(
 def doubt_alt(n: int, label: str) -> str:
     """Say in words what the map shows."""
     return f"Map of all items; {n:,} coloured by their {label}, larger where it is doubtful."
+
+
+def reliability_figure(rows: Sequence[Sequence[float]], theme: Theme = "light") -> go.Figure:
+    """Draw how often the likeliest class was right, by how sure the model was.
+
+    Parameters
+    ----------
+    rows : sequence of [mean probability, share right, items]
+        See `hetviz.core.prediction.blend.reliability`.
+    theme : {"light", "dark"}
+
+    Returns
+    -------
+    Figure
+        How sure, across; how often right, up; bars of one standard error. On the diagonal the model
+        is right as often as it says.
+    """
+    token = tokens(theme)
+    sure, right, items = (np.array([row[at] for row in rows], dtype=float) for at in range(3))
+    error = np.sqrt(np.maximum(right * (1 - right), 0.25 / items) / items)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": token.faint, "width": 1.5, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=sure,
+        y=right,
+        mode="lines+markers",
+        line={"color": token.accent, "width": 2.5},
+        marker={"size": 5, "color": token.accent},
+        error_y={"array": error, "width": 0, "thickness": 1},
+        hovertemplate="said %{x:.0%}: right in %{y:.0%}<extra></extra>",
+    )
+    figure.update_layout(**plain_layout(theme, 190, {"l": 42, "r": 12, "t": 8, "b": 40}))
+    for axis, words in ((figure.update_xaxes, "how sure it says it is"), (figure.update_yaxes, "")):
+        axis(
+            range=[-0.02, 1.04],
+            tickformat=".0%",
+            nticks=4,
+            gridcolor=token.line,
+            zeroline=False,
+            fixedrange=True,
+            title={"text": words, "font": {"size": 12.5}, "standoff": 4},
+        )
+    return figure
+
+
+def reliability_alt(rows: Sequence[Sequence[float]]) -> str:
+    """Say in words what the chart shows."""
+    said = ", ".join(f"said {row[0]:.0%}, right {row[1]:.0%}" for row in rows)
+    return f"How often the likeliest class was right, by how sure the model was: {said}."

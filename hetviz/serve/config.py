@@ -117,7 +117,8 @@ class Settings:
         The path below which a proxy serves the app, such as ``tools/hetviz``.
     hosts : tuple of str
         Names in the Host header that are answered; ``*.name`` stands for all below a name.
-    log : {"text", "json"}
+    log : {"quiet", "text", "json"}
+        Whether each request is logged, and in which form; "quiet" logs faults only.
     metrics : bool
         Whether ``/metrics`` answers, in the form of Prometheus.
     trust_proxy : bool
@@ -131,7 +132,7 @@ class Settings:
     port: int = 8501
     base_path: str = ""
     hosts: tuple[str, ...] = LOCAL
-    log: str = "text"
+    log: str = "quiet"
     metrics: bool = False
     trust_proxy: bool = False
     work: Work = Work()
@@ -145,7 +146,7 @@ class Settings:
 
 
 _SECTIONS: dict[str, type] = {"work": Work, "oidc": Oidc, "quota": Quota}
-_CHOICES = {"auth": ("none", "oidc"), "log": ("text", "json")}
+_CHOICES = {"auth": ("none", "oidc"), "log": ("quiet", "text", "json")}
 _LARGEST = {"port": 65_535, "workers": 64}
 _NEEDED = ("metadata_url", "client_id", "client_secret", "redirect_uri", "cookie_secret")
 

@@ -14,12 +14,14 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hetviz.serve.config import Settings
@@ -54,10 +56,19 @@ class Guard:
     app : ASGI application
     settings : Settings
     figures : Counted, optional
+    may : callable, optional
+        Says from the cookies of a request whether it may have what lies under a project's id; asked
+        where people log in.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, figures: Counted | None = None) -> None:
-        self._app, self._settings, self._figures = app, settings, figures
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        figures: Counted | None = None,
+        may: Callable[[Mapping[str, str], str], bool] | None = None,
+    ) -> None:
+        self._app, self._settings, self._figures, self._may = app, settings, figures, may
         self._headers = answer_headers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,6 +93,8 @@ class Guard:
 
         try:
             refused = self._refusal(headers, path)
+            if refused is None and self._may is not None and path.startswith(OWN[0]):
+                refused = await self._knock(self._may, scope, path)
             if refused is None:
                 inner = {**scope, "path": path, "hetviz.request": id}
                 if path != scope["path"]:
@@ -111,14 +124,26 @@ class Guard:
         return given if _REQUEST_ID.match(given) else secrets.token_hex(8)
 
     def _refusal(self, headers: Headers, path: str) -> tuple[int, str] | None:
-        if not is_host_allowed(headers.get("host"), self._settings.hosts):
+        # What asks whether the server is well may know no name of it, and learns nothing else.
+        asks_health = path == "/healthz"
+        if not asks_health and not is_host_allowed(headers.get("host"), self._settings.hosts):
             return 421, "This server does not answer to that name."
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != headers["host"]:
+        if origin is not None and urlsplit(origin).netloc != headers.get("host"):
             return 403, "Another site may not ask this server."
         if path.removeprefix(self._settings.base).startswith(CLOSED):
             return 404, "Not found."
         return None
+
+    async def _knock(
+        self, may: Callable[[Mapping[str, str], str], bool], scope: Scope, path: str
+    ) -> tuple[int, str] | None:
+        found = _KEY.search(path)
+        if found is None:
+            return None
+        cookies = HTTPConnection(scope).cookies
+        allowed = await run_in_threadpool(may, cookies, found[0])
+        return None if allowed else (404, "Not found.")
 
     def _complete(self, headers: MutableHeaders, id: str) -> None:
         for name, value in self._headers.items():

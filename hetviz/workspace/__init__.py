@@ -35,6 +35,7 @@ from hetviz.workspace.commands.runs import (
     StartJob,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
+from hetviz.workspace.looking import LOOK_ONLY, Looking
 from hetviz.workspace.state import SHIPPED, Clustering, Finding, Pending, Run, State, View
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.project_file import (
@@ -49,6 +50,7 @@ from hetviz.workspace.store.sessions import SESSIONS, Sessions
 from hetviz.workspace.workspace import Workspace
 
 __all__ = [
+    "LOOK_ONLY",
     "SESSIONS",
     "SHIPPED",
     "Act",
@@ -74,6 +76,7 @@ __all__ = [
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",
+    "Looking",
     "MergeClusters",
     "OpenBundle",
     "OpenSample",

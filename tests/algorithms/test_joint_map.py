@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hetviz.algorithms import joint_map
 from hetviz.algorithms.joint_map import LEAST, SURE, JointMap, trusted
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.measures.neighborhoods import preservation
@@ -241,3 +242,15 @@ def test_new_items_lie_with_their_like_and_their_linked() -> None:
     placed = method.transform(words, links).coordinates["words"]
     assert np.linalg.norm(Y - placed[0], axis=1).argmin() % GROUPS == 2
     assert np.isnan(placed[1]).all()
+
+
+def test_what_a_person_says_does_not_wait_for_links_to_be_checked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = quick().fit(WORLD)
+    monkeypatch.setattr(joint_map, "link_evidence", lambda *rest: pytest.fail("checked again"))
+    said = Links("items", "items", [0], [1], kind="said")
+    again = quick().fit(WORLD.edit().add(said), start=first.embedding_)
+    kept = {key: one for key, one in again.link_evidence_.items() if "said" not in key}
+    assert kept == first.link_evidence_
+    assert again.link_evidence_["items", "items", "said"].n_hidden == 0

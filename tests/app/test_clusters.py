@@ -80,7 +80,8 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     app = found(visit)
     before = names_of(app)
     pick(app, 1)
-    app.text_input[-1].set_value("My own name").run()
+    field = next(one for one in app.text_input if str(one.key).startswith("cluster-name-"))
+    field.set_value("My own name").run()
     press(app, "rename-cluster")
     assert names_of(app)[0] == "My own name"
     pick(app, 1)
@@ -135,4 +136,4 @@ def test_a_label_as_clusters_and_the_map_in_their_colours(visit: Visit) -> None:
 
 def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
-    assert "make one first" in html_of(visit("clusters"))
+    assert "Nothing to map yet" in html_of(visit("clusters"))

@@ -127,6 +127,8 @@ def test_an_edit_and_its_undo_are_seen_in_the_table(visit: Visit) -> None:
 def test_a_set_is_switched_off_and_the_map_is_asked_for_again(visit: Visit) -> None:
     app = visit("guidance")
     assert not any(button.key == "refit" for button in app.button)
+    # The map waits to be asked.
+    app.toggle(key="refit-each").set_value(False).run()
     app.toggle(key="set-synonym-True").set_value(False).run()
     workspace = workspace_of(app)
     assert workspace.state.off == {"synonym"}

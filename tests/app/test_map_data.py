@@ -79,7 +79,7 @@ def test_the_browser_gets_places_colours_and_order() -> None:
     np.testing.assert_array_equal(points, parts.geometry(state, state.run).points)
     code = array(spec["colour"]["key"], "|i1")
     assert [spec["colour"]["categories"][k] for k in code[:4]] == ["P", "Q", "R", "P"]
-    assert len(spec["colour"]["palette"]) == len(spec["colour"]["text"]) == 3
+    assert [len(spec["colour"]["palette"][name]) for name in ("light", "dark")] == [3, 3]
     assert code[60:].tolist() == [0, 2, -1, -1]
     assert spec["colour"]["counts"] == {"categories": [21, 20, 21], "other": 0, "none": 2}
     order = array(spec["order"], "<i4")
@@ -121,9 +121,9 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in names:
             monkeypatch.setattr(module, name, fail)
     assert told(state, selection=[1]) == first
-    dark = told(state, theme="dark")
-    assert dark["geometry"] == first["geometry"]
-    assert dark["colour"]["palette"] != first["colour"]["palette"]
+    # Both themes come at once: the browser changes them without asking.
+    assert first["colour"]["palette"]["dark"] != first["colour"]["palette"]["light"]
+    assert first["tokens"]["dark"] != first["tokens"]["light"]
 
 
 def test_names_stand_among_their_group_inside_the_frame() -> None:

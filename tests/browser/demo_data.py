@@ -90,7 +90,6 @@ def world(n: int) -> World:
 def spec(
     n: int,
     *,
-    theme: Theme = "light",
     colour: str = "group",
     turn: float = 0.0,
     mode: str = "work",
@@ -103,7 +102,9 @@ def spec(
 ) -> dict[str, Any]:
     w = world(n)
     Y = w.layout(turn)
-    token = tokens(theme)
+    themes: tuple[Theme, ...] = ("light", "dark")
+    token = {name: tokens(name) for name in themes}
+    ghost = {name: one.ghost for name, one in token.items()}
     span = Y.max(axis=0) - Y.min(axis=0)
     low, high = Y.min(axis=0) - 0.03 * span, Y.max(axis=0) + 0.03 * span
     datasets = []
@@ -119,12 +120,13 @@ def spec(
         shade: dict[str, Any] = {
             "key": keep(w.number), "kind": "numbers", "title": "Distance",
             "low": float(known.min()), "high": float(known.max()),
-            "scale": scale, "ghost": token.ghost,
+            "scale": scale, "ghost": ghost,
         }  # fmt: skip
     else:
         shade = {
             "key": keep(w.group), "kind": "categories", "title": "Group", "categories": GROUPS,
-            "palette": list(token.categories[: len(GROUPS)]), "ghost": token.ghost,
+            "palette": {k: list(one.categories[: len(GROUPS)]) for k, one in token.items()},
+            "ghost": ghost,
         }  # fmt: skip
     names = []
     for code, text in enumerate(GROUPS):
@@ -132,10 +134,9 @@ def spec(
         names.append({"text": text, "code": code, "at": [[float(at[0]), float(at[1])]]})
     order = np.random.default_rng(3).permutation(n).astype(np.int32)
     kept = (np.arange(n) % 2 == 0).astype(np.uint8)
-    colours = {k: v for k, v in vars(token).items() if isinstance(v, str)}
     return {
         "session": SESSION, "n": n, "mode": mode, "geometry": geometry(Y), "title": "Made-up map",
-        "alt": f"Map of {n:,} made-up items.", "theme": theme,
+        "alt": f"Map of {n:,} made-up items.",
         "frame": {"x": [float(low[0]), float(high[0])], "y": [float(low[1]), float(high[1])],
                   "stretch": 1.15},
         "datasets": datasets, "colour": shade, "mask": keep(kept) if mask else None,
@@ -143,7 +144,7 @@ def spec(
         "selection": selection or {"key": None, "count": 0, "version": 0}, "camera": camera,
         "live": {"job": live, "title": "Moving"} if live else None,
         "renderer": renderer,
-        "tokens": {**colours, "plus": "#2f4cc4", "minus": "#b5560d"}, "fingerprint": f"made-up-{n}",
+        "tokens": {name: vars(one) for name, one in token.items()}, "fingerprint": f"made-up-{n}",
     }  # fmt: skip
 
 

@@ -18,7 +18,6 @@ n = int(q.get("n", "1894"))
 S: Any = st.session_state
 S.setdefault("state", {"colour": "group", "turn": 0.0, "here": True, "live": None, "mask": False})
 state: dict[str, Any] = S.state
-theme = "dark" if st.context.theme.type == "dark" else "light"
 
 
 def chosen() -> tuple[np.ndarray, int]:
@@ -72,7 +71,7 @@ if q.get("bare") != "1":
 if state["here"]:
     flags, version = chosen()
     spec = demo.spec(
-        n, theme=theme, colour=state["colour"], turn=state["turn"], mask=state["mask"],
+        n, colour=state["colour"], turn=state["turn"], mask=state["mask"],
         mode=q.get("mode", "work"), hidden=S.get("hidden"), camera=S.get("camera"),
         live=state["live"], renderer=q.get("renderer", "auto"),
         selection={

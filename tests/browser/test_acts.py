@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -37,7 +39,7 @@ def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
 
 
 def group(page: Page, name: str) -> None:
-    page.get_by_role("button", name=f"Set as {name}").click()
+    page.get_by_role("button", name=f"Make it {name}").click()
     until(page, f"map.acts.groups.has('{name}')")
     settled(page)
 
@@ -93,7 +95,7 @@ def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture)
     settled(page)
     picture(page, "groups")
     before = apart(page)
-    bar(page).get_by_role("button", name="Add", exact=True).click()
+    bar(page).get_by_role("button", name="Say ").click()
     moved(page)
     picture(page, "moved")
     until_apart(page, 0, 0.5 * before)
@@ -107,8 +109,8 @@ def test_two_lassos_a_weight_refit_undo_and_redo(opened: Page, picture: Picture)
     until_apart(page, 0, 0.5 * before)
     moved(page)
     # Without the set, the items find back to their like.
-    page.get_by_role("button", name="Guidance", exact=True).click()
-    page.locator(".st-key-set-list").get_by_text("together").click()
+    page.get_by_role("tab", name="Guidance").click()
+    page.locator(".st-key-sets").get_by_text("together").first.click()
     expect(page.get_by_role("button", name="Undo switched guidance")).to_be_visible()
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
@@ -153,7 +155,7 @@ def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -
 
     pick("A", 3)
     pick("B", 900)
-    bar(page).get_by_role("button", name="Add", exact=True).click()
+    bar(page).get_by_role("button", name="Say ").click()
     moved(page)
     pick("A", 3)
     pick("B", 900)
@@ -161,7 +163,7 @@ def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -
         bar(page).get_by_role("button", name="Apart")
     ).first.click()
     expect(page.get_by_text("Before, these were said to be together")).to_be_visible()
-    bar(page).get_by_role("button", name="Add anyway").click()
+    bar(page).get_by_role("button", name=re.compile("^Say .* anyway$")).click()
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
@@ -185,6 +187,6 @@ def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> N
     until(page, "map.acts.groups.get('B')?.length === 4")
     settled(page)
     picture(page, "dragged")
-    bar(page).get_by_role("button", name="Add", exact=True).click()
+    bar(page).get_by_role("button", name="Say ").click()
     moved(page)
     picture(page, "dropped")

@@ -11,21 +11,20 @@ from tests.browser.test_app import settled, stage
 LONG = 120_000
 
 
-def written(page: Page, key: str) -> list[str]:
+def written(page: Page) -> list[str]:
     """Return the names that stand on a map."""
     found: list[str] = page.evaluate(
-        "key => document.querySelector(`.st-key-${key} .hv-map`).__hv.map.overlay.pieces"
-        ".filter(p => p.kind === 'name').map(p => p.text)",
-        key,
+        "() => document.querySelector('.st-key-map .hv-map').__hv.map.overlay.pieces"
+        ".filter(p => p.kind === 'name').map(p => p.text)"
     )
     return found
 
 
-def wait_for_name(page: Page, key: str, name: str) -> None:
+def wait_for_name(page: Page, name: str) -> None:
     page.wait_for_function(
-        "([key, name]) => document.querySelector(`.st-key-${key} .hv-map`)?.__hv?.map.overlay"
+        "name => document.querySelector('.st-key-map .hv-map')?.__hv?.map.overlay"
         "?.pieces.some(p => p.kind === 'name' && p.text === name)",
-        arg=[key, name],
+        arg=name,
     )
 
 
@@ -34,7 +33,7 @@ BOXES = ".st-key-clusters-cards [data-testid=stCheckbox]"
 
 def test_clusters_are_found(page: Page) -> None:
     page.goto("/clusters")
-    stage(page, "clusters-map")
+    stage(page)
     page.get_by_role("button", name="Find clusters").click()
     expect(page.locator(BOXES).first).to_be_visible(timeout=LONG)
     settled(page)
@@ -42,7 +41,7 @@ def test_clusters_are_found(page: Page) -> None:
 
 def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects) -> None:
     page.goto(f"/clusters?s={projects.clustered()}")
-    stage(page, "clusters-map")
+    stage(page)
     boxes = page.locator(BOXES)
     expect(boxes.first).to_be_visible()
     settled(page)
@@ -57,7 +56,6 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     settled(page)
     page.locator(".st-key-rename-cluster button").click()
     expect(boxes.nth(0)).to_contain_text("My own words")
-    wait_for_name(page, "clusters-map", "My own words")
 
     for place in (1, 2):
         boxes.nth(place).locator("label").click()
@@ -69,11 +67,11 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     expect(boxes).to_have_count(n)
     settled(page)
 
-    page.get_by_role("button", name="To the map").click()
+    page.get_by_role("button", name="Colour by cluster").click()
     stage(page)
-    wait_for_name(page, "map", "My own words")
+    wait_for_name(page, "My own words")
     # Nearer by, a cluster has its name or those of its parts, never both.
-    far = written(page, "map")
+    far = written(page)
     stage(page).hover()
     page.mouse.wheel(0, -300)
     page.wait_for_function(

@@ -41,6 +41,8 @@ SMALL = {
     "export": ["RUN", "OUT.csv"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
+    "serve": ["--check"],
+    "admin": ["list", "--home", "OUT"],
 }
 # It serves until it is stopped: tests/cli/test_cli.py starts it.
 SERVES = {"app"}
@@ -171,5 +173,5 @@ def test_stopping_it_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyP
     def stop() -> list[str]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hetviz.samples", stop, raising=False)
+    monkeypatch.setattr("hetviz.cli.catalogue.samples", stop)
     assert run("samples")[0] == 130

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import h5py
 import networkx
 import numpy as np
 import pandas as pd
@@ -65,7 +66,6 @@ def test_cytoscape_json(tmp_path: Path) -> None:
 
 
 def test_h5ad_has_map_links_and_labels(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
     content = hetviz.export(DATA, MAP, tmp_path / "map.h5ad").read_bytes()
     with h5py.File(io.BytesIO(content)) as file:
         assert dict(file.attrs) == {"encoding-type": "anndata", "encoding-version": "0.1.0"}
@@ -81,24 +81,6 @@ def test_h5ad_of_one_dataset_has_its_features(tmp_path: Path) -> None:
     again = hetviz.io.read_tables([(path.name, path.read_bytes())]).data
     assert again["one"].ids.tolist() == one["left"].ids.tolist()
     np.testing.assert_array_equal(again["one"].X, one["left"].X)
-
-
-def test_anndata_reads_our_h5ad(tmp_path: Path) -> None:
-    anndata = pytest.importorskip("anndata")
-    found = anndata.read_h5ad(hetviz.export(DATA, MAP, tmp_path / "map.h5ad"))
-    assert found.obsm["X_hetviz"].shape == (8, 2)
-    assert found.obs["dataset"].tolist() == ["left"] * 6 + ["right"] * 2
-    assert found.obsp["links"].sum() == 1.0
-    found.write_h5ad(tmp_path / "again.h5ad")
-
-
-def test_to_anndata_and_back(tmp_path: Path) -> None:
-    pytest.importorskip("anndata")
-    found = DATA.to_anndata("left", MAP)
-    np.testing.assert_array_equal(found.X, DATA["left"].X)
-    found.write_h5ad(tmp_path / "left.h5ad")
-    again = HeteroData.from_frames({"left": found}, labels={"left": "side"})
-    assert again["left"].ids.tolist() == DATA["left"].ids.tolist()
 
 
 def test_the_projector_gets_two_tables_of_placed_items(tmp_path: Path) -> None:

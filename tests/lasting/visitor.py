@@ -44,6 +44,9 @@ class Visitor:
         self.heard: list[bytes] = []
         self.widgets: dict[str, Any] = {}
         self.texts: list[str] = []
+        # What else stands in the address, once; where the server sends the browser to.
+        self.query, self.sent_to = "", ""
+        self.shown: list[Any] = []
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}
         self._tab = ""
@@ -57,10 +60,12 @@ class Visitor:
             pass
         address = self.url.replace("http", "ws", 1) + "/_stcore/stream"
         cookie = "; ".join(f"{one.name}={one.value}" for one in self._cookies)
+        # Without the token the server does not look at who is logged in.
+        token = [one.value or "" for one in self._cookies if "xsrf" in one.name]
         self._socket = connect(
             address,
             origin=self.url,  # type: ignore[arg-type]
-            subprotocols=["streamlit"],  # type: ignore[list-item]
+            subprotocols=["streamlit", *token],  # type: ignore[list-item]
             additional_headers={"Cookie": cookie},
             max_size=None,
             open_timeout=PATIENCE,
@@ -81,7 +86,8 @@ class Visitor:
 
     def say(self, label: str, text: str) -> float:
         """Write into a field of text."""
-        state = self._state("text_input", label)
+        kind = "text_area" if label == "Comment" else "text_input"
+        state = self._state(kind, label)
         state.string_value = text
         return self.run()
 
@@ -120,11 +126,12 @@ class Visitor:
         """Run the page with the fields as they are; return the seconds that it took."""
         begun = time.monotonic()
         message = BackMsg()
-        message.rerun_script.query_string = f"s={self.sid}" if self.sid else ""
+        asked = [f"s={self.sid}"] * bool(self.sid) + [self.query] * bool(self.query)
+        message.rerun_script.query_string, self.query = "&".join(asked), ""
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(self._states.values())
         self._send(message)
-        self.widgets, self.texts = {}, []
+        self.widgets, self.texts, self.shown = {}, [], []
         while True:
             heard = self._next()
             kind = heard.WhichOneof("type")
@@ -133,6 +140,8 @@ class Visitor:
             elif kind == "page_info_changed":
                 found = _SID.search(heard.page_info_changed.query_string)
                 self.sid = found.group(1) if found else self.sid
+            elif kind == "auth_redirect":
+                self.sent_to = heard.auth_redirect.url
             elif kind == "delta":
                 self._keep(heard)
             elif kind == "navigation":
@@ -146,7 +155,7 @@ class Visitor:
                     for id in set(self._states) - set(self.widgets):
                         del self._states[id]
                     return time.monotonic() - begun
-                self.widgets, self.texts = {}, []
+                self.widgets, self.texts, self.shown = {}, [], []
 
     def download(self, label: str) -> bytes:
         """Press a button that makes a file; return the file."""
@@ -189,6 +198,7 @@ class Visitor:
         inner = getattr(element, element.WhichOneof("type"))
         if hasattr(inner, "id") and inner.id:
             self.widgets[inner.id] = inner
+        self.shown.append(inner)
         if hasattr(inner, "body"):
             self.texts.append(inner.body)
 

@@ -68,7 +68,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     for words in (
         "Did you mean 'auth'?",
         "port must lie between 1 and 65,535",
-        "log must be one of text, json",
+        "log must be one of quiet, text, json",
         "base_path is no path",
         "a b",
         "x:80",

@@ -14,11 +14,20 @@ from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_dista
 EXACT_ROWS = 60_000
 """Features of up to this many rows are compared two by two; of more, searched approximately."""
 _BLOCK_ENTRIES = 4_000_000
+_LONG_ROW, _FEW = 4_096, 0.1
 
 
 def nearest_columns(D: Floats, k: int) -> Ints:
     """Return the columns of the k smallest entries of each row, nearest first."""
-    part = np.argpartition(D, k - 1, axis=1)[:, :k]
+    if D.shape[1] < _LONG_ROW or k > _FEW * D.shape[1]:
+        part = np.argpartition(D, k - 1, axis=1)[:, :k]
+    else:
+        # It loads the compiler, which takes longer than many short rows.
+        from hetviz.core.graph.selection import smallest
+
+        part = np.empty((len(D), k), dtype=np.int64)
+        smallest(D, part, np.empty(k, dtype=D.dtype))
+        part.sort(axis=1)
     order = np.argsort(np.take_along_axis(D, part, axis=1), axis=1, kind="stable")
     return np.take_along_axis(part, order, axis=1)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
+from hetviz.core.graph.neighbors import nearest_columns
 
 PERPLEXITY = 4.0
 """A new item lies where its few nearest are; more would draw it into the middle of the map."""
@@ -37,7 +38,7 @@ def median_places(squared: Floats, Y: Floats, perplexity: float = PERPLEXITY) ->
         out[:] = Y[0]
         return out
     k, perplexity = neighbors_needed(placed.size + 1, perplexity)
-    nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
+    nearest = nearest_columns(squared, k)
     D = np.take_along_axis(squared, nearest, axis=1)
     weights = perplexity_weights(D, perplexity)
     for axis in range(Y.shape[1]):

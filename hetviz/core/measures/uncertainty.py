@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.distances import Space
+from hetviz.core.graph.neighbors import nearest_columns
 
 _BLOCK_ENTRIES = 4_000_000
 
@@ -40,7 +41,7 @@ def likeness(space: Space, queries: Ints, k: int) -> Sparse:
         block = slice(start, min(start + step, len(queries)))
         D = space.between(queries[block])
         D[np.arange(len(D)), queries[block]] = np.inf
-        near = np.argpartition(D, k - 1, axis=1)[:, :k]
+        near = nearest_columns(D, k)
         away = np.take_along_axis(D, near, axis=1)
         middle = np.median(away, axis=1, keepdims=True)
         found[block, 1:] = near

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from hetviz._types import Floats, Ints
-from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 
 PULLS = (3.0, 1.0, 0.3, 0.1, 0.03)
@@ -151,10 +151,8 @@ def carried(Y: Floats, before: Floats, after: Floats) -> Floats:
     """
     if not len(Y) or not len(before):
         return Y
-    D = cross_squared_distances(Y, before)
-    k = min(_NEAR, D.shape[1])
-    index = np.argpartition(D, k - 1, axis=1)[:, :k]
-    near = np.take_along_axis(D, index, axis=1)
+    found = cross_neighbors(Y, before, min(_NEAR, len(before)))
+    index, near = found.index, found.squared
     least = 1e-18 * max(float((before**2).mean()), 1e-300)
     W = 1.0 / np.maximum(near, least)
     on = near <= least

@@ -511,12 +511,7 @@ class HeteroData(Frozen):
         parts = {self[name].name: share for name, share in shares.items()}
         out = rows_out(self.offsets, self.object_of, parts, rng)
         held = self._links_out(links, out, rng)
-        compared = np.zeros(0 if self.comparisons is None else len(self.comparisons), dtype=bool)
-        if self.comparisons is not None:
-            names_out = out[self.comparisons.objects].any(axis=1)
-            free = np.flatnonzero(~names_out)
-            compared[rng.permutation(free)[: round(comparisons * len(free))]] = True
-            compared |= names_out
+        compared = self._compared_out(comparisons, out, rng)
         kept_rows = {name: np.flatnonzero(~out[rows]) for name, rows in self.offsets.items()}
         train = _part(self, ~held, ~compared).edit().subset(kept_rows)
         held_out = _part(self, held, compared)
@@ -545,6 +540,23 @@ class HeteroData(Frozen):
             share,
             rng,
         )
+
+    def _compared_out(self, share: float, out: Bools, rng: np.random.Generator) -> Bools:
+        """Return which comparisons are held out; `out` are global rows that leave."""
+        if self.comparisons is None:
+            return np.zeros(0, dtype=bool)
+        compared: Bools = np.asarray(out[self.comparisons.objects].any(axis=1))
+        free = np.flatnonzero(~compared)
+        compared[rng.permutation(free)[: round(share * len(free))]] = True
+        return compared
+
+    def held_out_statements(self, links: float, comparisons: float, random_state: int) -> Bools:
+        """Return which statements `holdout` holds out: links in their order, then comparisons."""
+        _check_holdout({"links": links, "comparisons": comparisons}, random_state)
+        rng = np.random.default_rng(random_state)
+        nobody = rows_out(self.offsets, self.object_of, {}, rng)
+        held = self._links_out(links, nobody, rng)
+        return np.concatenate([held, self._compared_out(comparisons, nobody, rng)])
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of the content, as hex: equal data have equal fingerprints."""
@@ -897,6 +909,12 @@ def _part(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
     if comparisons is not None and len(comparisons) == 0:
         comparisons = None
     return HeteroData(data.datasets, links, comparisons, data.labels)
+
+
+def part_of_statements(data: HeteroData, chosen: Bools) -> HeteroData:
+    """Return `data` with only the chosen statements: links in their order, then comparisons."""
+    n_links = sum(map(len, data.links))
+    return _part(data, chosen[:n_links], chosen[n_links:])
 
 
 def _with_new_rows(

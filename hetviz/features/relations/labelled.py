@@ -224,6 +224,7 @@ def label_problem(
     sources: Sequence[str] | None = None,
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
+    featureless: bool = False,
 ) -> LabelProblem:
     """Gather a label and all that may tell it.
 
@@ -236,6 +237,8 @@ def label_problem(
         Datasets, and kinds of links, to learn from; all when absent.
     features, random_state
         See `hetviz.features.spaces.basis.fit_basis`.
+    featureless : bool
+        Whether links may be all that describes the items.
 
     Raises
     ------
@@ -275,7 +278,9 @@ def label_problem(
         {kind: A for kind, A in entity.graphs.items() if kind in wanted},
         entity,
     )
-    reasons = _reasons_against(problem)
+    views = set(entity.object_of)
+    linked = any({links.source, links.target} & views for links in data.links)
+    reasons = _reasons_against(problem, featureless and linked)
     if reasons:
         raise NotApplicableError(METHOD, reasons)
     return problem
@@ -323,14 +328,14 @@ def _recoded(other: LabelColumn, column: LabelColumn) -> Floats:
     return out
 
 
-def _reasons_against(problem: LabelProblem) -> list[str]:
+def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     column = problem.column
     where = f"{column.dataset}:{column.name}"
     reasons = []
-    if not problem.parts:
+    if not problem.parts and not by_links:
         reasons.append(f"It needs features of the items of {column.dataset}; there are none.")
     known = np.isfinite(problem.y)
-    recorded = np.zeros(len(known), dtype=bool)
+    recorded = np.full(len(known), by_links)
     for part in problem.parts:
         recorded[part.rows] = True
     known &= recorded

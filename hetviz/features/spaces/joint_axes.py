@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Sparse
 from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
+from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral.joint_axes import new_axes
 from hetviz.core.spectral.leading import leading_scores, leading_scores_of_kernel
 from hetviz.data import Dataset, HeteroData
@@ -103,7 +104,7 @@ def axes_of_new(
     squared = squared_to_fitted(fitted[name], rows.dataset, kind)
     if squared is not None and squared.shape[1] > 1:
         k, perplexity = neighbors_needed(squared.shape[1] + 1, _FEW)
-        index = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        index = nearest_columns(squared, k)
         weights = perplexity_weights(np.take_along_axis(squared, index, axis=1), perplexity)
         weights[np.take_along_axis(squared, index, axis=1).min(axis=1) == 0] = 0.0
         own = np.repeat(np.arange(m), k)

@@ -111,7 +111,7 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
     if hasattr(frame, "collect") and not isinstance(frame, pd.DataFrame):
         what = "this table has not been computed yet"
         raise _refused("lazy", where, what, "Give frame.collect().", type(frame).__name__)
-    table = as_frame(where, frame)
+    table = None if is_sparse(frame) else as_frame(where, frame)
     if table is not None:
         return [_of_frame(name, table)]
     if isinstance(frame, set | frozenset):
@@ -238,6 +238,8 @@ def _of_matrix(name: str, where: str, frame: Any) -> Rows:
         except (TypeError, ValueError) as error:
             raise _refused("not-a-frame", where, f"{_KINDS} is needed", str(error)) from error
         if values.dtype == object:
+            values = _numbers(values)
+        if values.dtype == object:
             kind = type(frame).__name__
             raise _refused("not-a-frame", where, f"{_KINDS} is needed", _CALL, kind)
     if values.ndim != 2:
@@ -245,6 +247,14 @@ def _of_matrix(name: str, where: str, frame: Any) -> Rows:
         remedy = "Give x.reshape(-1, 1) for one column, x.reshape(len(x), -1) for pictures."
         raise _refused("bad-shape", where, what, remedy, str(values.shape))
     return Rows(name, None, None, sp.csr_array(values) if is_sparse(values) else values)
+
+
+def _numbers(values: Array) -> Array:
+    """Return numbers that lie in a matrix of objects as such; other objects as they are."""
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        return values
 
 
 def _detached(values: Any) -> Any:

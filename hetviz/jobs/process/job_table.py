@@ -41,6 +41,22 @@ class Book:
             job = self._book.get(id)
         return job if job is not None and job.owner == owner else None
 
+    def owner_of(self, id: str) -> str:
+        """Return whose job it is, empty where it is not known."""
+        with self._lock:
+            job = self._book.get(id)
+        return "" if job is None else job.owner
+
+    def knows(self, id: str) -> bool:
+        """Whether a job is here: it waits or runs, or is over and was not taken."""
+        return id in self._book
+
+    def load(self) -> tuple[int, int]:
+        """Return how many jobs run and how many wait."""
+        with self._lock:
+            states = [job.state for job in self._book.values()]
+        return states.count("running"), states.count("waiting")
+
     def jobs(self, owner: str) -> list[Job]:
         """Return the owner's jobs, oldest first."""
         with self._lock:

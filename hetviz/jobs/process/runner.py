@@ -60,6 +60,7 @@ class ProcessRunner(Book):
         self._thread: threading.Thread | None = None
         self._wanted = False
         self._closing = False
+        self._dismissed = False
         self._bell, self._rope = socket.socketpair()
         self._bell.setblocking(False)
         self._rope.setblocking(False)
@@ -76,6 +77,18 @@ class ProcessRunner(Book):
         self._failures = 0
         self._not_before = 0.0
         self._numbers = Numbers()
+
+    def end_unbegun(self, job: Job) -> None:
+        """Take in a job that will not begin, as one that was cancelled while it waited."""
+        id = self._new(job.owner, job.title, job.note, job.id)
+        self._end(id, state="cancelled")
+
+    def end_worker(self) -> None:
+        """Have the worker end if it has nothing to do; the next task starts another."""
+        with self._lock:
+            self._wanted = False
+            self._dismissed = True
+        self._ring()
 
     @property
     def worker_pid(self) -> int | None:
@@ -156,6 +169,10 @@ class ProcessRunner(Book):
 
     def _turn(self) -> None:
         self._drop_cancelled()
+        if self._dismissed:
+            self._dismissed = False
+            if self._running is None and not self._waiting:
+                self._end_child()
         now = time.monotonic()
         if self._child is None and self._wanted and now >= self._not_before:
             self._start_child()
@@ -258,6 +275,7 @@ class ProcessRunner(Book):
                 self._keep_frame(id, bytes(heard.parts[0]))
             return
         child.held = heard.fields["held"]
+        self._change(id, processor_s=heard.fields["processor_s"])
         self._failures = 0
         if heard.kind == "cancelled":
             self._end_with_result(heard, state="cancelled")
@@ -455,7 +473,8 @@ class Child:
 
 def environment() -> dict[str, str]:
     """Return the worker's environment: ours, fewer threads, and places it needs."""
-    env = dict(os.environ)
+    # A worker serves everybody, and needs no secret of the server for it.
+    env = {name: text for name, text in os.environ.items() if "SECRET" not in name}
     # One processor is left to the server, which has pages to draw meanwhile.
     threads = max(1, min(_MOST_THREADS, _processors() - 1))
     for name in _THREADS:

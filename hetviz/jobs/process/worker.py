@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any
 
 from hetviz.errors import Cancelled, HetvizError
+from hetviz.io.sandbox import confine
 from hetviz.jobs.process.array_cache import Shelf
 from hetviz.jobs.process.failures import is_fault, plain
 from hetviz.jobs.process.wire import Buffer, Message, Reader, message, pickled
@@ -50,6 +51,7 @@ class Worker:
         self._running: str | None = None
         self._stop = threading.Event()
         self._shelf = Shelf()
+        self._began = time.process_time()
 
     def work(self) -> None:
         """Say that we are ready, and work until the server is gone."""
@@ -102,6 +104,7 @@ class Worker:
 
     def _do(self, task: Message) -> None:
         id, function = task.fields["id"], task.fields["function"]
+        self._began = time.process_time()
         self._send(message("begun", id=id))
         try:
             arguments = self._shelf.unwrap(task.value())
@@ -132,7 +135,9 @@ class Worker:
     def _reply(
         self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: object
     ) -> list[Buffer]:
-        return message(kind, parts, id=id, held=self._shelf.held, **fields)
+        took = round(time.process_time() - self._began, 3)
+        held = self._shelf.held
+        return message(kind, parts, id=id, held=held, processor_s=took, **fields)
 
     def _send(self, buffers: Sequence[Buffer]) -> None:
         with self._sending:
@@ -238,8 +243,11 @@ def _give_way() -> None:
 
 def main(descriptor: int, parent: int) -> None:
     """Work for the process `parent` over the socket `descriptor`."""
-    _end_with(parent)
     _give_way()
+    confine.keep_off_network()
+    confine.limit_memory(int(os.environ.get("HETVIZ_WORK_MEMORY_MB") or 0))
+    # After the network is gone: taking it away makes the kernel forget this.
+    _end_with(parent)
     server = socket.socket(fileno=descriptor)
     server.set_inheritable(False)
     for name in ("numpy", "scipy.linalg"):

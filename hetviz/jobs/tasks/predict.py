@@ -16,6 +16,8 @@ from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Part, Progress
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
+from hetviz.runs.predict.label_blend import BLEND
+from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
 from hetviz.runs.predict.labels import predict_labels
 from hetviz.runs.predict.link_predictor import (
     STACK,
@@ -231,7 +233,7 @@ def find_labels(
     dataset: str,
     label: str,
     progress: Progress,
-    method: str = "gbc",
+    method: str | None = None,
     sources: Sequence[str] | None = None,
     training_share: float | None = None,
     repeats: int = 3,
@@ -282,7 +284,7 @@ def find_labels(
         )
     ours = (DataWarning, ConvergenceWarning)
     content = found.to_dict() | {
-        "title": get_method(method).card.title,
+        "title": BLEND_TITLE if found.method == BLEND else get_method(found.method).card.title,
         "params": dict(params),
         "seed": seed,
         "training_share": training_share,
@@ -291,9 +293,11 @@ def find_labels(
     }
     maps: tuple[MadeMap, ...] = ()
     if found.embedding is not None:
-        title = f"{get_method(method).card.title}, {label}"
+        title = f"{get_method(found.method).card.title}, {label}"
         maps = (
-            MadeMap(method, title, _of_map(found.method, content), found.embedding, None, seed),
+            MadeMap(
+                found.method, title, _of_map(found.method, content), found.embedding, None, seed
+            ),
         )
     return Findings(LABELS, content, maps)
 

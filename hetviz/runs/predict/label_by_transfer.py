@@ -19,9 +19,9 @@ from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, split_labels
 from hetviz.runs.predict.label_transfer import (
     LEAST_LABELS,
-    OWN_NEAREST,
     Transfer,
     error_of_outputs,
+    own_best,
     own_ways,
     transferred,
     unlabelled,
@@ -50,8 +50,9 @@ def by_transfer(
 
     Notes
     -----
-    Where it is too risky, the predictions are those of the ten nearest labelled items of the
-    dataset's own, and there are none where it has too few labels.
+    Where it is too risky, the predictions are those of regularised logistic or ridge regression
+    on the dataset's own features and labels, and there are none where it has too few labels. What
+    these own models say is judged beside the transfer in any case.
     """
     learned = label_column(data, *source)
     if not np.isfinite(learned.y).any():
@@ -61,7 +62,7 @@ def by_transfer(
     progress(1 / (repeats + 1), "Predicted")
     outputs = found.outputs
     if outputs is None and in_its_terms:
-        outputs = own_ways(data[dataset], target, target.y, random_state)[OWN_NEAREST]
+        outputs = own_best(data[dataset], target, target.y, random_state)
     held = error_table({}, {})
     if in_its_terms and repeats:
         held = _held_out(data, target, learned, share, repeats, random_state, progress, params)

@@ -23,9 +23,11 @@ from hetviz.features.spaces.basis import fit_basis
 
 LEAST_LABELS = 5
 OWN_NEAREST, OWN_RIDGE, GUESS = "10 nearest of its own", "ridge on its own features", "guess"
+OWN_LOGISTIC = "logistic regression on its own features"
 _NEAREST = 10
-_AXES = 10
+_AXES, _MANY_LABELS = 10, 10
 _MOST_STEPS = 1000
+_STRENGTH = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,8 @@ def transferred(
         the source's terms.
     source : LabelColumn
     params : mapping
-        Of the method "hemap"; ten axes unless it says otherwise.
+        Of the method "hemap". Unless it says otherwise, ten axes, and one, as in the thesis, where
+        the target has five to nine labels: so few do not tell which of more axes count.
     random_state : int
 
     Notes
@@ -84,7 +87,7 @@ def transferred(
     """
     kind = get_method("hemap")
     given = {
-        "n_components": _AXES,
+        "n_components": 1 if LEAST_LABELS <= np.isfinite(y).sum() < _MANY_LABELS else _AXES,
         **params,
         "target": target.dataset,
         "source": source.dataset,
@@ -120,7 +123,7 @@ def transferred(
 def own_ways(
     dataset: Dataset, target: LabelColumn, y: Floats, random_state: int
 ) -> dict[str, Floats]:
-    """Return what the dataset's own features say: ten nearest neighbours, ridge, and a guess.
+    """Return what the dataset's own features say: nearest neighbours, linear models, and a guess.
 
     Parameters
     ----------
@@ -145,7 +148,21 @@ def own_ways(
     spread = X[known].std(axis=0)
     Z = (X - X[known].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     ridge = Ridge(alpha=1.0).fit(Z[known], Y).predict(Z).reshape(len(y), -1)
-    return {OWN_NEAREST: nearest_mean(Z[known], Y, Z), OWN_RIDGE: ridge, GUESS: guess}
+    ways = {OWN_NEAREST: nearest_mean(Z[known], Y, Z), OWN_RIDGE: ridge}
+    if target.task == CLASSES:
+        # rows of a mean length of 1, so that the strength does not depend on how many columns
+        U = Z / max(float(np.sqrt((Z[known] ** 2).sum(axis=1).mean())), 1e-12)
+        ways[OWN_LOGISTIC] = _target_model(target, U[known], y[known], U, strength=_STRENGTH)
+    return ways | {GUESS: guess}
+
+
+def own_best(dataset: Dataset, target: LabelColumn, y: Floats, random_state: int) -> Floats:
+    """Return what to predict by without a transfer: linear models of the dataset's own labels.
+
+    Ten nearest neighbours would give one class to all where fewer than ten labels are known.
+    """
+    ways = own_ways(dataset, target, y, random_state)
+    return next(ways[name] for name in (OWN_LOGISTIC, OWN_RIDGE, GUESS) if name in ways)
 
 
 def wanted(column: LabelColumn, y: Floats) -> Floats:
@@ -168,7 +185,9 @@ def nearest_mean(B: Floats, outputs: Floats, at: Floats, k: int = _NEAREST) -> F
     return np.asarray(outputs[near.kneighbors(at, return_distance=False)].mean(axis=1))
 
 
-def _target_model(target: LabelColumn, B: Floats, y: Floats, at: Floats) -> Floats:
+def _target_model(
+    target: LabelColumn, B: Floats, y: Floats, at: Floats, strength: float = 1.0
+) -> Floats:
     """Return the target's outputs at other places by a linear model of its labels."""
     if target.task != CLASSES:
         return np.asarray(Ridge(alpha=1.0).fit(B, wanted(target, y)).predict(at))
@@ -177,7 +196,7 @@ def _target_model(target: LabelColumn, B: Floats, y: Floats, at: Floats) -> Floa
     if len(codes) == 1:
         out[:, codes] = 1.0
     else:
-        model = LogisticRegression(max_iter=_MOST_STEPS).fit(B, y)
+        model = LogisticRegression(C=strength, max_iter=_MOST_STEPS).fit(B, y)
         out[:, model.classes_.astype(np.int64)] = model.predict_proba(at)
     return out
 

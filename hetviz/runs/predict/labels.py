@@ -17,11 +17,12 @@ from hetviz.errors import ParameterError
 from hetviz.features.relations.labelled import LabelColumn, given_values, label_column
 from hetviz.features.spaces.sources import entity_sources
 from hetviz.progress import Part, Progress, silent
+from hetviz.runs.predict.label_blend import BLEND, by_blend
 from hetviz.runs.predict.label_by_transfer import by_transfer
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, held_out_errors
 
-METHODS = ("gbc", "hemap")
+METHODS = (BLEND, "gbc", "hemap")
 _SHARE = 0.8
 _REPEATS = 3
 
@@ -32,7 +33,7 @@ def predict_labels(
     dataset: str,
     label: str,
     *,
-    method: str = "gbc",
+    method: str | None = None,
     sources: Sequence[str] | None = None,
     training_share: float | None = None,
     repeats: int = _REPEATS,
@@ -48,11 +49,15 @@ def predict_labels(
     data : HeteroData
     dataset, label : str
         A label column, or a column of the dataset's table; features made of it are not used.
-    method : {"gbc", "hemap"}
-        "gbc" learns from all that describes the items (datasets with the same ids, links within
-        them), see `hetviz.algorithms.gbc`; "hemap" from another dataset with a label of its own.
+    method : {"blend", "gbc", "hemap"}, optional
+        "blend", the default where no parameters are given, learns from the items' own features,
+        from those of the items that they are linked with in any dataset, and from labels along
+        links, weighed by cross-validation; see `hetviz.runs.predict.label_blend`. "gbc", the
+        default where some are, learns from all that describes the items (datasets with the same
+        ids, links within them), see `hetviz.algorithms.gbc`; "hemap" from another dataset with a
+        label of its own.
     sources : sequence of str, optional
-        For "gbc": datasets and kinds of links to learn from; all when absent.
+        For "blend" and "gbc": datasets and kinds of links to learn from; all when absent.
     training_share : float, optional
         Share of the known labels that models see when their errors are measured, 0.8 when absent.
         The predictions come from a fit to all of them.
@@ -94,6 +99,8 @@ def predict_labels(
     ['gbc', 'countries alone', 'guess']
     """
     report = silent if progress is None else progress
+    if method is None:
+        method = "gbc" if params else BLEND
     if method not in METHODS:
         raise ParameterError(f"predict_labels: method = {method!r}; one of {', '.join(METHODS)}.")
     share = _SHARE if training_share is None else training_share
@@ -114,6 +121,13 @@ def predict_labels(
         return by_transfer(
             data, dataset, label, source, share, repeats, random_state, report, params
         )
+    if method == BLEND:
+        if params:
+            given = ", ".join(params)
+            raise ParameterError(f"predict_labels: method {BLEND!r} has no parameter {given}.")
+        column = label_column(data, dataset, label)
+        seen = with_label(with_sources(data, dataset, sources), column)
+        return by_blend(seen, dataset, label, share, repeats, random_state, report)
     return _by_consensus(
         data, dataset, label, sources, share, repeats, random_state, report, params
     )

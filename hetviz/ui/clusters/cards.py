@@ -9,12 +9,12 @@ import streamlit as st
 
 from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.plots.palette import N_SLOTS, shape_of, tokens
+from hetviz.plots.palette import N_SLOTS, shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, told_categories, told_words
 from hetviz.ui.map import layers
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import kept
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Clustering, State
 
@@ -66,7 +66,7 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
 
 
 def _body(data: HeteroData, card: ClusterCard) -> str:
-    colour = tokens(session.theme()).categories[(card.number - 1) % N_SLOTS]
+    colour = f"var(--hv-c{(card.number - 1) % N_SLOTS})"
     return (
         f'<div class="hv-cluster">{_examples(data, card)}{_purity(card, colour)}'
         f"{_counts(data, card)}{_words(card)}</div>"

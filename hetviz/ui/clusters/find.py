@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,19 +79,18 @@ def show(state: State) -> None:
 
 
 def to_map() -> None:
-    """Show the way to the Map page in the colours of the clusters."""
+    """Offer the map in the colours of the clusters."""
     st.button(
-        "To the map",
+        "Colour by cluster",
         type="tertiary",
         key="clusters-to-map",
-        help="Colour the Map page by these clusters, with their names.",
+        help="Colour the map by these clusters, with their names.",
         on_click=_to_map,
     )
 
 
 def _to_map() -> None:
-    if session.do(SetView(colour=CLUSTER.key)):
-        st.session_state["go-to"] = "map"
+    session.do(SetView(colour=CLUSTER.key))
 
 
 def _by() -> str:
@@ -270,8 +268,3 @@ def put(
     blob = workspace.blobs.put(pack_codes(np.asarray(codes, dtype=np.int64)))
     short = [name[:60] for name in names]
     session.do(SetClusters(blob, short, dict(how), workspace.state.chosen, list(stability)))
-
-
-def coloured(state: State) -> State:
-    """Return the state with the map coloured by cluster, for this page alone."""
-    return replace(state, view=replace(state.view, colour=CLUSTER.key))

@@ -15,7 +15,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import spoken
-from hetviz.plots.palette import shape_of, tokens
+from hetviz.plots.palette import N_SLOTS, shape_of
 from hetviz.plots.planar import drawn
 from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.ui.compare import leaderboard, moved
@@ -147,7 +147,6 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding 
             state,
             run,
             session=str(st.session_state["sid"]),
-            theme=session.theme(),
             mode="work",
             selection=workspace.glance.selection,
             version=workspace.selection_version,
@@ -196,10 +195,9 @@ def _head(state: State, run: Run, titles: dict[str, str], kept: Finding | None) 
 
 def _colours(state: State) -> None:
     """Say what the colours and shapes mean: there is no room for names on small maps."""
-    colours, theme = charts.colours(state), session.theme()
-    palette = tokens(theme).categories
+    colours = charts.colours(state)
     marks = [
-        f'<span><b style="color:{palette[code]}">●</b> {look.esc(spoken(name))}</span>'
+        f'<span><b style="color:var(--hv-c{code % N_SLOTS})">●</b> {look.esc(spoken(name))}</span>'
         for code, name in enumerate(colours.categories)
     ]
     shapes = [

@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from hetviz._text import is_word, short
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
+from hetviz.plots import colour_options
 from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, map_alt, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
-from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, text_colour, tokens
+from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
@@ -31,6 +32,7 @@ from hetviz.workspace import Run, State
 
 Mode = Literal["work", "look"]
 
+THEMES: tuple[Theme, ...] = ("light", "dark")
 _LOOKED_AT = 200
 
 
@@ -39,7 +41,6 @@ def spec(
     run: Run | None,
     *,
     session: str,
-    theme: Theme = "light",
     mode: Mode = "work",
     selection: ArrayLike = (),
     camera: Mapping[str, object] | None = None,
@@ -56,7 +57,6 @@ def spec(
         The map; None where there is none yet, for the partial maps of `live`.
     session : str
         Whose browser may ask for the arrays.
-    theme : {"light", "dark"}
     mode : {"work", "look"}
     selection : array of int
         Global rows.
@@ -89,11 +89,7 @@ def spec(
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": {
-            "id": form.id,
-            "pieces": [shelf(piece) for piece in form.pieces],
-            "extent": list(form.extent),
-        },
+        "geometry": places(state, run, session),
         "renderer": os.environ.get("HETVIZ_MAP", "auto"),
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
@@ -106,10 +102,10 @@ def spec(
         "unplaced": int(unplaced.sum()),
         "notes": [*_warning(run), *form.notes, *_unjoined(data, run, hidden)],
         "datasets": kept(data, "datasets", lambda: _datasets(data)),
-        "colour": _colour(data, colours, theme, session),
+        "colour": _colour(data, colours, session),
         "mask": None if passes is None else shelf(map_parts.packed_mask(state)),
         "hidden": list(hidden),
-        "names": _names(state, run, colours, theme),
+        "names": _names(state, run, colours),
         "order": shelf(map_parts.order(state, run)),
         "selection": {
             "key": shelf(Packed.of(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
@@ -120,9 +116,22 @@ def spec(
         },
         "camera": _camera(camera),
         "live": None if live is None else {"job": live.id, "title": live.title},
-        "tokens": asdict(tokens(theme)),
-        "theme": theme,
+        "tokens": {name: asdict(tokens(name)) for name in THEMES},
+        "colours": [
+            {"key": option.key, "title": option.title}
+            for option in (*colour_options(data), *layers.options(state, run))
+        ],
         "urls": urls(session),
+    }
+
+
+def places(state: State, run: Run | None, session: str) -> dict[str, Any]:
+    """Return the keys of the arrays of a map's places."""
+    form = geometry(state, run)
+    return {
+        "id": form.id,
+        "pieces": [SHELVES.put(session, piece) for piece in form.pieces],
+        "extent": list(form.extent),
     }
 
 
@@ -169,14 +178,16 @@ def _datasets(data: HeteroData) -> list[dict[str, Any]]:
     return found
 
 
-def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) -> dict[str, Any]:
-    token = tokens(theme)
+def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, Any]:
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have the same key.
     own = id(colours)
     values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
     low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
-    palette = [_slot(token, code) for code in range(len(colours.categories))]
+    palette = {
+        name: [_slot(tokens(name), code) for code in range(len(colours.categories))]
+        for name in THEMES
+    }
     counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
     return {
         "key": SHELVES.put(session, values),
@@ -188,8 +199,7 @@ def _colour(data: HeteroData, colours: Colouring, theme: Theme, session: str) ->
         "others": colours.n_other,
         "borrowed": list(colours.borrowed),
         "palette": palette,
-        "text": [text_colour(colour, theme) for colour in palette],
-        "ghost": token.ghost,
+        "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,
         "scale": list(NUMBERS) if numbers else [],
@@ -219,7 +229,7 @@ def _counts(colours: Colouring) -> dict[str, Any]:
     }
 
 
-def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> list[dict[str, Any]]:
+def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, Any]]:
     """Return the name of each category, and where it may stand, best first."""
     data = data_of(state)
 
@@ -257,12 +267,10 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
     if colours.option.key == CLUSTER.key:
         parts = kept(data, ("parts", id(colours), id(run), *_view(state)), within, (run, colours))
     key = ("names", id(run), id(colours), *_view(state))
-    token = tokens(theme)
     return [
         {
             "text": name,
             "code": k,
-            "colour": text_colour(token.categories[k % N_SLOTS], theme),
             "at": at,
         }
         for name, k, at in kept(data, key, make, (run, colours))
@@ -270,7 +278,6 @@ def _names(state: State, run: Run | None, colours: Colouring, theme: Theme) -> l
         {
             "text": name,
             "code": k,
-            "colour": text_colour(_slot(token, k), theme),
             "at": at,
             "within": True,
         }

@@ -17,20 +17,25 @@ from hetviz.workspace import ChooseRun, DropRun, RenameRun, Run, StarRun, State
 
 _MOST_TITLE = 80
 _SCROLLS_FROM = 4
-_HEIGHT = 430
+_HEIGHT = 300
 
 
 def show(state: State) -> None:
     """Show the list; starred maps first, then the newest."""
     if not state.runs:
         return
-    with st.popover(f"Maps ({len(state.runs):,})", key="maps"):
-        newest = list(reversed(state.runs))
-        runs = [run for run in newest if run.starred] + [run for run in newest if not run.starred]
-        height: int | Literal["content"] = _HEIGHT if len(runs) >= _SCROLLS_FROM else "content"
-        with st.container(height=height, border=False, key="map-list", width=400):
-            for run in runs:
-                _entry(state, run)
+    theme.section("Maps made so far", f"{len(state.runs):,}")
+    runs = in_order(state)
+    height: int | Literal["content"] = _HEIGHT if len(runs) >= _SCROLLS_FROM else "content"
+    with st.container(height=height, border=False, key="map-list"):
+        for run in runs:
+            _entry(state, run)
+
+
+def in_order(state: State) -> list[Run]:
+    """Return the maps, the starred ones first, then the newest."""
+    newest = list(reversed(state.runs))
+    return [run for run in newest if run.starred] + [run for run in newest if not run.starred]
 
 
 def _entry(state: State, run: Run) -> None:

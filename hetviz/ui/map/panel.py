@@ -1,13 +1,20 @@
-"""The panel beside the map: what is selected, and how well the map does."""
+"""The panel beside the map, with its tabs: the item, guidance, clusters, predictions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import streamlit as st
 
-from hetviz.ui.map import group_panel, item_panel, new_map, quality
-from hetviz.ui.shell import selection
+from hetviz.ui.map import component, group_panel, item_panel, new_map, quality
+from hetviz.ui.shell import selection, session
 from hetviz.ui.statements import moved
 from hetviz.workspace import State
+
+TABS = ("Item", "Guidance", "Clusters", "Predict")
+_KEY = "panel-tabs"
 
 _HINTS = (
     "Click an item to see what is near and linked.",
@@ -26,8 +33,92 @@ KEYS = (
 )
 
 
-def show(state: State) -> None:
-    """Show the panel for what is selected now."""
+@dataclass
+class _View:
+    """What the panel shows; kept in the session.
+
+    Attributes
+    ----------
+    tab : str
+    wide : bool
+        Whether it is as wide as a table needs.
+    turn : int
+        Counts what the server changed; the browser follows where it is higher than it knows.
+    opens : bool
+        Whether the last change also opens a panel that is closed.
+    """
+
+    tab: str = TABS[0]
+    wide: bool = False
+    turn: int = 0
+    opens: bool = False
+
+
+def _view() -> _View:
+    kept = st.session_state.get("panel-view")
+    if not isinstance(kept, _View):
+        kept = st.session_state["panel-view"] = _View()
+    return kept
+
+
+def turn_to(tab: str, *, opens: bool = True, wide: bool = False) -> None:
+    """Turn to a tab; with `opens`, open the panel too."""
+    view = _view()
+    if (tab, wide, opens) != (view.tab, view.wide, False):
+        view.tab, view.wide, view.opens = tab, wide, opens
+        view.turn += 1
+
+
+def show() -> None:
+    """Show the panel."""
+    _body()
+
+
+@st.fragment
+def _body() -> None:
+    """Show the tab that is chosen; a click on another runs this part alone."""
+    if _stamp() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
+        # Something was changed from here that the map and the bar above show too.
+        st.rerun()
+    state, view = session.workspace().state, _view()
+    with st.container(key="panel", gap=None):
+        component.tabs(
+            {
+                "tab": view.tab,
+                "wide": view.wide,
+                "turn": view.turn,
+                "open": view.opens,
+                "chosen": bool(len(selection.chosen(state))),
+            },
+            _KEY,
+            on_view=_turned,
+        )
+        width = "wide" if view.wide else "narrow"
+        with st.container(key="panel-body", gap="small"), st.container(key=f"panel-{width}"):
+            _SHOWN[view.tab](state)
+
+
+def drawn() -> None:
+    """Note what the whole page, of which the panel is a part, was drawn for."""
+    st.session_state["panel-stamp"] = _stamp()
+
+
+def _stamp() -> tuple[object, ...]:
+    workspace = session.workspace()
+    told = len(st.session_state.get("messages", ()))
+    groups = tuple((name, hash(rows.tobytes())) for name, rows in workspace.glance.groups.items())
+    return workspace.version, workspace.selection_version, groups, told
+
+
+def _turned() -> None:
+    result: Any = st.session_state.get(_KEY)
+    value = None if result is None else result.get("view")
+    if isinstance(value, dict) and value.get("tab") in TABS:
+        view = _view()
+        view.tab, view.wide = str(value["tab"]), bool(value.get("wide"))
+
+
+def _item(state: State) -> None:
     rows = selection.chosen(state)
     if len(rows) == 1:
         item_panel.show(state, int(rows[0]))
@@ -39,6 +130,32 @@ def show(state: State) -> None:
         quality.show(state, state.run)
     else:
         new_map.show(state)
+
+
+def _guidance(state: State) -> None:
+    from hetviz.ui.guidance import page
+
+    page.show(state, wide=_view().wide)
+
+
+def _clusters(state: State) -> None:
+    from hetviz.ui.clusters import page
+
+    page.show(state)
+
+
+def _predict(state: State) -> None:
+    from hetviz.ui.predict import page
+
+    page.show(state)
+
+
+_SHOWN: dict[str, Callable[[State], None]] = {
+    "Item": _item,
+    "Guidance": _guidance,
+    "Clusters": _clusters,
+    "Predict": _predict,
+}
 
 
 def _hints() -> None:

@@ -1,4 +1,4 @@
-"""The map on a page."""
+"""The one map of all places, and what the browser says of it."""
 
 from __future__ import annotations
 
@@ -7,69 +7,84 @@ from typing import Any
 import streamlit as st
 
 from hetviz.errors import HetvizError
-from hetviz.plots import still_map
 from hetviz.plots.colour import LAYERS
-from hetviz.ui.map import component, description, selection_codec
+from hetviz.plots.curve import kept_at
+from hetviz.ui.map import component, description, panel, selection_codec
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
+from hetviz.ui.start import gallery
 from hetviz.ui.statements import messages
 from hetviz.ui.widgets import charts
-from hetviz.workspace import SetView, State
+from hetviz.workspace import ChooseRun, SetView, State
 
-_WORK, _LOOK = "map", "live"
-_DOT = 5.5
-_WORK_HEIGHT = "max(360px, calc(100vh - 267px))"
-_WORK_HEIGHT_BELOW_FILTERS = "max(340px, calc(100vh - 313px))"
-_LOOK_HEIGHT = "max(320px, calc(100vh - 300px))"
+_STAGE = "map"
+_MOST_FILM = 6
 
 
-def show(state: State) -> list[str]:
-    """Show the map to work with; return what must be said of it."""
+def stage(state: State, place: str) -> None:
+    """Show the one map of all places: to work with, to look at on the start page, else hidden.
+
+    Where there are no data, or no map and none in the making, there is none.
+    """
     job = background.live()
+    if state.data is None or (state.run is None and (job is None or not job.seq)):
+        return
     workspace = session.workspace()
-    if state.view.colour in LAYERS:
+    work = place != "start"
+    if work and state.view.colour in LAYERS:
         with st.spinner("Finding out where this map can be trusted"):
             charts.colours(state)
+    sid = str(st.session_state["sid"])
     spec = description.spec(
         state,
         state.run,
-        session=str(st.session_state["sid"]),
-        theme=session.theme(),
-        mode="work",
+        session=sid,
+        mode="work" if work else "look",
         selection=workspace.glance.selection,
         camera=workspace.glance.camera,
         version=workspace.selection_version,
         live=job,
     )
-    with st.container(key=_WORK, border=False):
+    with st.container(key=_STAGE, border=False):
         component.draw(
-            {**spec, "name": _WORK, "acts": messages.spec(state, spec["session"])},
-            _key(_WORK),
-            height=_WORK_HEIGHT_BELOW_FILTERS if state.filters else _WORK_HEIGHT,
+            {
+                **spec,
+                "name": _STAGE,
+                "stage": True,
+                "place": place,
+                "acts": messages.spec(state, sid),
+                "film": _film(state, sid),
+                "said": [*gallery.borrowed_words(state), *_notes(spec)],
+            },
+            _key(_STAGE),
+            height="100%",
             on_selection=_selected,
             on_camera=_moved,
             on_hidden=_hidden,
             on_act=_acted,
+            on_colour=_coloured,
+            on_run=_chosen,
         )
-    return _notes(spec)
 
 
-def show_live(state: State) -> list[str]:
-    """Show the map to look at; a picture of it stands in its place until the browser is ready.
-
-    Returns what must be said of it.
-    """
-    spec = description.spec(
-        state,
-        state.run,
-        session=str(st.session_state["sid"]),
-        theme=session.theme(),
-        mode="look",
-    )
-    look.stand_in(_LOOK, _still(state))
-    with st.container(key=_LOOK, border=False):
-        component.draw({**spec, "name": _LOOK}, _key(_LOOK), height=_LOOK_HEIGHT)
-    return _notes(spec)
+def _film(state: State, sid: str) -> list[dict[str, Any]]:
+    """Return the maps made so far, as the browser draws them small."""
+    found = []
+    for run in state.runs[-_MOST_FILM:]:
+        places = description.places(state, run, sid)
+        figures = run.figures or {}
+        scores, given = figures.get("scores", {}), figures.get("curves", {}).get("given")
+        found.append(
+            {
+                "id": run.id,
+                "title": run.title,
+                "geometry": places,
+                "kept": None if given is None else round(100 * kept_at(given)),
+                "agrees": scores.get("comparison_accuracy"),
+                "shown": run.id == state.chosen,
+            }
+        )
+    return found
 
 
 def _notes(spec: dict[str, Any]) -> list[str]:
@@ -89,7 +104,7 @@ def _key(name: str) -> str:
 
 def _said(name: str) -> Any:
     """Return what the browser last said of a state of the map, or None."""
-    result = st.session_state.get(_key(_WORK))
+    result = st.session_state.get(_key(_STAGE))
     return None if result is None else result.get(name)
 
 
@@ -101,6 +116,8 @@ def _selected() -> None:
     try:
         rows = selection_codec.rows_of_message(value, state.data)
         workspace.set_glance(selection=rows, heard=int(value.get("version", 0)))
+        if len(rows):
+            panel.turn_to("Item", opens=False)
     except HetvizError:
         # Made on data or a map that is no longer there: the browser is told what is selected now.
         workspace.set_glance(selection=workspace.glance.selection)
@@ -123,15 +140,13 @@ def _acted() -> None:
     messages.acted(_said("act"))
 
 
-def _still(state: State) -> str:
-    data, run, theme = state.opened(), state.run, session.theme()
-    embedding = None if run is None else charts.embedding_of(state, run)
-    if embedding is None:
-        return ""
-    return session.cached(
-        ("still", id(data), id(run), state.view.colour, theme),
-        (data, run),
-        lambda: still_map(
-            data, embedding, charts.colours(state), theme, width=900, height=560, dot=_DOT
-        ),
-    )
+def _coloured() -> None:
+    state, key = session.workspace().state, _said("colour")
+    if state.data is not None and isinstance(key, str) and key != state.view.colour:
+        session.do(SetView(colour=key))
+
+
+def _chosen() -> None:
+    state, run = session.workspace().state, _said("run")
+    if run != state.chosen and any(one.id == run for one in state.runs):
+        session.do(ChooseRun(str(run)))

@@ -9,12 +9,14 @@ import streamlit as st
 from hetviz.algorithms.registry import get_method
 from hetviz.data import HeteroData
 from hetviz.features.known import groups_of
+from hetviz.runs.predict.label_blend import BLEND, TITLE
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import item_text
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
 TASK = "hetviz.jobs.tasks.predict:find_labels"
+_METHODS = {"gbc": "Boosting consensus", BLEND: TITLE}
 _CONSENSUS, _TRANSFER = "what describes them", "another dataset's labels"
 
 
@@ -54,6 +56,9 @@ def show(state: State) -> None:
         arguments |= {"method": "hemap", "source": list(from_one)}
         ready = True
     else:
+        arguments["method"] = st.selectbox(
+            "By", list(_METHODS), format_func=_METHODS.__getitem__, key="labels-method"
+        )
         ready = _sources(data, name, arguments)
     with st.expander("Settings"):
         arguments["training_share"] = 0.01 * st.slider(
@@ -66,7 +71,7 @@ def show(state: State) -> None:
             help="The rest is hidden and predicted. The predictions shown use all labels.",
         )
         arguments["repeats"] = int(st.number_input("Tests", 0, 20, 3, key="labels-repeats"))
-        if way == _CONSENSUS:
+        if way == _CONSENSUS and arguments["method"] == "gbc":
             declared = get_method("gbc").params
             skipped = ("label", "n_components")
             plain = {key: param for key, param in declared.items() if key not in skipped}

@@ -16,6 +16,8 @@ from hetviz.plots.predicted_labels import (
     doubt_figure,
     error_alt,
     error_figure,
+    reliability_alt,
+    reliability_figure,
     weights_alt,
     weights_figure,
 )
@@ -27,7 +29,9 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, State
 
 KIND = "labels"
+_LEAST_BINS = 2
 _NAMES = {
+    "blend": "all that is known",
     "gbc": "consensus of the sources",
     "hemap": "transfer",
     "vote": "vote of the sources",
@@ -67,6 +71,7 @@ def show(state: State) -> None:
     with narrow:
         _errors(content)
         _weights(content)
+        _reliability(content)
         for reason in [*content["reasons"], *content["notes"]]:
             theme.quiet(str(reason))
 
@@ -182,6 +187,21 @@ def _errors(content: Mapping[str, Any]) -> None:
     tests = max(held["repeats"], default=1)
     if tests > 1:
         theme.quiet(f"Mean of {tests} tests; the line is one standard error.")
+
+
+def _reliability(content: Mapping[str, Any]) -> None:
+    """Show how often the likeliest class was right, by how sure the model was."""
+    rows = content["figures"].get("reliability") or []
+    if len(rows) < _LEAST_BINS:
+        return
+    theme.section("Is it as sure as it says?", "of labels hidden from it")
+    st.plotly_chart(
+        reliability_figure(rows, session.theme()),
+        key="labels-reliability",
+        theme=None,
+        config={"displayModeBar": False},
+        alt=reliability_alt(rows),
+    )
 
 
 def _weights(content: Mapping[str, Any]) -> None:

@@ -16,8 +16,10 @@ from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError, NotApplicableError
-from hetviz.jobs import Findings, Job, MadeMap, ProcessRunner, Runner, Task
-from hetviz.ui.shell import session
+from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
+from hetviz.serve.config import settings
+from hetviz.serve.figures import Figures, Now
+from hetviz.ui.shell import people, session
 from hetviz.workspace import (
     SESSIONS,
     Command,
@@ -197,7 +199,9 @@ def _start(
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
             given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)
-        RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), note, job)
+        # In the server's records, not in the project's log: that may be given to others.
+        who = {"person": people.name_in_records()}
+        RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), {**note, **who}, job)
 
 
 def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:
@@ -220,6 +224,10 @@ def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> E
 
 def ended(job: Job) -> None:
     """Keep how a job ended; called by the runner, whether or not anybody is looking."""
+    who = str(job.note.get("person") or "")
+    took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
+    people.audit().note("job", who, job.owner, **took)
+    FIGURES.job(job.state, job.processor_s)
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
         return
@@ -284,5 +292,13 @@ def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, 
     }
 
 
+def _now() -> Now:
+    running, waiting = RUNNER.load()
+    alive = len(RUNNER.worker_pids) if isinstance(RUNNER, Pool) else 1
+    return Now(alive, running, waiting, SESSIONS.n_open, alive > 0 or not waiting)
+
+
+# How the server does, for who runs it.
+FIGURES = Figures(lambda: SESSIONS.home, _now)
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
-RUNNER: Runner = ProcessRunner(ended)
+RUNNER: Runner = Pool(ended, settings().work.workers)

@@ -1,4 +1,4 @@
-"""The row above every page: project, undo and redo, and what is being worked on."""
+"""The bar above every page: project, places, find, what is being worked on, undo and redo."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job
-from hetviz.ui.shell import background, help, session, theme
+from hetviz.ui.shell import background, help, session, sharing, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
 
@@ -14,26 +14,48 @@ _BEAT, _FAST_BEAT = 4.0, 0.5
 _ENDED = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
 
 
-def show() -> list[tuple[str, str]]:
-    """Show the row, and whatever must be told; return what was told."""
+PLACES = ("data", "map", "compare", "export")
+PLACE_OF = {
+    "home": "start",
+    "": "start",
+    **{name: name for name in PLACES},
+    **dict.fromkeys(("guidance", "clusters", "predict"), "map"),
+}
+
+
+def show(place: str) -> list[tuple[str, str]]:
+    """Show the bar, and whatever must be told; return what was told."""
     workspace = session.workspace()
     st.session_state["drawn"] = (workspace.version, session.theme())
-    with st.container(horizontal=True, vertical_alignment="center", key="frame", gap="small"):
+    # By this the style sheet knows where we are.
+    st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
+    with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
+        st.page_link(PAGES / "start.py", label="Start")
         _project(workspace)
-        _steps(workspace)
+        with st.container(horizontal=True, key="places", gap=None, width="content"):
+            for name in PLACES:
+                with st.container(key=f"place-{name}", width="content"):
+                    st.page_link(PAGES / f"{name}.py", label=name.capitalize())
+        st.html('<div class="hv-find-host"></div>', width="content")
         beat = _FAST_BEAT if background.live() else _BEAT
-        st.fragment(run_every=beat)(_strip)()
+        with st.container(key="state", width="content"):
+            st.fragment(run_every=beat)(_strip)()
+        _steps(workspace)
+        sharing.menu(str(st.session_state["sid"]))
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             help.show()
     told = session.messages()
-    for kind, message in told:
-        if kind == "error":
-            st.error(theme.plain(message), icon=":material/error:")
-        else:
-            st.info(theme.plain(message), icon=":material/info:")
     pending = workspace.state.pending
-    if pending is not None and pending.outcome is not None:
-        _ending(pending)
+    ended = pending is not None and pending.outcome is not None
+    if told or ended:
+        with st.container(key="told", gap="small"):
+            for kind, message in told:
+                if kind == "error":
+                    st.error(theme.plain(message), icon=":material/error:")
+                else:
+                    st.info(theme.plain(message), icon=":material/info:")
+            if pending is not None and ended:
+                _ending(pending)
     return told
 
 
@@ -47,10 +69,10 @@ def _project(workspace: Workspace) -> None:
         )
         st.page_link(PAGES / "start.py", label="All projects, or a new one")
         st.page_link(PAGES / "export.py", label="Save it as a file")
-    if SESSIONS.durable:
-        saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
-        st.html(f"{saved}Saved</span>", width="content")
-    else:
+        if SESSIONS.durable:
+            saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
+            st.html(f"{saved}Saved</span>")
+    if not SESSIONS.durable:
         lost = '<span class="hv-saved no" title="hetviz may not write to its folder, so this '
         st.html(f'{lost}project ends with the server.">Not saved</span>', width="content")
 
@@ -67,14 +89,14 @@ def _steps(workspace: Workspace) -> None:
         key="undo",
         on_click=_undo,
     )
-    st.button(
-        f"Redo {redo}" if redo else "Redo",
-        icon=":material/redo:",
-        type="tertiary",
-        disabled=redo is None,
-        key="redo",
-        on_click=_redo,
-    )
+    if redo is not None:
+        st.button(
+            f"Redo {redo}",
+            icon=":material/redo:",
+            type="tertiary",
+            key="redo",
+            on_click=_redo,
+        )
 
 
 def _strip() -> None:

@@ -11,7 +11,9 @@ from contextlib import suppress
 
 from streamlit.runtime import get_instance
 
+from hetviz.jobs import Pool
 from hetviz.ui.map.array_cache import SHELVES
+from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.store.sessions import REST_AFTER_S
 
@@ -41,6 +43,8 @@ async def keep_resting() -> None:
         # Here, since Streamlit's own calls are made on this thread.
         dropped = _drop_closed_tabs()
         await asyncio.to_thread(rest, after, freed=dropped > 0)
+        if isinstance(background.RUNNER, Pool):
+            background.RUNNER.rest(after)
 
 
 def rest(after: float, freed: bool = False) -> None:

@@ -1,11 +1,13 @@
-"""The app's script: page settings, navigation, and the frame around every page."""
+"""The app's script: page settings, navigation, the bar and the one map of all pages."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.shell import frame, session, theme
+from hetviz.ui.map import panel, view
+from hetviz.ui.shell import frame, people, session, theme
 from hetviz.ui.shell.paths import ICON, PAGES
+from hetviz.ui.statements import draft
 
 st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
 
@@ -50,17 +52,26 @@ page = st.navigation(
         ),
         st.Page(PAGES / "export.py", title="Export", icon=":material/download:", url_path="export"),
     ],
-    position="top",
+    position="hidden",
 )
+people.door()
 session.session_id(takes_up=page.url_path != "")
 theme.style()
+place = frame.PLACE_OF.get(page.url_path, "start")
+if st.session_state.get("at") != page.url_path:
+    st.session_state.update({"at": page.url_path, "arrived": True})
 target = st.session_state.get("go-to")
 if target is not None:
     # Forgotten only on arrival: the run that was to go there may have been cut short.
-    if page.url_path != target:
+    if frame.PLACE_OF.get(page.url_path) != target:
         st.switch_page(PAGES / f"{target}.py")
+    if target == "map":
+        panel.turn_to("Item")
     del st.session_state["go-to"]
-with st.container(key="page"):
-    shown = frame.show()
+draft.follow()
+panel.drawn()
+shown = frame.show(place)
+view.stage(session.workspace().state, place)
+with st.container(key="page" if place in ("data", "compare", "export") else "over"):
     page.run()
 session.messages_shown(shown)

@@ -11,8 +11,9 @@ import streamlit as st
 from hetviz._samples import samples
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import Theme
+from hetviz.ui.shell import people
 from hetviz.ui.shell.paths import FIRST_SAMPLE
-from hetviz.workspace import SESSIONS, Command, OpenSample, Workspace
+from hetviz.workspace import SESSIONS, Command, Looking, OpenSample, Workspace
 from hetviz.workspace.store.sessions import is_id, new_id
 
 _KEEP = 24
@@ -28,17 +29,30 @@ def session_id(takes_up: bool = False) -> str:
     that somebody else made up, and may know, never becomes the key to a project.
     """
     given, kept = st.query_params.get("s"), st.session_state.get("sid")
-    if isinstance(given, str) and (given == kept or SESSIONS.exists(given)):
+    if isinstance(given, str) and (given == kept or SESSIONS.exists(given)) and people.may(given):
         sid = given
-    elif isinstance(kept, str):
+    elif isinstance(kept, str) and people.may(kept):
         sid = kept
+    elif (mine := people.newest()) is not None:
+        sid = mine
     else:
-        sid = new_id()
+        sid = new_session()
         st.session_state["asks-last"] = takes_up and given is None
     # Links of the navigation drop it, so it is written back on every run.
     if given != sid:
         st.query_params["s"] = sid
     st.session_state["sid"] = sid
+    return sid
+
+
+def new_session() -> str:
+    """Return the id of a new project of this visitor; the page ends where they may have no more."""
+    sid = new_id()
+    try:
+        people.begin(sid)
+    except HetvizError as error:
+        st.error(str(error), icon=":material/error:")
+        st.stop()
     return sid
 
 
@@ -54,7 +68,14 @@ def workspace() -> Workspace:
     The page ends here, with the reason, where the project cannot be had.
     """
     try:
-        found = SESSIONS.get(str(st.session_state["sid"]))
+        sid = str(st.session_state["sid"])
+        role = people.role(sid)
+        if role is None:
+            raise HetvizError("You may not open this project any more.")
+        found = SESSIONS.get(sid)
+        if role == "look":
+            return _looking(found)
+        people.limit(found)
         if not found.log and FIRST_SAMPLE in samples():
             found.do(OpenSample(FIRST_SAMPLE))
     except HetvizError as error:
@@ -63,6 +84,16 @@ def workspace() -> Workspace:
     for note in found.take_notes():
         tell(note)
     return found
+
+
+def _looking(found: Workspace) -> Workspace:
+    """Return what a visitor sees who may only look; the same one in each run of a tab."""
+    kept = st.session_state.get("looking")
+    if isinstance(kept, Looking):
+        kept.follow(found)
+        return kept
+    st.session_state["looking"] = Looking(found)
+    return st.session_state["looking"]  # type: ignore[no-any-return]
 
 
 def do(command: Command) -> bool:
@@ -112,7 +143,7 @@ def move_to(sid: str) -> None:
     st.session_state["sid"] = sid
     # What this tab keeps beside the workspace (files not yet opened, messages) is of the old one.
     # The number of uploads stays: the browser still holds the files of that field.
-    for key in set(st.session_state) - {"sid", "uploads"}:
+    for key in set(st.session_state) - {"sid", "uploads", "person"}:
         del st.session_state[key]
 
 

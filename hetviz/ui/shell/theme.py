@@ -16,7 +16,6 @@ import streamlit as st
 from hetviz._text import count, listed
 from hetviz.plots.palette import tokens
 from hetviz.ui.shell.paths import CSS
-from hetviz.ui.shell.session import theme
 
 # Pages say `theme.count` and `theme.listed`.
 __all__ = ["count", "listed"]
@@ -34,14 +33,20 @@ def plain(text: object) -> str:
 
 
 def style() -> None:
-    """Put our classes and the theme's colours on the page."""
-    colours = asdict(tokens(theme()))
-    declared = ";".join(
-        f"--hv-{name.replace('_', '-')}:{value}"
-        for name, value in colours.items()
+    """Put our classes and both themes' colours on the page; the browser chooses, without asking."""
+    light, dark = asdict(tokens("light")), asdict(tokens("dark"))
+    declared = [
+        f"--hv-{name.replace('_', '-')}:light-dark({value},{dark[name]})"
+        for name, value in light.items()
         if isinstance(value, str)
-    )
-    rules(f":root{{{declared}}}{CSS.read_text(encoding='utf-8')}")
+    ]
+    declared += [
+        f"--hv-c{slot}:light-dark({one},{other})"
+        for slot, (one, other) in enumerate(
+            zip(light["categories"], dark["categories"], strict=True)
+        )
+    ]
+    rules(f":root{{{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}")
 
 
 def headline(title: str, line: str = "") -> None:
@@ -88,13 +93,3 @@ def svg_image(svg: str, alt: str) -> str:
 def rules(css: str) -> None:
     """Put rules of our own on the page; no text of a user may be in them."""
     st.html(f"<style>{css}</style>")
-
-
-def stand_in(key: str, svg: str) -> None:
-    """Show SVG text behind the container of that key until a chart is drawn in it."""
-    code = base64.b64encode(svg.encode()).decode()
-    rules(
-        f".st-key-{key}:not(:has(.main-svg))"
-        f"{{background:url(data:image/svg+xml;base64,{code}) center/contain no-repeat}}"
-        f".st-key-{key}:not(:has(.main-svg))>*{{opacity:0}}"
-    )

@@ -13,7 +13,9 @@ from streamlit import net_util
 
 from hetviz._samples import samples
 from hetviz.errors import HetvizError
-from hetviz.jobs import ProcessRunner
+from hetviz.jobs import Pool
+from hetviz.serve.config import settings
+from hetviz.serve.records import set_up_log
 from hetviz.ui.shell import background
 from hetviz.ui.shell.idle import be_frugal, keep_resting
 from hetviz.ui.shell.paths import FIRST_SAMPLE
@@ -30,11 +32,13 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
     be_frugal()
     ask_nobody()
+    if settings().log != "quiet":
+        set_up_log(settings().log)
     Thread(target=_warm, name="warm-up", daemon=True).start()
     resting = asyncio.create_task(keep_resting())
     yield
     resting.cancel()
-    if isinstance(background.RUNNER, ProcessRunner):
+    if isinstance(background.RUNNER, Pool):
         background.RUNNER.close()
 
 

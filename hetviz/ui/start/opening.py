@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.io.files import Archive
 from hetviz.ui.data import upload
 from hetviz.ui.map import history
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import people, session, theme
 from hetviz.workspace import SESSIONS, Summary, open_project, summary_of
 
 
@@ -60,7 +60,13 @@ def waiting() -> Opening | None:
 def _open(found: Opening) -> None:
     # Nothing here speaks to the browser, where a click could end the run between the two steps.
     try:
-        found.sid = open_project(found.content, found.name, SESSIONS)
+        made = open_project(found.content, found.name, SESSIONS)
+        try:
+            people.begin(made)
+        except HetvizError:
+            SESSIONS.remove(made)
+            raise
+        found.sid = made
     except DataError as error:
         found.problems = error.problems
     except HetvizError as error:

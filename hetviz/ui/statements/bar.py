@@ -1,4 +1,4 @@
-"""The bar under the map: groups A, B and C, what is said of them, and the button that adds it."""
+"""The bar over the foot of the map: groups A, B and C, and what is said of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import streamlit as st
 from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.ui.shell import selection, theme
+from hetviz.data.queries.rows import touching
+from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import commands, objections, wording
 from hetviz.ui.statements import draft as act_draft
 from hetviz.ui.statements.wording import HOWS, How
-from hetviz.ui.widgets import item_chip
+from hetviz.ui.widgets import filters, item_chip
 from hetviz.workspace import State
 
 _FACES = 3
@@ -26,21 +27,51 @@ def show(state: State) -> None:
     if data is None:
         return
     groups, picked = wording.groups(state), selection.chosen(state)
+    if not groups and not len(picked):
+        return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="acts", border=True
     ):
-        if not groups and not len(picked):
-            theme.quiet("Pick something on the map, make it group A, and say how it relates.")
+        if not groups:
+            _selected(data, picked)
             return
         for name in "ABC":
             if name == "B" and wording.saying().dropped is not None:
                 _proposals(data, groups)
             else:
                 _group(data, name, groups, picked)
-        if groups:
-            _statement(state, data, groups)
-    if groups:
-        _objections(state)
+        _statement(state, data, groups)
+    _objections(state)
+
+
+def _selected(data: HeteroData, picked: Ints) -> None:
+    """Show what is selected, and what can be done with it."""
+    st.html(
+        f'<span class="hv-act"><b>{theme.esc(commands.group_words(data, picked))}</b></span>',
+        width="content",
+    )
+    st.button(
+        "Make it A",
+        key="set-A",
+        help="Key A on the map",
+        on_click=wording.set_group,
+        args=("A", picked),
+    )
+    st.button(
+        "Show only what is linked",
+        key="only-linked",
+        help="Key F on the map. Hides all other items; undo or the filter's × brings them back.",
+        on_click=_only_linked,
+        args=(picked,),
+    )
+    st.button(
+        "×", key="let-go", type="tertiary", help="Select nothing (Esc)", on_click=selection.clear
+    )
+
+
+def _only_linked(picked: Ints) -> None:
+    data = session.workspace().state.opened()
+    filters.only([*picked.tolist(), *touching(data, picked).leads_to().tolist()])
 
 
 def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
@@ -70,7 +101,7 @@ def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -
             st.html(f'<span class="hv-act-open">{words} <i>{name}</i> ?</span>', width="content")
         return
     st.button(
-        f"Set as {name}",
+        f"Make it {name}",
         key=f"set-{name}",
         help=f"Key {name} on the map" if name != "C" else "Key C on the map",
         on_click=wording.set_group,
@@ -158,13 +189,21 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
     with st.container(key="primary_act", width="content"):
         opposed = draft is not None and objections.objections(state, draft)
         st.button(
-            "Add anyway" if opposed else "Add",
+            f"{_say(draft)} anyway" if opposed else _say(draft),
             key="act-add",
             type="primary",
             disabled=draft is None,
             help="Or the key of the choice again, on the map: T, X or C",
             on_click=act_draft.add,
         )
+
+
+def _say(draft: commands.Draft | None) -> str:
+    """Return what the button does, with how many statements it makes."""
+    if draft is None:
+        return "Say it"
+    what = "comparison" if wording.saying().how == "closer" else "pair"
+    return f"Say {theme.count(draft.n, what)}"
 
 
 def _number(draft: commands.Draft) -> None:
@@ -226,8 +265,11 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
 def _objections(state: State) -> None:
     draft = act_draft.draft(state)
     told = [] if draft is None else [*objections.objections(state, draft), act_draft.deaf(state)]
-    for sentence in filter(None, told):
-        st.html(f'<p class="hv-act-not" role="status">{theme.esc(sentence)}</p>')
+    said = list(filter(None, told))
+    if said:
+        with st.container(key="acts-not", gap="xsmall"):
+            for sentence in said:
+                st.html(f'<p class="hv-act-not" role="status">{theme.esc(sentence)}</p>')
 
 
 def _proposed(key: str) -> None:

@@ -17,7 +17,7 @@ from hetviz.errors import HetvizError
 from hetviz.workspace.commands.opening import OpenSample
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.files import BLOBS, GLANCE, JOURNAL, home, is_id, make_folder, new_id
-from hetviz.workspace.store.journal import Journal
+from hetviz.workspace.store.journal import InUse, Journal
 from hetviz.workspace.workspace import Workspace
 
 # An open tab asks every few seconds, one in the background at least every minute.
@@ -27,7 +27,7 @@ DAYS_UNBORN = 1
 
 log = logging.getLogger(__name__)
 
-__all__ = ["SESSIONS", "Sessions", "is_id", "new_id"]
+__all__ = ["SESSIONS", "InUse", "Sessions", "is_id", "new_id"]
 
 
 class _Slot:
@@ -125,6 +125,35 @@ class Sessions:
             return self.get(id)
         except HetvizError:
             return None
+
+    def remove(self, id: str) -> bool:
+        """Close a session and delete all that was kept of it; return whether it was there."""
+        if not self.exists(id):
+            return False
+        with self._lock:
+            slot = self._slots.setdefault(id, _Slot())
+        with slot.lock:
+            if slot.workspace is not None:
+                slot.workspace.close()
+                slot.workspace = None
+            # The journal goes first: a folder without one is no session any more.
+            folder = self._root() / id
+            (folder / JOURNAL).unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+        with self._lock:
+            self._slots.pop(id, None)
+        return True
+
+    @property
+    def n_open(self) -> int:
+        """How many sessions are in memory."""
+        with self._lock:
+            return sum(slot.workspace is not None for slot in self._slots.values())
+
+    @property
+    def home(self) -> Path:
+        """The folder that the sessions' folders lie in, and what is kept beside them."""
+        return self._root().parent if self.durable else self._root()
 
     def rest(self, after: float = REST_AFTER_S) -> list[str]:
         """Let go of the sessions that nobody has asked for lately; return their ids.

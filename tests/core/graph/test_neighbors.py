@@ -5,7 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.graph.distances import FeatureSpace
-from hetviz.core.graph.neighbors import Neighbors, nearest_neighbors, neighbor_graph
+from hetviz.core.graph.neighbors import (
+    Neighbors,
+    nearest_columns,
+    nearest_neighbors,
+    neighbor_graph,
+)
 
 
 def brute(X: np.ndarray, k: int, heat: bool) -> np.ndarray:
@@ -50,3 +55,18 @@ def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPat
     A = neighbor_graph(X, 5, random_state=7)
     assert asked == [(5, 7)]
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
+
+
+def test_the_nearest_columns_of_long_rows_are_exact_and_of_equal_ones_the_first() -> None:
+    rng = np.random.default_rng(0)
+    D = rng.random((6, 5000))
+    D[1] = np.round(D[1], 2)
+    D[2] = 1.0
+    D[3, :40] = np.inf
+    expected = np.argsort(D, axis=1, kind="stable")
+    for k in (1, 2, 37, 90):
+        np.testing.assert_array_equal(nearest_columns(D, k), expected[:, :k])
+    single = D.astype(np.float32)
+    np.testing.assert_array_equal(
+        nearest_columns(single, 37), np.argsort(single, axis=1, kind="stable")[:, :37]
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -209,7 +210,6 @@ def test_tables_of_other_libraries(frame: Any) -> None:
 
 
 def test_polars_tables() -> None:
-    polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": ["a", "b"], "size": [1.0, 2.0], "tags": [["x"], ["x", "y"]]})
     pairs = polars.DataFrame({"source": ["a"], "target": ["b"]})
     data = HeteroData.from_frames({"things": frame}, links=pairs)

@@ -198,7 +198,7 @@ def test_the_task_hands_over_findings_with_the_map() -> None:
 @pytest.mark.parametrize(
     ("words", "more", "error"),
     [
-        ("one of gbc, hemap", {"method": "magic"}, ParameterError),
+        ("one of blend, gbc, hemap", {"method": "magic"}, ParameterError),
         ("training_share = 1.5", {"training_share": 1.5}, ParameterError),
         ("repeats = -1", {"repeats": -1}, ParameterError),
         ("choose from a, b, near", {"sources": ["c"]}, ParameterError),

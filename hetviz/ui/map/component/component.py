@@ -13,20 +13,20 @@ from hetviz.ui.map.component.assets import asset_version, plotly_address
 # What could not be fetched (the server was restarting) is asked for again: under a folder of
 # another name, since some browsers never ask again for an address that a module once failed from.
 _LOADER = """
-const load = (folder, tries, again = "") => import(`${folder}${again}/map.js`).catch((error) => {
+const load = (folder, tries, again = "") => import(`${folder}${again}/FILE.js`).catch((error) => {
   if (!tries) throw error;
   return new Promise((done) => setTimeout(done, 1500))
     .then(() => load(folder, tries - 1, `-${tries}`));
 });
 export default function (component) {
-  const root = component.parentElement.querySelector(".hv-map");
+  const root = component.parentElement.querySelector(".hv-FILE");
   const folder = new URL(component.data.assets, document.baseURI).href;
   let close = null;
   let closed = false;
-  load(folder, 3).then((map) => {
-    if (!closed) close = map.mount(root, component);
+  load(folder, 3).then((part) => {
+    if (!closed) close = part.mount(root, component);
   }, (error) => {
-    root.textContent = "The map could not be loaded. Reload the page.";
+    root.textContent = "This part could not be loaded. Reload the page.";
     console.warn(error);
   });
   return () => {
@@ -36,7 +36,7 @@ export default function (component) {
 }
 """
 
-_NAME = "hetviz_map"
+_NAME, _TABS = "hetviz_map", "hetviz_tabs"
 
 
 def _nothing() -> None:
@@ -53,6 +53,8 @@ def draw(
     on_hidden: Callable[[], None] | None = None,
     on_missing: Callable[[], None] | None = None,
     on_act: Callable[[], None] | None = None,
+    on_colour: Callable[[], None] | None = None,
+    on_run: Callable[[], None] | None = None,
 ) -> Any:
     """Draw the map and return what the browser last said.
 
@@ -64,19 +66,24 @@ def draw(
         Identity of this map on the page. While it stays, selection and camera stay.
     height : str
         Height of the whole component, tools and legend included, in CSS.
-    on_selection, on_camera, on_hidden, on_missing, on_act : callable, optional
+    on_selection, on_camera, on_hidden, on_missing, on_act, on_colour, on_run : callable, optional
         Called before the page runs again, when the browser selected, moved, hid a dataset, asked
-        for an array the server no longer has, or wished something of groups.
+        for an array the server no longer has, wished something of groups, chose what the colours
+        mean, or chose another map.
 
     Returns
     -------
     result
         With attributes `selection`, `camera`, `hidden` (states; None until set) and
-        `missing` (the key of an array), `act` (a wish), both for one run.
+        `missing` (the key of an array), `act` (a wish), `colour` (a key), `run` (the id of a
+        map), each for one run.
     """
     # Registered at each run: the registry belongs to the server that runs, not to the process.
     component = st.components.v2.component(
-        _NAME, html='<div class="hv-map"></div>', js=_LOADER, isolate_styles=False
+        _NAME,
+        html='<div class="hv-map"></div>',
+        js=_LOADER.replace("FILE", "map"),
+        isolate_styles=False,
     )
     return component(
         key=key,
@@ -92,4 +99,33 @@ def draw(
         on_hidden_change=on_hidden or _nothing,
         on_missing_change=on_missing or _nothing,
         on_act_change=on_act or _nothing,
+        on_colour_change=on_colour or _nothing,
+        on_run_change=on_run or _nothing,
+    )
+
+
+def tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> None:
+    """Show the tabs of the panel.
+
+    Parameters
+    ----------
+    data : mapping
+        ``tab``; ``wide``, whether the panel is as wide as a table needs; ``turn``, the number of
+        what the server changed last, which the browser follows once; ``open``, whether that opens
+        the panel; ``chosen``, whether something is selected.
+    key : str
+    on_view : callable
+        Called when the reader turned to another tab or widened the panel; the component's state
+        `view` has both.
+    """
+    component = st.components.v2.component(
+        _TABS,
+        html='<div class="hv-panel"></div>',
+        js=_LOADER.replace("FILE", "panel"),
+        isolate_styles=False,
+    )
+    component(
+        key=key,
+        data={**data, "assets": f"hv/asset/{asset_version()}"},
+        on_view_change=on_view,
     )

@@ -13,7 +13,6 @@ from pathlib import Path
 import streamlit as st
 
 from hetviz.ui.shell import session, theme
-from hetviz.workspace.store.sessions import new_id
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -64,4 +63,4 @@ def _take_up(key: str) -> None:
 
 
 def _new() -> None:
-    session.move_to(new_id())
+    session.move_to(session.new_session())

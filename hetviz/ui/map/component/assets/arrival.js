@@ -4,6 +4,7 @@
 import { slots } from "./colour.js";
 import { Media } from "./media.js";
 import { remember, remembered } from "./recall.js";
+import { scheme } from "./scheme.js";
 import { Missing, array, loadStyle, places } from "./store.js";
 
 export class Arrival {
@@ -33,10 +34,33 @@ export class Arrival {
     const { root } = this.map;
     root.style.height = data.height;
     root.dataset.mode = data.mode;
-    root.dataset.theme = data.theme;
-    for (const [name, value] of Object.entries(data.tokens)) {
+    root.dataset.place = data.place ?? "map";
+    root.toggleAttribute("data-stage", Boolean(data.stage));
+    this.colour(data);
+  }
+
+  /** Colours of the theme that is seen. */
+  colour(data) {
+    const { map } = this;
+    const { root } = map;
+    map.scheme = scheme();
+    root.dataset.theme = map.scheme;
+    for (const [name, value] of Object.entries(data.tokens[map.scheme])) {
       if (typeof value === "string") root.style.setProperty(`--m-${name.replaceAll("_", "-")}`, value);
     }
+  }
+
+  /** The theme changed: all that has a colour is drawn anew. */
+  recolour() {
+    const { map } = this;
+    if (!map.data) return;
+    this.colour(map.data);
+    map.tokens = map.data.tokens[map.scheme];
+    Object.assign(map, slots(map.data.colour, map.values, map.n, map.scheme));
+    map.bar.update();
+    map.legend.update();
+    map.wish({ paint: true, place: true });
+    map.film.update();
   }
 
   async fetch(data) {
@@ -62,25 +86,30 @@ export class Arrival {
     const kept = remembered(map, data);
     const fresh = !before || before.n !== data.n;
     Object.assign(map, {
-      data, n: data.n, tokens: data.tokens, family: getComputedStyle(map.root).fontFamily,
+      data, n: data.n, tokens: data.tokens[map.scheme], family: getComputedStyle(map.root).fontFamily,
       order: order || [], mask,
     });
-    map.view.k = data.frame.stretch || 1;
+    if (!data.stage) map.view.k = data.frame.stretch || 1;
     this.takeMedia(data);
     if (fresh) this.begin(data, geometry, kept);
     map.selection.take(data, bits, fresh);
     map.layers.take(data);
     if (values !== map.values || data.colour !== before?.colour) {
-      Object.assign(map, slots(data.colour, values, map.n), { values });
+      Object.assign(map, slots(data.colour, values, map.n, map.scheme), { values });
     }
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.show();
-    if (fresh) map.camera.begin(data, kept);
+    const shown = !["data", "compare", "export"].includes(data.place);
+    if (shown !== map.shown) map.wish({ view: true });
+    map.shown = shown;
+    const other = before && (before.mode !== data.mode || before.stage !== data.stage);
+    if (fresh || other) map.camera.begin(data, fresh ? kept : {});
     else if (geometry !== map.geometry) map.travel.arrive(geometry);
     map.together.join(data.together);
     map.acts.take(data, grouped);
     map.bar.update();
     map.legend.update();
+    map.film.update();
     map.note.hidden = true;
     map.follower.follow(data.live, data.session);
     if (!data.live) map.travel.home();
@@ -128,7 +157,7 @@ export class Arrival {
     const { data } = map;
     // Most reruns of the page change nothing that is painted.
     const painted = JSON.stringify([
-      data.geometry.id, data.colour, data.mask, map.hidden, data.tokens, map.version,
+      data.geometry.id, data.colour, data.mask, map.hidden, map.scheme, map.version, data.mode,
     ]);
     map.wish({ paint: fresh || painted !== this.painted, place: true });
     this.painted = painted;

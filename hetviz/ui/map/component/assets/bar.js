@@ -1,12 +1,12 @@
-// The row of tools above the map: what the mouse does, datasets, search, zoom, picture, keys.
+// The tools at the edge of the map: what the mouse does, all of the map, and more; the list of keys.
 
-import { h, icon, set, thousands } from "./dom.js";
+import { h, icon, set } from "./dom.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
 
-const TOOLS = [["move", "Move", "M"], ["lasso", "Lasso", "L"], ["box", "Box", "R"], ["drag", "Drag", "D"]];
+const TOOLS = [["move", "Move", "V", "pointer"], ["lasso", "Lasso", "L", "lasso"], ["drag", "Drag", "D", "move"]];
 const KEYS = [
-  ["M, L, R, D", "move, lasso, box, drag an item"],
+  ["V, L, R, D", "move, lasso, box, drag an item"],
   ["Click", "select an item; on nothing: clear"],
   ["Shift or Ctrl", "add to the selection"],
   ["Alt", "take out of the selection; drag an item"],
@@ -24,68 +24,55 @@ const KEYS = [
   ["Ctrl + A", "select all that is seen"],
   ["Esc", "clear"],
 ];
-const LEVELS = 5;
 
 export class Bar {
   constructor(map) {
     this.map = map;
-    this.tools = TOOLS.map(([name, label, key]) => h(
-      "button", {
-        type: "button", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
-        onclick: () => map.setTool(name),
-      }, icon(name), h("span", {}, label),
-    ));
-    this.chips = h("div", { class: "hv-chips", role: "group", "aria-label": "Datasets shown" });
-    this.layers = this.menu("layers", "Datasets", h("div", { class: "hv-menu" }));
+    this.tools = TOOLS.map(([name, label, key, look]) => h("button", {
+      type: "button", class: "hv-tool", "data-tool": name, title: `${label} (${key})`, "aria-label": label,
+      onclick: () => map.setTool(name),
+    }, icon(look)));
     this.search = new Search(map);
-    const button = (name, label, action) => h(
-      "button", { type: "button", class: "hv-tool", title: label, "aria-label": label, onclick: action },
-      icon(name),
+    const row = (name, label, act, more = {}) => h(
+      "button", { type: "button", onclick: () => { this.closeMenus(); act(); }, ...more }, icon(name), label,
     );
-    const picture = () => savePicture(map);
-    const haze = "Haze where the map is not to be trusted";
-    this.hazes = [
-      button("fog", haze, () => map.toggleHaze()),
-      h("button", { type: "button", onclick: () => map.toggleHaze() }, icon("fog"), "Haze where not to be trusted"),
-    ];
-    const keys = () => this.keys();
-    this.more = this.menu("more", "More", h(
-      "div", { class: "hv-menu" },
-      h("button", { type: "button", onclick: picture }, icon("image"), "Save as PNG"),
-      h("button", { type: "button", onclick: keys }, icon("help"), "Keys"),
-      this.hazes[1],
+    this.box = row("box", "Select in a box", () => map.setTool("box"), { "data-tool": "box" });
+    this.haze = row("fog", "Haze where the map is not to be trusted", () => map.toggleHaze());
+    this.more = this.menu("more", "More tools", h(
+      "div", { class: "hv-menu" }, this.box,
+      row("plus", "Zoom in", () => map.camera.zoomBy(1.6)),
+      row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
+      this.haze,
+      row("image", "Save as PNG", () => savePicture(map)),
+      row("help", "Keys", () => this.keys()),
     ));
     this.element = h(
-      "div", { class: "hv-bar", role: "toolbar", "aria-label": "Map tools" },
-      h("div", { class: "hv-segment", role: "group", "aria-label": "What the mouse does" }, ...this.tools),
-      this.chips, this.layers.element, this.search.element, h("span", { class: "hv-gap" }),
-      h(
-        "div", { class: "hv-set", role: "group", "aria-label": "Zoom" },
-        button("minus", "Zoom out (−)", () => map.camera.zoomBy(1 / 1.6)),
-        button("plus", "Zoom in (+)", () => map.camera.zoomBy(1.6)),
-        button("fit", "Show all (0)", () => map.camera.fit()),
-      ),
-      h(
-        "div", { class: "hv-set hv-extras" },
-        this.hazes[0],
-        button("image", "Save as PNG", picture), button("help", "Keys (?)", keys),
-      ),
+      "div", { class: "hv-bar hv-float", role: "toolbar", "aria-label": "Map tools" },
+      ...this.tools, h("hr"),
+      h("button", {
+        type: "button", class: "hv-tool", title: "See all (0)", "aria-label": "See all", onclick: () => map.camera.fit(),
+      }, icon("fit")),
       this.more.element,
     );
     this.stop = new AbortController();
     document.addEventListener("pointerdown", (event) => {
       if (!event.target.closest?.(".hv-drop, .hv-keys")) this.closeMenus();
     }, { signal: this.stop.signal, capture: true });
-    this.element.addEventListener("keydown", (event) => {
+    map.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.closeMenus()) event.stopPropagation();
-    });
+    }, { signal: this.stop.signal, capture: true });
   }
 
+  /** A button with a menu that it opens. */
   menu(name, label, content) {
     const button = h("button", {
       type: "button", class: "hv-tool", title: label, "aria-label": label, "aria-expanded": "false",
     }, icon(name));
-    const element = h("div", { class: `hv-drop hv-drop-${name}` }, button, content);
+    return this.opens(button, content, h("div", { class: `hv-drop hv-drop-${name}` }, button, content));
+  }
+
+  opens(button, content, element) {
+    const menu = { element, button, content };
     content.hidden = true;
     button.addEventListener("click", () => {
       const open = content.hidden;
@@ -93,12 +80,13 @@ export class Bar {
       content.hidden = !open;
       set(button, { "aria-expanded": String(open) });
     });
-    return { element, button, content };
+    (this.menus ??= []).push(menu);
+    return menu;
   }
 
   closeMenus() {
     let closed = false;
-    for (const { button, content } of [this.layers, this.more]) {
+    for (const { button, content } of this.menus) {
       closed = closed || !content.hidden;
       content.hidden = true;
       set(button, { "aria-expanded": "false" });
@@ -137,43 +125,19 @@ export class Bar {
 
   update() {
     const { map } = this;
-    for (const button of this.tools) {
+    for (const button of [...this.tools, this.box]) {
       set(button, { "aria-pressed": String(button.dataset.tool === map.tool) });
     }
-    for (const haze of this.hazes) set(haze, { "aria-pressed": String(map.haze) });
+    set(this.haze, { "aria-pressed": String(map.haze) });
     map.stage.dataset.tool = map.tool;
-    const { datasets } = map.data;
-    const told = JSON.stringify([datasets, map.hidden]);
-    if (told !== this.told) {
-      this.told = told;
-      this.chips.replaceChildren(...datasets.map((d) => this.chip(d)));
-      this.layers.content.replaceChildren(...datasets.map((d) => this.chip(d)));
-    }
-    this.fit();
-  }
-
-  chip(d) {
-    const { map } = this;
-    const shown = !map.hidden.includes(d.name);
-    const count = d.count ?? d.stop - d.start;
-    return h("button", {
-      type: "button", class: "hv-chip", "aria-pressed": String(shown), "data-name": d.name,
-      title: `${shown ? "Hide" : "Show"} ${d.name}; with Alt: only these`,
-      onclick: (event) => map.layers.toggle(d.name, event.altKey),
-    }, h("span", { class: "hv-glyph" }, d.glyph), h("span", { class: "hv-name" }, d.name),
-    h("span", { class: "hv-count" }, thousands(count)));
-  }
-
-  /** The fullest form of the row that fits its width. */
-  fit() {
-    for (let level = 0; level <= LEVELS; level++) {
-      this.element.dataset.level = level;
-      if (this.element.scrollWidth <= this.element.clientWidth + 1) break;
-    }
+    // Find belongs to the bar above all places, where there is one.
+    const host = (map.data.stage && document.querySelector(".hv-find-host")) || map.root;
+    if (!map.data.together && this.search.element.parentElement !== host) host.append(this.search.element);
   }
 
   close() {
     this.stop.abort();
     this.search.close();
+    this.search.element.remove();
   }
 }

@@ -1,15 +1,60 @@
 // Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
 
+import { panelTop, panelWidth } from "./panel.js";
 import { remember } from "./recall.js";
 import { View, between, calm, ease, frameOf } from "./view.js";
 
+const [NARROW, MIDDLING] = [860, 1100];
 const PAUSE = 900; // ms without movement before Python hears of the camera
 
 export class Camera {
   constructor(map) { Object.assign(this, { map, told: null }); }
 
   /** The camera that shows all of the map. */
-  get home() { return this.map.view.around(this.map.data.frame); }
+  get home() { return this.around(this.map.data.frame); }
+
+  /** The camera that shows a frame; the map that fills the window may be wider than it is high. */
+  around({ x, y }) {
+    const { view, data } = this.map;
+    return view.around({ x, y, stretch: data.stage ? 0 : data.frame.stretch });
+  }
+
+  /** Which edges the cards and the panel need: the same scale whether the panel is open or not. */
+  clear() {
+    const { view, data, root } = this.map;
+    const { W, H } = view;
+    const before = JSON.stringify(view.clear);
+    let clear = { left: 0, top: 0, right: 0, bottom: 0 };
+    if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
+    else if (data.stage && W < NARROW) {
+      clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) };
+    } else if (data.stage) {
+      const panel = W < MIDDLING ? 300 : 340;
+      const cards = W < MIDDLING ? 64 : 110;
+      const open = panelWidth() > 60;
+      const slide = open ? 0 : Math.round((panel - 44 + (W < MIDDLING ? 0 : 104)) / 2);
+      clear = { left: cards + slide, top: 10, right: panel + 10 - slide, bottom: 140 };
+    }
+    view.clear = clear;
+    return JSON.stringify(clear) !== before;
+  }
+
+  /** The panel opened or closed: what was seen slides aside, at the same scale. */
+  slide() {
+    const { map } = this;
+    const { view } = map;
+    if (!map.data?.stage) return;
+    const old = { ...view.clear };
+    if (!this.clear()) return;
+    const { home } = this;
+    view.fitted = home.s;
+    if (!view.zoomed) this.fly(home, 180, false);
+    else {
+      const to = view.at();
+      to.cx += (old.left - old.right - view.clear.left + view.clear.right) / 2 / view.s;
+      this.fly(to, 180);
+    }
+  }
 
   /** Look where one looked before the map left the page, else where Python says, else at all. */
   begin(data, kept) {
@@ -17,11 +62,12 @@ export class Camera {
     view.W = Math.max(stage.clientWidth, 1);
     view.H = Math.max(stage.clientHeight, 1);
     overlay.resize(view.W, view.H);
+    this.clear();
     view.go(this.home);
     view.fitted = view.s;
     const same = kept.geometry === data.geometry.id;
-    if (same && kept.zoomed) view.go(view.around({ ...kept.range, stretch: kept.k }));
-    else if (!same && data.camera) view.go(view.around(data.camera));
+    if (same && kept.zoomed) view.go(view.seeing(kept.range, kept.k));
+    else if (!same && data.camera) view.go(view.seeing(data.camera));
     view.zoomed = same ? Boolean(kept.zoomed) : Boolean(data.camera);
     this.told = JSON.stringify(data.camera);
   }
@@ -33,11 +79,11 @@ export class Camera {
     if (!W || !H || !map.data || (W === view.W && H === view.H)) return;
     view.resize(W, H);
     map.overlay.resize(W, H);
+    this.clear();
     const { home } = this;
     if (!view.zoomed && !map.data.live) view.go(home);
     view.fitted = home.s;
-    map.bar.fit();
-    map.legend.fit();
+    map.film.lay();
     map.wish({ paint: true, place: true });
   }
 
@@ -62,9 +108,9 @@ export class Camera {
   }
 
   fit() {
-    const { data, pos, pass, view } = this.map;
+    const { data, pos, pass } = this.map;
     const frame = data.live ? frameOf(pos, pass) : data.frame;
-    this.fly(view.around({ ...frame, stretch: data.frame.stretch }), 450, false);
+    this.fly(this.around(frame), 450, false);
   }
 
   zoomBy(factor) {
@@ -96,6 +142,7 @@ export class Camera {
   rests() {
     const { map } = this;
     remember(map);
+    map.film.lay();
     if (map.data.mode !== "work" || map.data.together) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

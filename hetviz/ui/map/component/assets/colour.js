@@ -13,9 +13,9 @@ export const clear = (hex, alpha) => `rgba(${channels(hex).join(",")},${alpha})`
 const STEPS = 96;
 
 /** A palette and, for each row, its place in it; place 0 is the ghost (no value, other). */
-export function slots(colour, values, n) {
+export function slots(colour, values, n, scheme) {
   const slot = new Uint8Array(n);
-  if (!colour || !values) return { slot, palette: [colour?.ghost || "#999999"] };
+  if (!colour || !values) return { slot, palette: [colour?.ghost[scheme] || "#999999"] };
   if (colour.kind === "numbers") {
     const span = colour.high - colour.low || 1;
     for (let i = 0; i < n; i++) {
@@ -24,12 +24,12 @@ export function slots(colour, values, n) {
       const t = Math.min(Math.max((v - colour.low) / span, 0), 1);
       slot[i] = 1 + Math.round(t * (STEPS - 1));
     }
-    const palette = [colour.ghost];
+    const palette = [colour.ghost[scheme]];
     for (let k = 0; k < STEPS; k++) palette.push(sample(colour.scale, k / (STEPS - 1)));
     return { slot, palette };
   }
   for (let i = 0; i < n; i++) slot[i] = Math.max(values[i] + 1, 0);
-  return { slot, palette: [colour.ghost, ...colour.palette] };
+  return { slot, palette: [colour.ghost[scheme], ...colour.palette[scheme]] };
 }
 
 export function sample(scale, t) {

@@ -9,13 +9,14 @@ export class Drawing {
 
   wish(what) {
     for (const [name, wanted] of Object.entries(what)) this.wishes[name] ||= wanted;
-    if (!this.frame && !this.map.dead) this.frame = requestAnimationFrame((now) => this.tick(now));
+    if (!this.frame && !this.map.dead && this.map.shown !== false) this.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
   tick(now) {
     const { map, wishes } = this;
     this.frame = 0;
-    if (!map.data || map.dead) return;
+    // A map that another place covers keeps its wishes for when it is seen.
+    if (!map.data || map.dead || !map.shown) return;
     this.wishes = {};
     if (map.flight) {
       map.camera.step(now);

@@ -33,7 +33,7 @@ export class Keys {
       "+": () => map.camera.zoomBy(1.5), "=": () => map.camera.zoomBy(1.5),
       "-": () => map.camera.zoomBy(1 / 1.5), _: () => map.camera.zoomBy(1 / 1.5),
       0: () => map.camera.fit(), Home: () => map.camera.fit(),
-      m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
+      v: () => map.setTool("move"), m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
       d: () => map.setTool("drag"), a: () => map.acts.set("A"), b: () => map.acts.set("B"),
       t: () => map.acts.say("t"), x: () => map.acts.say("x"),
       c: () => map.acts.say("c"), g: () => map.acts.say("g"),

@@ -25,6 +25,8 @@ export class Layers {
           && (!mask || mask[r]) ? 1 : 0;
       }
     }
+    const { veiled } = map.legend;
+    if (veiled.size) for (let r = 0; r < n; r++) if (veiled.has(map.slot[r] - 1)) pass[r] = 0;
     map.pass = pass;
     map.visible = countOf(pass);
   }

@@ -9,6 +9,7 @@ import { Bar } from "./bar.js";
 import { Camera } from "./camera.js";
 import { h } from "./dom.js";
 import { Drawing } from "./drawing.js";
+import { Film } from "./film.js";
 import { Hands } from "./pointer.js";
 import { Keys } from "./keys.js";
 import { Layers } from "./layers.js";
@@ -16,7 +17,9 @@ import { Legend } from "./legend.js";
 import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
 import { Points, fetchTrust } from "./points.js";
+import { offerPanel, watchPanel } from "./panel.js";
 import { remember } from "./recall.js";
+import { watchScheme } from "./scheme.js";
 import { Selection } from "./selection.js";
 import { Tip } from "./tooltip.js";
 import { Together } from "./together.js";
@@ -67,13 +70,18 @@ class HetMap {
     this.acts = new Acts(this);
     this.bar = new Bar(this);
     this.legend = new Legend(this);
+    this.film = new Film(this);
     this.follower = new Live(this);
     this.hands = new Hands(this);
     this.keys = new Keys(this);
-    root.append(this.bar.element, stage, this.legend.element, this.live);
+    root.append(stage, this.bar.element, this.legend.element, this.film.element, this.live);
     root.__hv = this.stats;
     this.observer = new ResizeObserver(() => this.camera.resize());
     this.observer.observe(stage);
+    this.stops = [
+      watchScheme(() => this.arrival.recolour()),
+      watchPanel(() => requestAnimationFrame(() => this.camera.slide())),
+    ];
     document.fonts?.ready.then(() => this.wish({ place: true }));
   }
 
@@ -115,10 +123,14 @@ class HetMap {
     remember(this);
   }
 
+  /** Show what is selected in the panel, unless the reader closed it. */
+  offer() { if (this.data.stage) offerPanel("Item"); }
+
   say(words) { this.live.textContent = words; }
 
   close() {
     this.dead = true;
+    for (const stop of this.stops) stop();
     this.observer.disconnect();
     this.camera.close();
     this.drawing.close();
@@ -127,6 +139,8 @@ class HetMap {
     this.keys.close();
     this.acts.close();
     this.bar.close();
+    this.film.close();
+    this.legend.close();
     this.tip.close();
     this.together.leave();
     this.follower.stop();

@@ -67,9 +67,11 @@ export class Points {
       drawer.datasets = data.datasets;
     }
     if (changed("slot", slot)) bytes.colour = slot;
-    if (changed("state", pass, picked, focus, map.count)) {
+    const { legend } = map;
+    const alone = JSON.stringify([[...legend.alone.set], [...legend.alone.code], legend.range]);
+    if (changed("state", pass, picked, focus, map.count, alone)) {
       const state = new Uint8Array(n);
-      const focused = focus ?? (map.count ? picked : null);
+      const focused = focus ?? (map.count ? picked : legend.focus());
       for (let r = 0; r < n; r++) {
         state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }

@@ -42,6 +42,7 @@ export class Selection {
       "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
     );
     map.stats.selectedAt = performance.now();
+    if (count) map.offer();
     this.changed();
     remember(map);
     map.together.selected();

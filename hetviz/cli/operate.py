@@ -1,0 +1,243 @@
+"""Serve the app to others, and look after what is kept."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from hetviz.cli.arguments import Add, show
+from hetviz.errors import HetvizError
+
+
+def add_serve(add: Add) -> None:
+    """Add the command `serve`."""
+    serve = add(
+        "serve",
+        _serve,
+        "Serve the app to others, as a file of settings and the environment say.",
+        "serve --config server.toml",
+    )
+    serve.add_argument("--config", metavar="FILE", type=Path, help="settings, as TOML")
+    serve.add_argument("--check", action="store_true", help="only check the settings and show them")
+
+
+def _serve(given: argparse.Namespace) -> int:
+    from hetviz.serve.config import as_environment, read
+
+    named = given.config or os.environ.get("HETVIZ_CONFIG")
+    found = read(Path(named) if named else None, os.environ)
+    _check_log_in(found.auth)
+    settings = as_environment(found)
+    shown = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
+    if given.check:
+        show(given, shown, [f"{name}={text}" for name, text in shown.items()])
+        return 0
+    script = _script()
+    flags = {
+        "server.address": found.address,
+        "server.port": found.port,
+        "server.baseUrlPath": found.base_path,
+        "server.headless": "true",
+    }
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command += [f"--{name}={value}" for name, value in flags.items() if value != ""]
+    command += [f"--server.allowedHosts={host}" for host in found.hosts]
+    # Secrets go through the environment; the list of processes is for everybody to see.
+    env = {**os.environ, **settings}
+    env.pop("HETVIZ_CONFIG", None)
+    if found.oidc.cookie_secret:
+        env["STREAMLIT_SERVER_COOKIE_SECRET"] = found.oidc.cookie_secret
+    with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
+        # Whoever stops this process means the server.
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+        return server.wait()
+
+
+def _check_log_in(auth: str) -> None:
+    if auth == "none":
+        return
+    if importlib.util.find_spec("authlib") is None:
+        raise HetvizError(
+            'To log people in, install hetviz with its server parts: pip install "hetviz[server]".'
+        )
+
+
+def _script() -> Path:
+    package = Path(__file__).resolve().parents[1]
+    for path in (package / "app.py", package.parent / "app.py"):
+        if path.is_file():
+            return path
+    raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
+
+
+def add_admin(add: Add) -> None:
+    """Add the command `admin`."""
+    admin = add(
+        "admin",
+        _admin,
+        "Look after stored projects: list, back up, restore, migrate, prune, revoke.",
+        "admin list",
+    )
+    admin.add_argument(
+        "task",
+        choices=tuple(_TASKS),
+        help="list projects; size; back-up TO; restore FROM; migrate; prune; revoke PROJECT; "
+        "give PROJECT PERSON; costs; export-person and forget-person PERSON; health",
+    )
+    admin.add_argument("names", nargs="*", metavar="NAME", help="what the task is about")
+    admin.add_argument("--home", type=Path, help="where projects are kept (HETVIZ_HOME)")
+    admin.add_argument("--keys", action="store_true", help="list: also the ids that open projects")
+    admin.add_argument("--days", type=int, help="prune: all that were not opened for so many days")
+
+
+def _admin(given: argparse.Namespace) -> int:
+    from hetviz.workspace.store import files
+
+    needed = _NEEDS.get(given.task, (0, 0))
+    if not needed[0] <= len(given.names) <= needed[1]:
+        raise HetvizError(f"admin {given.task} takes {needed[0]} to {needed[1]} names.")
+    home = given.home or files.home()
+    found = _TASKS[given.task](home, given)
+    if isinstance(found, list):
+        lines = ["  ".join(str(value) for value in row.values()) for row in found]
+        show(given, found, lines or ["none"])
+        return 0
+    show(given, found, [f"{key}: {value}" for key, value in found.items()])
+    return int(found.get("status") == "failing")
+
+
+def _list(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
+    from hetviz.serve import upkeep
+
+    return upkeep.as_rows(upkeep.projects(home), given.keys)
+
+
+def _size(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+
+    found = upkeep.projects(home)
+    return {"projects": len(found), "megabytes": round(sum(one.megabytes for one in found), 1)}
+
+
+def _back_up(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+
+    return upkeep.back_up(home, Path(given.names[0]))
+
+
+def _restore(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+
+    return {"restored": upkeep.restore(Path(given.names[0]), home, *given.names[1:])}
+
+
+def _migrate(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+
+    return upkeep.migrate(home)
+
+
+def _prune(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+
+    return {"removed": upkeep.prune(home, given.days)}
+
+
+def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+    from hetviz.serve.people import People
+    from hetviz.serve.records import Audit
+
+    project = upkeep.find(home, given.names[0]).name
+    n = People(home).revoke(project)
+    Audit(home).note("revoke", "operator", project, links=n)
+    return {"links taken back": n}
+
+
+def _give(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+    from hetviz.serve.people import People
+    from hetviz.serve.records import Audit
+
+    project, person = upkeep.find(home, given.names[0]).name, given.names[1]
+    people = People(home)
+    people.forget_project(project)
+    people.own(person, project)
+    Audit(home).note("give", "operator", project, to=person)
+    return {"owner": person}
+
+
+def _costs(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
+    from hetviz.serve.records import Audit
+
+    return Audit(home).costs()
+
+
+def _export_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve.people import People
+
+    return People(home).all_of(given.names[0])
+
+
+def _forget_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+    from hetviz.serve.people import People
+    from hetviz.serve.records import Audit
+
+    projects = People(home).forget(given.names[0])
+    folders = [home / upkeep.SESSIONS / project for project in projects]
+    removed = sum(upkeep.remove(folder) for folder in folders if folder.is_dir())
+    Audit(home).note("forget-person", "operator", person_gone=given.names[0], projects=removed)
+    return {
+        "projects removed": removed,
+        "in use, so not removed": len(folders) - removed,
+    }
+
+
+def _health(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    import http.client
+    import json
+
+    from hetviz.serve.config import settings
+
+    found = settings()
+    link = http.client.HTTPConnection("127.0.0.1", found.port, timeout=10)
+    try:
+        link.request("GET", f"{found.base}/healthz")
+        answer = link.getresponse()
+        return dict(json.loads(answer.read()))
+    except (OSError, ValueError) as error:
+        return {"status": "failing", "reason": str(error)}
+    finally:
+        link.close()
+
+
+_Found = Mapping[str, object] | list[dict[str, object]]
+_TASKS: dict[str, Callable[[Path, argparse.Namespace], _Found]] = {
+    "list": _list,
+    "size": _size,
+    "back-up": _back_up,
+    "restore": _restore,
+    "migrate": _migrate,
+    "prune": _prune,
+    "revoke": _revoke,
+    "give": _give,
+    "costs": _costs,
+    "export-person": _export_person,
+    "forget-person": _forget_person,
+    "health": _health,
+}
+_NEEDS = {
+    "back-up": (1, 1),
+    "restore": (1, 2),
+    "revoke": (1, 1),
+    "give": (2, 2),
+    "export-person": (1, 1),
+    "forget-person": (1, 1),
+}

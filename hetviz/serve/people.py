@@ -1,0 +1,382 @@
+"""People, what they own, and what was shared with them: one SQLite file beside the projects.
+
+A share link is a random key of which only the hash is kept. Who opens it while logged in is
+granted what it says; when it is taken back, so is what it granted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from hetviz.errors import HetvizError
+from hetviz.workspace.store.files import make_folder
+
+Can = Literal["own", "edit", "look"]
+FILE = "people.sqlite"
+VERSION = 1
+LONGEST_COMMENT = 2_000
+_MOST_COMMENTS = 5_000
+_RANK = {"look": 1, "edit": 2, "own": 3}
+_SCHEMA = """
+CREATE TABLE people (person TEXT PRIMARY KEY, name TEXT NOT NULL, seen REAL NOT NULL);
+CREATE TABLE projects (project TEXT PRIMARY KEY, owner TEXT NOT NULL, made REAL NOT NULL);
+CREATE INDEX owned ON projects (owner);
+CREATE TABLE links (hash TEXT PRIMARY KEY, project TEXT NOT NULL, can TEXT NOT NULL,
+                    made REAL NOT NULL);
+CREATE TABLE grants (project TEXT NOT NULL, person TEXT NOT NULL, can TEXT NOT NULL,
+                     link TEXT NOT NULL, PRIMARY KEY (project, person));
+CREATE TABLE comments (id INTEGER PRIMARY KEY, project TEXT NOT NULL, person TEXT NOT NULL,
+                       item TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL);
+CREATE INDEX said ON comments (project);
+"""
+
+
+class Denied(HetvizError):
+    """Somebody asked for what they may not have."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who is logged in.
+
+    Attributes
+    ----------
+    id : str
+        Issuer and subject, which no two people share and no one can choose.
+    name : str
+        For others to see.
+    is_admin : bool
+    """
+
+    id: str
+    name: str
+    is_admin: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """A share link, as its owner sees it."""
+
+    hash: str
+    can: Can
+    made: float
+    used_by: int
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What somebody said, of an item or of the map as a whole (an empty item)."""
+
+    id: int
+    person: str
+    name: str
+    item: str
+    text: str
+    at: float
+
+
+class People:
+    """The people of a server.
+
+    Parameters
+    ----------
+    folder : Path
+        Where projects are kept; the file is made in it on first use, for its owner only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._lock = threading.Lock()
+        self._file: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def came(self, person: Person) -> None:
+        """Note that somebody is here, and by what name."""
+        words = "INSERT INTO people VALUES (?, ?, ?) ON CONFLICT (person) DO UPDATE SET"
+        with self._change() as change:
+            change.execute(
+                f"{words} name = excluded.name, seen = excluded.seen",
+                (person.id, person.name[:200], time.time()),
+            )
+
+    def own(self, person: str, project: str, most: int = 0) -> None:
+        """Make somebody the owner of a new project.
+
+        Raises
+        ------
+        Denied
+            If they own as many as `most` already (0: no limit), or it has another owner.
+        """
+        with self._change() as change:
+            (n,) = change.execute(
+                "SELECT count(*) FROM projects WHERE owner = ?", (person,)
+            ).fetchone()
+            if most and n >= most:
+                raise Denied(
+                    f"You have {n:,} projects, and {most:,} are allowed. Delete one that you no "
+                    "longer need."
+                )
+            try:
+                change.execute(
+                    "INSERT INTO projects VALUES (?, ?, ?)", (project, person, time.time())
+                )
+            except sqlite3.IntegrityError:
+                raise Denied("This project has an owner.") from None
+
+    def can(self, person: str, project: str) -> Can | None:
+        """Return what somebody may do with a project: "own", "edit", "look" or nothing."""
+        owner = self._one("SELECT owner FROM projects WHERE project = ?", project)
+        if owner is None:
+            return None
+        if owner == person:
+            return "own"
+        found = self._one(
+            "SELECT can FROM grants WHERE project = ? AND person = ?", project, person
+        )
+        return found if found in ("edit", "look") else None
+
+    def owned(self, person: str) -> list[str]:
+        """Return the projects of a person, newest first."""
+        rows = self._all("SELECT project FROM projects WHERE owner = ? ORDER BY made DESC", person)
+        return [str(row[0]) for row in rows]
+
+    def shared_with(self, person: str) -> dict[str, Can]:
+        """Return the projects of others that a person may open."""
+        rows = self._all("SELECT project, can FROM grants WHERE person = ?", person)
+        return dict(rows)
+
+    def owners(self) -> dict[str, str]:
+        """Return the owner of each project, by name or else by id; for the operator."""
+        return dict(
+            self._all(
+                "SELECT project, coalesce(name, owner) FROM projects LEFT JOIN people "
+                "ON owner = person"
+            )
+        )
+
+    def share(self, person: str, project: str, can: Can) -> str:
+        """Return the key of a new share link.
+
+        Raises
+        ------
+        Denied
+            If the person does not own the project.
+        """
+        self._check_owner(person, project)
+        if can not in ("edit", "look"):
+            raise ValueError("a link lets people look or edit")
+        key = secrets.token_urlsafe(16)
+        with self._change() as change:
+            change.execute(
+                "INSERT INTO links VALUES (?, ?, ?, ?)", (_hash(key), project, can, time.time())
+            )
+        return key
+
+    def links(self, person: str, project: str) -> list[Link]:
+        """Return the links of a project that are good, for its owner."""
+        self._check_owner(person, project)
+        rows = self._all(
+            "SELECT hash, links.can, made, count(person) FROM links LEFT JOIN grants ON "
+            "link = hash WHERE links.project = ? GROUP BY hash ORDER BY made",
+            project,
+        )
+        return [Link(*row) for row in rows]
+
+    def accept(self, person: str, key: str) -> str:
+        """Grant somebody what a link says; return its project.
+
+        Raises
+        ------
+        Denied
+            If there is no such link, or it was taken back.
+        """
+        found = self._all("SELECT hash, project, can FROM links WHERE hash = ?", _hash(key))
+        if not found:
+            raise Denied("This link leads nowhere: it was taken back, or it is not whole.")
+        link, project, can = found[0]
+        had = self.can(person, project)
+        if had is None or _RANK[had] < _RANK[can]:
+            with self._change() as change:
+                change.execute(
+                    "INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?)",
+                    (project, person, can, link),
+                )
+        return str(project)
+
+    def take_back(self, person: str, project: str, link: str) -> None:
+        """Make a link worthless, and with it what it granted.
+
+        Raises
+        ------
+        Denied
+            If the person does not own the project.
+        """
+        self._check_owner(person, project)
+        self.revoke(project, link)
+
+    def revoke(self, project: str, link: str | None = None) -> int:
+        """Take back one link of a project or all; return how many. For owner and operator."""
+        values = {"project": project, "link": link}
+        here = "project = :project AND (:link IS NULL OR"
+        with self._change() as change:
+            change.execute(f"DELETE FROM grants WHERE {here} link = :link)", values)  # noqa: S608 - our own words
+            gone = change.execute(f"DELETE FROM links WHERE {here} hash = :link)", values)  # noqa: S608 - our own words
+            return gone.rowcount
+
+    def say(self, person: str, project: str, text: str, item: str = "") -> None:
+        """Keep a comment on an item, or on the map.
+
+        Raises
+        ------
+        Denied
+            If the person may not look at the project.
+        hetviz.errors.HetvizError
+            If it is empty or too long, or there are too many.
+        """
+        if self.can(person, project) is None:
+            raise Denied("You may not comment on this project.")
+        text = text.strip()
+        if not 0 < len(text) <= LONGEST_COMMENT:
+            raise HetvizError(f"A comment has 1 to {LONGEST_COMMENT:,} characters.")
+        n = self._one("SELECT count(*) FROM comments WHERE project = ?", project)
+        if n is not None and int(n) >= _MOST_COMMENTS:
+            raise HetvizError(f"A project holds {_MOST_COMMENTS:,} comments; remove old ones.")
+        with self._change() as change:
+            change.execute(
+                "INSERT INTO comments (project, person, item, text, at) VALUES (?, ?, ?, ?, ?)",
+                (project, person, item[:400], text, time.time()),
+            )
+
+    def comments(self, person: str, project: str) -> list[Comment]:
+        """Return what was said of a project, newest first, to who may look at it."""
+        if self.can(person, project) is None:
+            return []
+        rows = self._all(
+            "SELECT id, comments.person, coalesce(name, ''), item, text, at FROM comments "
+            "LEFT JOIN people ON people.person = comments.person WHERE project = ? "
+            "ORDER BY id DESC",
+            project,
+        )
+        return [Comment(*row) for row in rows]
+
+    def unsay(self, person: str, project: str, comment: int) -> None:
+        """Remove a comment of one's own, or any of a project that one owns."""
+        values = (comment, project, person, self.can(person, project) == "own")
+        with self._change() as change:
+            change.execute(
+                "DELETE FROM comments WHERE id = ? AND project = ? AND (person = ? OR ?)", values
+            )
+
+    def forget_project(self, project: str) -> None:
+        """Remove all that is known of a project."""
+        with self._change() as change:
+            for table in ("comments", "grants", "links", "projects"):
+                change.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - our own names
+
+    def all_of(self, person: str) -> dict[str, Any]:
+        """Return all that is kept of a person beside the projects, for them to take along."""
+        about = self._all("SELECT name, seen FROM people WHERE person = ?", person)
+        said = "SELECT project, item, text, at FROM comments WHERE person = ?"
+        return {
+            "person": person,
+            "name": about[0][0] if about else "",
+            "seen": about[0][1] if about else None,
+            "owns": self.owned(person),
+            "shared": self.shared_with(person),
+            "comments": [
+                dict(zip(("project", "item", "text", "at"), row, strict=True))
+                for row in self._all(said, person)
+            ],
+        }
+
+    def forget(self, person: str) -> list[str]:
+        """Remove a person; return the projects that were theirs, which are to be removed too."""
+        projects = self.owned(person)
+        for project in projects:
+            self.forget_project(project)
+        with self._change() as change:
+            for table in ("comments", "grants", "people"):
+                change.execute(f"DELETE FROM {table} WHERE person = ?", (person,))  # noqa: S608 - our own names
+        return projects
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the file as it is at one moment, while others write."""
+        with self._lock, contextlib.closing(sqlite3.connect(path)) as target:
+            self._opened().backup(target)
+
+    def _check_owner(self, person: str, project: str) -> None:
+        if self.can(person, project) != "own":
+            raise Denied("Only the owner of a project may share it.")
+
+    def _one(self, words: str, *values: str) -> Any:
+        rows = self._all(words, *values)
+        return rows[0][0] if rows else None
+
+    def _all(self, words: str, *values: str) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._opened().execute(words, values).fetchall()
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._opened() as change:
+            yield change
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._file is None:
+            make_folder(self.path.parent)
+            file = sqlite3.connect(self.path, check_same_thread=False, timeout=20)
+            self.path.chmod(0o600)
+            file.execute("PRAGMA journal_mode = WAL")
+            file.execute("PRAGMA synchronous = FULL")
+            (version,) = file.execute("PRAGMA user_version").fetchone()
+            if version == 0:
+                file.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            elif version != VERSION:
+                file.close()
+                raise HetvizError(
+                    f"{FILE} was written by another version of hetviz. Nothing was changed; use "
+                    "that version, or put a backup back."
+                )
+            self._file = file
+        return self._file
+
+
+def person_of(claims: Mapping[str, Any], roles_claim: str, admin_role: str) -> Person | None:
+    """Return who a provider's claims are about, or None where they name nobody."""
+    issuer, subject = claims.get("iss"), claims.get("sub")
+    if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
+        return None
+    name = next(
+        (str(claims[key]) for key in ("name", "preferred_username", "email") if claims.get(key)),
+        "somebody",
+    )
+    return Person(f"{issuer}|{subject}", name, admin_role in roles_of(claims, roles_claim))
+
+
+def roles_of(claims: Mapping[str, Any], claim: str) -> list[str]:
+    """Return the roles in a claim, which may lie deeper: ``realm_access.roles``."""
+    found: Any = claims
+    for part in claim.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    if isinstance(found, str):
+        return found.split()
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()

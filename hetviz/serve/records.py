@@ -1,0 +1,120 @@
+"""What a server writes down: its log for machines, and who did what, as lines of JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import sys
+import threading
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hetviz.workspace.store.files import make_folder
+
+AUDIT = "audit.jsonl"
+_MOST_BYTES = 50_000_000
+
+
+class AsJson(logging.Formatter):
+    """A line of JSON for each record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, object] = {"at": at, "level": record.levelname, "logger": record.name}
+        line |= getattr(record, "about", {"message": record.getMessage()})
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+class AsText(logging.Formatter):
+    """A line for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        about = getattr(record, "about", None)
+        if about is not None:
+            record.message = " ".join(f"{key}={value}" for key, value in about.items())
+            return f"{self.formatTime(record)} {record.levelname} {record.message}"
+        return super().format(record)
+
+
+def set_up_log(form: str) -> None:
+    """Write hetviz's own log to the standard error stream, in the form "text" or "json"."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        AsJson() if form == "json" else AsText("%(asctime)s %(levelname)s %(message)s")
+    )
+    logger = logging.getLogger("hetviz")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+
+
+def short(project: str) -> str:
+    """Return what stands for a project in records; its id would open it."""
+    return hashlib.sha256(project.encode()).hexdigest()[:12]
+
+
+class Audit:
+    """An append-only file of lines of JSON: when, what, who, which project.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / AUDIT
+        self._lock = threading.Lock()
+
+    def note(self, event: str, person: str = "", project: str = "", **fields: object) -> None:
+        """Write down that something happened; that it cannot be written stops nobody."""
+        line: dict[str, object] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
+        line |= {"event": event, "person": person, "project": short(project) if project else ""}
+        text = json.dumps({**line, **fields}, default=str) + "\n"
+        with self._lock:
+            try:
+                make_folder(self.path.parent)
+                self._turn_over()
+                fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                try:
+                    os.write(fd, text.encode())
+                finally:
+                    os.close(fd)
+            except OSError as error:
+                logging.getLogger(__name__).error(
+                    "The audit log cannot be written: %s", error.strerror
+                )
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return what was written down, oldest first."""
+        out = []
+        for path in (self.path.with_suffix(".1.jsonl"), self.path):
+            with contextlib.suppress(OSError):
+                for line in path.read_text("utf-8").splitlines():
+                    with contextlib.suppress(ValueError):
+                        out.append(json.loads(line))
+        return out
+
+    def costs(self) -> list[dict[str, Any]]:
+        """Return what each person, or each project without one, had done: jobs and seconds."""
+        seconds: defaultdict[str, list[float]] = defaultdict(list)
+        for line in self.lines():
+            if line.get("event") == "job":
+                who = str(line.get("person") or f"project {line.get('project')}")
+                seconds[who].append(float(line.get("processor_s", 0.0)))
+        found = [
+            {"who": who, "jobs": len(each), "processor_s": round(sum(each), 1)}
+            for who, each in seconds.items()
+        ]
+        return sorted(found, key=lambda one: -float(str(one["processor_s"])))
+
+    def _turn_over(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            if self.path.stat().st_size > _MOST_BYTES:
+                os.replace(self.path, self.path.with_suffix(".1.jsonl"))

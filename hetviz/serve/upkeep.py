@@ -1,0 +1,284 @@
+"""What an operator does with stored projects: list, back up, put back, migrate, clear away.
+
+All of it works while the server runs. A backup holds whole lines of each journal and every file
+that these name. Files never change once they are there and are written before the line that names
+them, so nothing that was acknowledged before the backup began is missing from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hetviz.errors import HetvizError
+from hetviz.serve.people import FILE as PEOPLE
+from hetviz.serve.people import People
+from hetviz.serve.records import AUDIT, short
+from hetviz.workspace.store import sessions
+from hetviz.workspace.store.files import (
+    BLOBS,
+    GLANCE,
+    JOURNAL,
+    is_id,
+    make_folder,
+    replace_file,
+    sync_folder,
+)
+from hetviz.workspace.store.journal import FORMAT, Journal, format_of
+
+SESSIONS = "sessions"
+_KEY = re.compile(rb"[0-9a-f]{64}")
+_DONE = "backup.json"
+# Which steps give a project a name, and in which field.
+_NAMING = {"open-sample": "name", "open-bundle": "filename", "set-title": "title"}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A project on the disk.
+
+    Attributes
+    ----------
+    id : str
+        Opens it; shown to the operator only on request.
+    title : str
+    steps : int
+    megabytes : float
+    touched : str
+        When it was last used.
+    format : int or None
+        Of its journal; None where that cannot be read.
+    """
+
+    id: str
+    title: str
+    steps: int
+    megabytes: float
+    touched: str
+    format: int | None
+
+    @property
+    def short(self) -> str:
+        """What stands for it in logs."""
+        return short(self.id)
+
+
+def projects(home: Path) -> list[Stored]:
+    """Return the stored projects, the largest first."""
+    found = [_stored(folder) for folder in _folders(home)]
+    return sorted(found, key=lambda one: -one.megabytes)
+
+
+def find(home: Path, named: str) -> Path:
+    """Return the folder of a project, named by its id or by what stands for it in logs.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        If there is none.
+    """
+    for folder in _folders(home):
+        if named in (folder.name, short(folder.name)):
+            return folder
+    raise HetvizError(f"There is no project {named!r}; `hetviz admin list` shows them.")
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a project; what goes away meanwhile does not count."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
+
+
+def back_up(home: Path, target: Path) -> dict[str, Any]:
+    """Copy all projects, people and records into a new folder; return what was copied.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        If the folder is not empty, or the disk refuses.
+    """
+    try:
+        make_folder(target)
+        if any(target.iterdir()):
+            raise HetvizError(f"{target} is not empty; give the name of a new folder.")
+        copied = [_copied(folder, target / SESSIONS / folder.name) for folder in _folders(home)]
+        for name in (AUDIT, Path(AUDIT).stem + ".1.jsonl"):
+            if (home / name).is_file():
+                replace_file(target / name, (home / name).read_bytes())
+        if (home / PEOPLE).is_file():
+            people = People(home)
+            people.copy_to(target / PEOPLE)
+            people.close()
+        about = {
+            "projects": len(copied),
+            "steps": sum(steps for steps, _ in copied),
+            "megabytes": round(sum(size for _, size in copied) / 1e6, 1),
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        # Last: a folder without it is no whole backup.
+        replace_file(target / _DONE, json.dumps(about).encode())
+    except OSError as error:
+        raise HetvizError(f"The backup could not be made: {error.strerror}.") from None
+    return about
+
+
+def restore(source: Path, home: Path, only: str | None = None) -> int:
+    """Put projects of a backup back that are not there; return how many.
+
+    Each file is checked against its hash before its project is put in place, whole.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        If it is no whole backup, or a file in it is damaged.
+    """
+    if not (source / _DONE).is_file():
+        raise HetvizError(f"{source} is no whole backup: it has no {_DONE}.")
+    n = 0
+    for folder in _folders(source):
+        there = home / SESSIONS / folder.name
+        if there.exists() or only not in (None, folder.name, short(folder.name)):
+            continue
+        scratch = home / SESSIONS / f".restoring-{short(folder.name)}"
+        shutil.rmtree(scratch, ignore_errors=True)
+        try:
+            _copied(folder, scratch, checks=True)
+            os.replace(scratch, there)
+            sync_folder(there.parent)
+        except OSError as error:
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise HetvizError(f"A project could not be put back: {error.strerror}.") from None
+        n += 1
+    if (source / PEOPLE).is_file() and not (home / PEOPLE).exists():
+        replace_file(home / PEOPLE, (source / PEOPLE).read_bytes())
+    return n
+
+
+def migrate(home: Path) -> dict[str, int]:
+    """Bring the journals of all projects to the present form; return how many were in which state.
+
+    A project that is open is left for the next time: the server migrates it when it opens it.
+    """
+    tally = {"migrated": 0, "current": 0, "in use": 0, "unreadable": 0}
+    for folder in _folders(home):
+        before = _stored(folder).format
+        if before == FORMAT:
+            tally["current"] += 1
+            continue
+        try:
+            Journal(folder / JOURNAL).close()
+            tally["migrated"] += 1
+        except sessions.InUse:
+            tally["in use"] += 1
+        except HetvizError:
+            tally["unreadable"] += 1
+    return tally
+
+
+def prune(home: Path, days: int | None = None) -> int:
+    """Remove projects in which nothing was done, and with `days` all that were not opened so long.
+
+    Those that are open stay.
+    """
+    root = home / SESSIONS
+    if not root.is_dir():
+        return 0
+    n = sessions.prune(root)
+    if days is not None:
+        oldest = time.time() - days * 86_400
+        for folder in _folders(home):
+            if (folder / JOURNAL).stat().st_mtime < oldest:
+                n += remove(folder)
+    return n
+
+
+def remove(folder: Path) -> bool:
+    """Remove a project that is open nowhere; return whether it was."""
+    try:
+        journal = Journal(folder / JOURNAL)
+    except sessions.InUse:
+        return False
+    except HetvizError:
+        shutil.rmtree(folder)
+        return True
+    try:
+        shutil.rmtree(folder)
+    finally:
+        journal.close()
+    return True
+
+
+def as_rows(found: list[Stored], keys: bool) -> list[dict[str, Any]]:
+    """Return projects as plain rows, with the keys that open them only on request."""
+    rows = [{"project": one.short, **asdict(one)} for one in found]
+    return rows if keys else [{k: v for k, v in row.items() if k != "id"} for row in rows]
+
+
+def _folders(home: Path) -> Iterator[Path]:
+    root = home / SESSIONS
+    if root.is_dir():
+        for folder in sorted(root.iterdir()):
+            if is_id(folder.name) and not folder.is_symlink() and (folder / JOURNAL).is_file():
+                yield folder
+
+
+def _stored(folder: Path) -> Stored:
+    content = _whole_lines(folder)
+    head, *lines = content.split(b"\n")[:-1] or [b""]
+    title = ""
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and entry.get("op") in _NAMING:
+            title = str(entry.get(_NAMING[entry["op"]]) or title)
+    touched = datetime.fromtimestamp((folder / JOURNAL).stat().st_mtime, UTC)
+    written = format_of(head)
+    return Stored(
+        folder.name,
+        title[:80],
+        len(lines),
+        round(size_of(folder) / 1e6, 2),
+        touched.isoformat(timespec="seconds"),
+        written if isinstance(written, int) else None,
+    )
+
+
+def _whole_lines(folder: Path) -> bytes:
+    content = (folder / JOURNAL).read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
+def _copied(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]:
+    """Copy a project; return its steps and bytes."""
+    journal = _whole_lines(folder)
+    size = len(journal)
+    for key in sorted({key.decode() for key in _KEY.findall(journal)}):
+        blob = folder / BLOBS / key
+        # Fingerprints of data look like keys and name no file.
+        if blob.is_file():
+            content = blob.read_bytes()
+            if checks and hashlib.sha256(content).hexdigest() != key:
+                raise HetvizError(f"A file of project {short(folder.name)} is damaged: {key[:12]}.")
+            replace_file(target / BLOBS / key, content)
+            size += len(content)
+    if (folder / GLANCE).is_file():
+        replace_file(target / GLANCE, (folder / GLANCE).read_bytes())
+    # Last, as a project without a journal is none.
+    replace_file(target / JOURNAL, journal)
+    return journal.count(b"\n") - 1, size

@@ -1,0 +1,83 @@
+"""All that was said of how items relate, how far the map keeps it, and saying more."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.ui.guidance import (
+    add,
+    ask_me,
+    conflicts,
+    curves,
+    headline,
+    label_table,
+    reach,
+    sets,
+    table,
+)
+from hetviz.ui.guidance import file as guidance_file
+from hetviz.ui.guidance.ledger import Ledger, ledger_of
+from hetviz.workspace import State
+
+
+def show(state: State, *, wide: bool) -> None:
+    """Show guidance: what one acts on; with room also the tables."""
+    data = state.opened()
+    if guidance_file.waits():
+        guidance_file.account(data)
+        return
+    ledger = ledger_of(state)
+    headline.headline(state, data, ledger)
+    if not wide:
+        headline.refit(state)
+        if state.run is not None:
+            read = curves.measured(state, data, "link")
+        _beside(state, data, ledger)
+        if state.run is not None:
+            curves.broken(state, data, ledger, "link", read)
+        return
+    left, right = st.columns([2.25, 1], gap="large")
+    with left:
+        _tables(state, data, ledger)
+    with right:
+        _beside(state, data, ledger)
+
+
+def _beside(state: State, data: HeteroData, ledger: Ledger) -> None:
+    ask_me.card(state)
+    conflicts.show(state.guided or data, ledger)
+    sets.show(state, ledger)
+    reach.show(data)
+
+
+def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
+    counts = {
+        "link": ("Links", len(ledger.links)),
+        "comparison": ("Comparisons", len(ledger.comparisons)),
+        "label": ("Labels", label_table.count(data)),
+    }
+    with st.container(horizontal=True, vertical_alignment="center", key="guidance-tools"):
+        form = st.segmented_control(
+            "What was said",
+            list(counts),
+            format_func=lambda key: f"{counts[key][0]} {counts[key][1]:,}",
+            default="link",
+            required=True,
+            key="guidance-form",
+            label_visibility="collapsed",
+        )
+        st.space("stretch")
+        headline.refit(state)
+        add.offer(data)
+        guidance_file.offer(data)
+    if form == "label":
+        label_table.show(data)
+    else:
+        table.show(data, ledger, form)
+    if state.run is not None and form != "label":
+        one, other = st.columns(2, gap="large")
+        with one:
+            read = curves.measured(state, data, form)
+        with other:
+            curves.broken(state, data, ledger, form, read)

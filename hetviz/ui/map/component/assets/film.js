@@ -1,0 +1,134 @@
+// The maps made so far, small, in a row; and where on the shown one the camera looks. Pointing at a
+// map shows where its points would be, a click takes it.
+
+import { aligned } from "./align.js";
+import { h } from "./dom.js";
+import { places } from "./store.js";
+import { frameOf } from "./view.js";
+
+const [WIDE, HIGH] = [60, 46];
+const MOST_DOTS = 3000;
+const PAUSE = 160;
+
+export class Film {
+  constructor(map) {
+    this.map = map;
+    this.row = h("div", { class: "hv-film hv-float", role: "group", "aria-label": "Maps" });
+    this.mini = h("canvas", { "aria-hidden": "true" });
+    this.look = h("div", {
+      class: "hv-mini hv-float", "aria-hidden": "true",
+      onpointerdown: (event) => this.press(event), onpointermove: (event) => event.buttons && this.press(event),
+    }, this.mini);
+    this.element = h("div", { class: "hv-below" }, this.row, this.look);
+  }
+
+  update() {
+    const { data } = this.map;
+    if (!data.stage || data.mode !== "work") return;
+    const { film = [] } = data;
+    const told = JSON.stringify(film);
+    if (told !== this.told) {
+      this.told = told;
+      this.row.replaceChildren(...film.map((one) => this.frame(one)));
+    }
+    this.draw();
+  }
+
+  frame(one) {
+    const canvas = h("canvas", { "aria-hidden": "true" });
+    const kept = one.kept !== null ? `${one.kept} of 100 kept` : one.agrees ? `${Math.round(100 * one.agrees)} of 100 agree` : "";
+    return h("button", {
+      type: "button", "aria-pressed": String(one.shown), "data-run": one.id, title: one.title,
+      onclick: () => this.take(one), onpointerenter: () => this.soon(one), onpointerleave: () => this.back(),
+    }, canvas, h("span", {}, h("b", {}, one.title), h("small", {}, kept)));
+  }
+
+  take(one) {
+    clearTimeout(this.timer);
+    this.tried = null;
+    if (!one.shown) this.map.component.setTriggerValue("run", one.id);
+  }
+
+  /** Show where the points would be on another map, positions only. */
+  soon(one) {
+    const { map } = this;
+    clearTimeout(this.timer);
+    if (one.shown || map.data.live) return;
+    this.timer = setTimeout(async () => {
+      const there = await places(map.data.session, one.geometry, map.n).catch(() => null);
+      const to = there && !map.dead && aligned(there, map.geometry, map.pass);
+      if (!to) return;
+      for (let k = 0; k < to.length; k++) if (Number.isNaN(to[k])) to[k] = map.geometry[k];
+      this.tried = one.id;
+      map.travel.move(to, 240);
+    }, PAUSE);
+  }
+
+  back() {
+    clearTimeout(this.timer);
+    if (!this.tried) return;
+    this.tried = null;
+    this.map.travel.move(this.map.geometry, 240);
+  }
+
+  async draw() {
+    const { map } = this;
+    for (const button of this.row.children) {
+      const one = map.data.film?.find((other) => other.id === button.dataset.run);
+      const pos = one && await places(map.data.session, one.geometry, map.n).catch(() => null);
+      if (pos && !map.dead) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
+    }
+    this.lay();
+  }
+
+  dots(canvas, pos, W, H) {
+    const { map } = this;
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(canvas, { width: W * ratio, height: H * ratio });
+    Object.assign(canvas.style, { width: `${W}px`, height: `${H}px` });
+    const ctx = canvas.getContext("2d");
+    ctx.scale(ratio, ratio);
+    const frame = frameOf(pos, map.pass);
+    const s = Math.min(W / (frame.x[1] - frame.x[0]), H / (frame.y[1] - frame.y[0]));
+    const place = (r) => [
+      W / 2 + (pos[2 * r] - (frame.x[0] + frame.x[1]) / 2) * s, H / 2 - (pos[2 * r + 1] - (frame.y[0] + frame.y[1]) / 2) * s,
+    ];
+    const step = Math.max(1, Math.floor(map.n / MOST_DOTS));
+    for (let r = 0; r < map.n; r += step) {
+      if (!map.pass[r]) continue;
+      const [x, y] = place(r);
+      ctx.fillStyle = map.palette[map.slot[r]];
+      ctx.fillRect(x - 0.7, y - 0.7, 1.4, 1.4);
+    }
+    return { frame, s, place };
+  }
+
+  /** The small map with the window of the camera. */
+  lay() {
+    const { map } = this;
+    if (!map.data?.stage || map.data.mode !== "work" || !map.shown) return;
+    const [W, H] = [104, 62];
+    this.at = { ...this.dots(this.mini, map.pos, W, H), W, H };
+    const { frame, s } = this.at;
+    const { x, y } = map.view.range;
+    const ctx = this.mini.getContext("2d");
+    const px = (v) => W / 2 + (v - (frame.x[0] + frame.x[1]) / 2) * s;
+    const py = (v) => H / 2 - (v - (frame.y[0] + frame.y[1]) / 2) * s;
+    ctx.strokeStyle = map.tokens.ink;
+    ctx.lineWidth = 1.4;
+    const [x0, y0] = [Math.max(px(x[0]), 1), Math.max(py(y[1]), 1)];
+    ctx.strokeRect(x0, y0, Math.min(px(x[1]), W - 1) - x0, Math.min(py(y[0]), H - 1) - y0);
+  }
+
+  press(event) {
+    const { map } = this;
+    if (!this.at) return;
+    const box = this.mini.getBoundingClientRect();
+    const { frame, s, W, H } = this.at;
+    const cx = (event.clientX - box.left - W / 2) / s + (frame.x[0] + frame.x[1]) / 2;
+    const cy = -(event.clientY - box.top - H / 2) / s + (frame.y[0] + frame.y[1]) / 2;
+    map.camera.fly({ ...map.view.at(), cx, cy }, 120);
+  }
+
+  close() { clearTimeout(this.timer); }
+}

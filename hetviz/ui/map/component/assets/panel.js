@@ -1,0 +1,156 @@
+// The panel at the right: its tabs, whether it is open, and how wide. Both the map and the tabs read
+// and change it, so it is kept on the window; Python hears of the tab, nothing else waits for Python.
+
+import { h, icon, set } from "./dom.js";
+
+const TABS = ["Item", "Guidance", "Clusters", "Predict"];
+const STOPS = ["low", "half", "whole"];
+
+const store = (window.hetviz ??= {
+  panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), turn: null,
+});
+
+export const panel = store.panel;
+
+/** Be told when the panel changes; returns how to stop. */
+export function watchPanel(told) {
+  store.watch.add(told);
+  return () => store.watch.delete(told);
+}
+
+/** Change the panel and tell everybody. */
+export function change(what) {
+  const before = JSON.stringify(panel);
+  Object.assign(panel, what);
+  const { dataset } = document.documentElement;
+  dataset.hvPanel = panel.open ? (panel.wide ? "wide" : "open") : "closed";
+  dataset.hvSheet = panel.stop;
+  if (JSON.stringify(panel) !== before) for (const told of store.watch) told(panel);
+}
+
+/** Open the panel by itself, unless the reader closed it. */
+export function offerPanel(tab) {
+  change(panel.shut ? { tab } : { tab, open: true });
+}
+
+/** Turn to a tab as if it was clicked. */
+export function turn(tab) { store.turn?.(tab); }
+
+/** Its width on the screen, 44 while it is closed. */
+export function panelWidth() {
+  const element = document.querySelector(".st-key-panel");
+  return element?.offsetParent === null && getComputedStyle(element).position !== "fixed" ? 0 : element?.offsetWidth ?? 0;
+}
+
+/** How far down the map is free of the sheet of a narrow window. */
+export function panelTop(root) {
+  const element = document.querySelector(".st-key-panel");
+  const top = root.getBoundingClientRect().top;
+  return element ? element.getBoundingClientRect().top - top : root.clientHeight;
+}
+
+/** The tabs, in the panel that Streamlit fills. */
+export function mount(root, component) {
+  root.hvTabs ??= new Tabs(root);
+  root.hvTabs.take(component);
+  return () => setTimeout(() => {
+    if (!root.isConnected) root.hvTabs?.close();
+  });
+}
+
+class Tabs {
+  constructor(root) {
+    this.tabs = TABS.map((name) => h("button", {
+      type: "button", role: "tab", "data-tab": name, onclick: () => this.choose(name),
+    }, name));
+    this.list = h("div", { role: "tablist", "aria-label": "Panel", onkeydown: (event) => this.key(event) }, ...this.tabs);
+    const button = (name, act) => h("button", { type: "button", class: "hv-tool", onclick: act }, icon(name));
+    this.widen = button("wide", () => this.say({ wide: !panel.wide, open: true }));
+    this.close_ = button("shut", () => this.toggle());
+    this.grip = h("button", {
+      type: "button", class: "hv-grip", "aria-label": "Height of the panel",
+      onclick: () => this.pull(1), onpointerdown: (event) => this.hold(event),
+    });
+    this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widen, this.close_);
+    root.replaceChildren(this.element);
+    this.stop = watchPanel(() => this.draw());
+    store.turn = (tab) => this.choose(tab);
+    store.toggle = () => this.toggle();
+  }
+
+  /** Python's word counts where it is newer than what was chosen here. */
+  take(component) {
+    const { data } = component;
+    this.component = component;
+    if (data.turn !== store.heard) {
+      const first = store.heard === undefined;
+      store.heard = data.turn;
+      change({ tab: data.tab, wide: data.wide, ...(data.open || (first && data.chosen) ? { open: true } : {}) });
+    }
+    change({});
+    this.draw();
+  }
+
+  choose(tab) {
+    if (tab !== panel.tab || !panel.open) this.say({ tab, open: true, shut: false });
+  }
+
+  say(what) {
+    const { tab, wide } = panel;
+    change(what);
+    if (panel.tab !== tab || panel.wide !== wide) {
+      this.component.setStateValue("view", { tab: panel.tab, wide: panel.wide });
+    }
+  }
+
+  toggle() { change({ open: !panel.open, shut: panel.open }); }
+
+  key(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = (TABS.indexOf(panel.tab) + step + TABS.length) % TABS.length;
+    this.choose(TABS[at]);
+    this.tabs[at].focus();
+  }
+
+  /** The sheet of a narrow window: one stop up, round to the lowest. */
+  pull(by) {
+    if (this.pulled) return;
+    const at = STOPS.indexOf(panel.stop) + by;
+    change({ open: true, stop: STOPS[(at + STOPS.length) % STOPS.length] });
+  }
+
+  hold(event) {
+    const from = event.clientY;
+    this.pulled = false;
+    this.grip.setPointerCapture(event.pointerId);
+    this.grip.onpointerup = (end) => {
+      this.grip.onpointerup = null;
+      const way = end.clientY - from;
+      if (Math.abs(way) < 12) return;
+      this.pulled = true;
+      setTimeout(() => { this.pulled = false; }, 50);
+      const at = STOPS.indexOf(panel.stop) + (way < 0 ? 1 : -1);
+      change({ open: true, stop: STOPS[Math.min(Math.max(at, 0), STOPS.length - 1)] });
+    };
+  }
+
+  draw() {
+    this.tabs.forEach((button) => {
+      const here = button.dataset.tab === panel.tab;
+      set(button, { "aria-selected": String(here), tabindex: here ? 0 : -1 });
+    });
+    set(this.list, { "aria-orientation": panel.open ? "horizontal" : "vertical" });
+    set(this.close_, { "aria-label": panel.open ? "Close the panel" : "Open the panel", title: panel.open ? "Close the panel (I)" : "Open the panel (I)" });
+    set(this.widen, {
+      "aria-label": panel.wide ? "Narrow the panel" : "Widen the panel", title: panel.wide ? "Narrow the panel" : "Widen the panel",
+      "aria-pressed": String(panel.wide),
+    });
+  }
+
+  close() {
+    this.stop();
+    store.turn = null;
+  }
+}

@@ -1,0 +1,30 @@
+// Light or dark, as the page is now. A change is drawn at once; the server is not asked.
+
+const page = () => document.querySelector(".stApp") ?? document.body;
+
+export function scheme() {
+  const said = getComputedStyle(page()).colorScheme;
+  if (said.includes("dark") !== said.includes("light")) return said.includes("dark") ? "dark" : "light";
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+/** Be told of a change; returns how to stop. */
+export function watchScheme(told) {
+  let now = scheme();
+  const look = () => {
+    const next = scheme();
+    if (next === now) return;
+    now = next;
+    told(next);
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(page(), { attributes: true, attributeFilter: ["class", "style"] });
+  observer.observe(document.documentElement, { attributes: true });
+  const media = matchMedia("(prefers-color-scheme: dark)");
+  const later = () => requestAnimationFrame(look);
+  media.addEventListener("change", later);
+  return () => {
+    observer.disconnect();
+    media.removeEventListener("change", later);
+  };
+}

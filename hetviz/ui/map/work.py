@@ -1,0 +1,42 @@
+"""What lies over the map where one works on it: what is missing, tools, maps, bar, and panel."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.ui.map import new_map, panel, toolbar
+from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.statements import bar
+
+
+def show(tab: str | None = None) -> None:
+    """Show it; the address of a tab opens the panel there."""
+    state = session.workspace().state
+    if state.data is None:
+        with st.container(key="page"):
+            theme.headline(
+                "Nothing to map yet", "Open a sample or your own files on the Start page."
+            )
+            st.page_link(PAGES / "start.py", label="To the Start page")
+        return
+    arrived = st.session_state.pop("arrived", False)
+    if arrived and (tab is not None or state.run is None):
+        panel.turn_to(tab or "Item", wide=tab == "Guidance")
+    if state.run is None:
+        job = background.live()
+        if job is None or not job.seq:
+            with st.container(key="no-map"):
+                if job is None:
+                    new_map.no_map(state)
+                else:
+                    theme.headline(
+                        "The first map is being made", "It appears here as soon as it is ready."
+                    )
+    else:
+        toolbar.tools(state)
+        bar.show(state)
+    panel.show()
+    recent.remember()
+    if state.run is not None:
+        toolbar.new_map(state)

@@ -1,0 +1,30 @@
+"""Links that nobody has given yet, labels, and something new."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.ui.predict import file as predict_file
+from hetviz.ui.predict import labels, links, new_item
+from hetviz.workspace import State
+
+SECTIONS = {
+    "Links": links.show,
+    "Labels": labels.show,
+    "Something new": new_item.show,
+    "New items from a file": predict_file.show,
+}
+
+
+def show(state: State) -> None:
+    """Show what is to be predicted, and what was."""
+    chosen = st.segmented_control(
+        "What to predict",
+        list(SECTIONS),
+        default="Links",
+        required=True,
+        key="predict-section",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    SECTIONS[chosen](state)

@@ -1,0 +1,187 @@
+"""Who is here, and what they may do, on a server where people log in; elsewhere all is allowed.
+
+With ``auth = "none"`` each function says yes and shows nothing, so that pages need not ask.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+
+from hetviz.serve.config import Oidc, settings
+from hetviz.serve.people import Can, Denied, People, Person, person_of, roles_of
+from hetviz.serve.records import Audit
+from hetviz.serve.upkeep import size_of
+from hetviz.workspace import SESSIONS, Workspace
+from hetviz.workspace.store.blobs import MAX_BYTES, MB
+
+SHARE = "share"
+_MEASURED_S = 30.0
+_lock = threading.Lock()
+
+
+@cache
+def _stores(home: Path) -> tuple[People, Audit]:
+    return People(home), Audit(home)
+
+
+def people() -> People:
+    """Return the people of this server."""
+    with _lock:
+        return _stores(SESSIONS.home)[0]
+
+
+def audit() -> Audit:
+    """Return the record of who did what."""
+    with _lock:
+        return _stores(SESSIONS.home)[1]
+
+
+def is_on() -> bool:
+    """Whether people log in."""
+    return settings().auth == "oidc"
+
+
+def secrets_of(oidc: Oidc) -> dict[str, Any]:
+    """Return what Streamlit needs to know of a provider."""
+    return {
+        "auth": {
+            "redirect_uri": oidc.redirect_uri,
+            "cookie_secret": oidc.cookie_secret,
+            "client_id": oidc.client_id,
+            "client_secret": oidc.client_secret,
+            "server_metadata_url": oidc.metadata_url,
+        }
+    }
+
+
+def door() -> None:
+    """Let in who is logged in; everybody else gets a page with the button for it."""
+    if not is_on():
+        return
+    oidc = settings().oidc
+    claims = st.user.to_dict()
+    person = person_of(claims, oidc.roles_claim, oidc.admin_role)
+    if not st.user.is_logged_in or person is None:
+        # The page after the log-in has another address, so a link is kept for it.
+        st.title("hetviz")
+        st.text("One map of several unlike datasets, moved by what you know of them.")
+        st.button("Sign in", type="primary", key="sign-in", on_click=st.login)
+        st.stop()
+    if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
+        st.error("You are known, but you have no role that may use hetviz here.")
+        st.button("Sign out", key="sign-out", on_click=st.logout)
+        st.stop()
+    if st.session_state.get("person") != person:
+        st.session_state["person"] = person
+        people().came(person)
+        audit().note("come", person.id)
+    _accept(person)
+
+
+def _accept(person: Person) -> None:
+    """Take up the project that a share link in the address leads to."""
+    key = st.query_params.get(SHARE)
+    if not isinstance(key, str):
+        return
+    try:
+        project = people().accept(person.id, key)
+    except Denied as error:
+        audit().note("link-refused", person.id)
+        st.session_state.setdefault("messages", []).append(("error", str(error)))
+    else:
+        audit().note("link-used", person.id, project)
+        st.query_params["s"] = project
+    # A link is not left in the address, where it would be passed on by mistake.
+    del st.query_params[SHARE]
+
+
+def who() -> Person | None:
+    """Return who is logged in, None where nobody need be."""
+    found = st.session_state.get("person") if is_on() else None
+    return found if isinstance(found, Person) else None
+
+
+def name_in_records() -> str:
+    """Return what a visitor is called in records, empty where nobody logs in."""
+    person = who()
+    return "" if person is None else person.id
+
+
+def role(project: str) -> Can | None:
+    """Return what this visitor may do with a project."""
+    if not is_on():
+        return "own"
+    person = who()
+    return None if person is None else people().can(person.id, project)
+
+
+def may(project: str) -> bool:
+    """Whether this visitor may open a project."""
+    return role(project) is not None
+
+
+def newest() -> str | None:
+    """Return the newest project of who is logged in, for an address that names none."""
+    person = who()
+    if person is None:
+        return None
+    return next(filter(SESSIONS.exists, people().owned(person.id)), None)
+
+
+def begin(project: str) -> None:
+    """Make this visitor the owner of a new project.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        If they have as many as they may have.
+    """
+    person = who()
+    if person is not None:
+        people().own(person.id, project, settings().quota.projects)
+        audit().note("begin", person.id, project)
+
+
+def limit(workspace: Workspace) -> None:
+    """Let a project hold what is left of its owner's share of the disk, measured now and then."""
+    person = who()
+    most = settings().quota.megabytes
+    if person is None or not most or time.time() < st.session_state.get("measured", 0.0):
+        return
+    st.session_state["measured"] = time.time() + _MEASURED_S
+    mine = {project: _size(project) for project in people().owned(person.id)}
+    here = st.session_state["sid"]
+    others = sum(size for project, size in mine.items() if project != here)
+    workspace.blobs.limit = max(0, min(MAX_BYTES, most * MB - others))
+
+
+def may_ask(cookies: Mapping[str, str], project: str) -> bool:
+    """Whether a request with these cookies may have what belongs to a project."""
+    try:
+        content = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+        claims = json.loads(content or b"null")
+    except (ValueError, KeyError):
+        return False
+    if not isinstance(claims, dict) or not claims.get("is_logged_in"):
+        return False
+    oidc = settings().oidc
+    person = person_of(claims, oidc.roles_claim, oidc.admin_role)
+    if person is None:
+        return False
+    if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
+        return False
+    return people().can(person.id, project) is not None
+
+
+def _size(project: str) -> int:
+    return size_of(SESSIONS.home / "sessions" / project)

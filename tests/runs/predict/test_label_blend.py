@@ -1,0 +1,109 @@
+"""Labels predicted from own features, from linked items and along links, weighed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.data import Dataset, HeteroData, Labels, Links
+from hetviz.errors import ParameterError
+from hetviz.jobs.tasks.predict import find_labels
+from hetviz.progress import silent
+
+
+def papers(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
+    """Papers whose topic their words tell a little, and their authors' other papers much more."""
+    rng = np.random.default_rng(4)
+    topic = np.arange(120) % 3
+    X = 0.8 * np.eye(3)[topic] + rng.normal(size=(120, 3))
+    field = np.arange(30) % 3
+    i = np.repeat(np.arange(120), 4)
+    j = 3 * rng.integers(0, 10, len(i)) + topic[i]
+    stray = rng.random(len(i)) < 0.1
+    j[stray] = rng.integers(0, 30, stray.sum())
+    values = np.where(rng.random(120) < told, topic.astype(str), None)
+    data = HeteroData(
+        [
+            Dataset("papers", [f"p{k}" for k in range(120)], X if features else None),
+            Dataset("authors", [f"a{k}" for k in range(30)]),
+        ],
+        [Links("papers", "authors", i, j)],
+        None,
+        [Labels("papers", "topic", values), Labels("authors", "field", field.astype(str))],
+    )
+    return data, topic.astype(str)
+
+
+def test_labels_travel_along_links_to_other_datasets() -> None:
+    data, topic = papers()
+    found = hetviz.predict_labels(data, "papers", "topic", repeats=2)
+    assert found.method == "blend"
+    unknown = ~found.table["known"].to_numpy()
+    right = found.table["label"].to_numpy()[unknown] == topic[unknown]
+    held = found.held_out.set_index("model")["error"]
+    assert right.mean() > 0.8
+    assert held["blend"] < held["own features"] < held["guess"]
+    assert held["blend"] <= held.drop("blend").min() + 0.08
+    P = found.table[["p_0", "p_1", "p_2"]].to_numpy()
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert found.table["decided"].mean() > 0.8
+    rows = found.figures["reliability"]
+    assert sum(row[2] for row in rows) == (~unknown).sum()
+    assert sum(found.figures["weights"].values()) == pytest.approx(1.0, abs=0.03)
+    again = hetviz.predict_labels(data, "papers", "topic", repeats=2)
+    assert again.to_dict() == found.to_dict()
+    json.dumps(found.to_dict())
+
+
+def test_links_alone_are_enough() -> None:
+    data, topic = papers(features=False)
+    found = hetviz.predict_labels(data, "papers", "topic", repeats=0)
+    unknown = ~found.table["known"].to_numpy()
+    assert (found.table["label"].to_numpy()[unknown] == topic[unknown]).mean() > 0.8
+
+
+def test_where_nothing_tells_it_says_so() -> None:
+    rng = np.random.default_rng(0)
+    values = np.where(np.arange(90) < 60, rng.integers(0, 2, 90).astype(str), None)
+    data = HeteroData(
+        [Dataset("a", [f"a{k}" for k in range(90)], rng.normal(size=(90, 4)))],
+        [],
+        None,
+        [Labels("a", "kind", values)],
+    )
+    found = hetviz.predict_labels(data, "a", "kind", repeats=0)
+    unknown = found.table[~found.table["known"]]
+    assert unknown["decided"].mean() < 0.7
+    assert any("does not know better than a guess" in reason for reason in found.reasons)
+
+
+def test_numbers_have_intervals_that_hold() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 4))
+    y = X @ [3.0, -2.0, 0.0, 1.0] + rng.normal(size=200)
+    shown = np.where(np.arange(200) < 120, y, np.nan)
+    values = [None if np.isnan(v) else float(v) for v in shown]
+    data = HeteroData(
+        [Dataset("a", [f"a{k}" for k in range(200)], X)], [], None, [Labels("a", "size", values)]
+    )
+    found = hetviz.predict_labels(data, "a", "size", repeats=1)
+    table = found.table[120:]
+    inside = (table["low"] <= y[120:]) & (y[120:] <= table["high"])
+    assert 0.8 < inside.mean() < 1.0
+    held = found.held_out.set_index("model")["error"]
+    assert held["blend"] < 1.3
+    assert held["guess"] > 3.0
+    assert table["decided"].all()
+
+
+def test_the_task_hands_it_over_without_a_map_and_it_takes_no_settings() -> None:
+    data, _ = papers()
+    made = find_labels(data, "papers", "topic", silent, repeats=0)
+    assert made.content["title"] == "All that is known, weighed"
+    assert made.maps == ()
+    json.dumps(made.content)
+    with pytest.raises(ParameterError, match="has no parameter n_rounds"):
+        hetviz.predict_labels(data, "papers", "topic", method="blend", n_rounds=3)

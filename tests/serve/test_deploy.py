@@ -1,0 +1,54 @@
+"""The files to deploy with say what the program does."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import fields
+
+import yaml
+
+from hetviz.cli import main
+from hetviz.serve.config import Oidc, Quota, Settings, Work, as_environment, read
+from tests.browser.harness import ROOT
+
+DEPLOY = ROOT / "deploy"
+
+
+def test_the_example_of_settings_is_valid_and_names_all_but_secrets() -> None:
+    path = DEPLOY / "server.toml"
+    found = read(path, {})
+    assert found.home == "/var/lib/hetviz" and found.log == "json"
+    document = tomllib.loads(path.read_text())
+    for section, kind in (("", Settings), ("work", Work), ("oidc", Oidc), ("quota", Quota)):
+        said = set(document if not section else document[section])
+        known = {one.name for one in fields(kind) if "secret" not in one.name}
+        assert said <= known
+        assert known - said <= {"processor_s"}
+
+
+def test_compose_and_container_run_commands_that_are_there() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    service = compose["services"]["hetviz"]
+    known = set(as_environment(Settings())) | {
+        f"HETVIZ_OIDC_{one.name.upper()}" for one in fields(Oidc)
+    }
+    assert set(service["environment"]) <= known | {"HETVIZ_BASE_PATH"}
+    assert service["volumes"] == ["projects:/var/lib/hetviz"] and "projects" in compose["volumes"]
+    assert service["ports"][0].startswith("127.0.0.1:")
+    text = (DEPLOY / "Containerfile").read_text()
+    assert "USER hetviz" in text and f"VOLUME {service['volumes'][0].partition(':')[2]}" in text
+    for name in re.findall(r"HETVIZ_[A-Z_]+", text):
+        assert name in known | {"HETVIZ_HOME"}
+    assert main(["serve", "--check"]) == 0
+
+
+def test_proxies_pass_on_the_host_and_web_sockets() -> None:
+    nginx = (DEPLOY / "nginx.conf").read_text()
+    for line in ("Host $http_host", "Upgrade $http_upgrade", "proxy_read_timeout 1d"):
+        assert line in nginx
+    assert nginx.count("{") == nginx.count("}")
+    caddy = (DEPLOY / "Caddyfile").read_text()
+    assert "reverse_proxy 127.0.0.1:8501" in caddy and caddy.count("{") == caddy.count("}")
+    unit = (DEPLOY / "hetviz.service").read_text()
+    assert "hetviz serve --config" in unit and "NoNewPrivileges=true" in unit

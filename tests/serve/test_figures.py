@@ -1,0 +1,61 @@
+"""Health and figures of a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+
+from hetviz.serve.config import Settings
+from hetviz.serve.figures import Figures, Now
+from hetviz.serve.guard import Guard
+from tests.serve.asgi import ask
+
+
+def made(home: Path, can_work: bool = True, metrics: bool = True) -> tuple[Figures, Guard]:
+    figures = Figures(lambda: home, lambda: Now(2, 1, 3, 4, can_work))
+    app = Starlette(routes=figures.routes(metrics))
+    return figures, Guard(app, Settings(base_path="maps"), figures)
+
+
+def test_health_tells_of_worker_and_disk_under_any_name(tmp_path: Path) -> None:
+    _, app = made(tmp_path)
+    found = ask(app, "/maps/healthz", {"Host": "10.0.0.7"})
+    assert found.status == 200
+    assert json.loads(found.body) == {"status": "ok", "worker": True, "disk": True}
+    _, app = made(tmp_path, can_work=False)
+    assert ask(app, "/healthz").status == 503
+
+
+def test_a_folder_that_cannot_be_written_is_no_health(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hetviz.serve.figures.os.access", lambda *_: False)
+    _, app = made(tmp_path)
+    assert json.loads(ask(app, "/healthz").body)["disk"] is False
+
+
+def test_figures_are_told_only_when_asked_for(tmp_path: Path) -> None:
+    _, app = made(tmp_path, metrics=False)
+    assert ask(app, "/metrics").status == 404
+    figures, app = made(tmp_path)
+    ask(app, "/healthz")
+    ask(app, "/nothing")
+    figures.job("done", 1.25)
+    text = ask(app, "/metrics").body.decode()
+    for line in (
+        "hetviz_workers 2",
+        "hetviz_jobs_waiting 3",
+        "hetviz_projects_open 4",
+        'hetviz_requests_total{kind="own",status="2xx"} 1',
+        'hetviz_requests_total{kind="http",status="4xx"} 1',
+        'hetviz_request_seconds_bucket{kind="own",le="+Inf"} 1',
+        'hetviz_jobs_total{state="done"} 1',
+        "hetviz_job_processor_seconds_total 1.250",
+    ):
+        assert line in text.splitlines()
+    # As the text format of Prometheus wants it: each name is said once what it is.
+    heads = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert len(heads) == len(set(heads))

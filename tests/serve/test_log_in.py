@@ -1,0 +1,173 @@
+"""People log in with a real provider process: owners, links taken back, what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hetviz.workspace.store.files import new_id
+from tests.browser.harness import ROOT, Server, free_port, serve, wait_until
+from tests.lasting.visitor import Visitor
+
+pytest.importorskip("authlib")
+
+CLIENT, SECRET = "hetviz", "a-secret-of-the-client"
+COOKIE_SECRET = "0123456789abcdef" * 4
+
+
+def is_there(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def provider() -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, "-m", "tests.serve.provider", str(port), CLIENT, SECRET]
+    process = subprocess.Popen(command, cwd=ROOT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        assert wait_until(lambda: is_there(f"{url}/.well-known/openid-configuration"), 60)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def guarded(home: Path, issuer: str) -> Iterator[Server]:
+    port = free_port()
+    env = {
+        "HETVIZ_HOME": str(home),
+        "HETVIZ_AUTH": "oidc",
+        "HETVIZ_LOG": "json",
+        "HETVIZ_OIDC_METADATA_URL": f"{issuer}/.well-known/openid-configuration",
+        "HETVIZ_OIDC_CLIENT_ID": CLIENT,
+        "HETVIZ_OIDC_CLIENT_SECRET": SECRET,
+        "HETVIZ_OIDC_REDIRECT_URI": f"http://127.0.0.1:{port}/oauth2callback",
+        "HETVIZ_OIDC_COOKIE_SECRET": COOKIE_SECRET,
+        "HETVIZ_OIDC_REQUIRED_ROLE": "staff",
+        "STREAMLIT_SERVER_COOKIE_SECRET": COOKIE_SECRET,
+    }
+    with serve(ROOT / "app.py", home / "server.log", env=env, port=port) as server:
+        yield server
+
+
+def come(server: Server, issuer: str, name: str) -> Visitor:
+    """Return somebody who has logged in."""
+    visitor = Visitor(server.url, "data")
+    visitor.come()
+    assert visitor.has("Sign in") and not visitor.sid
+    with visitor._http.open(f"{issuer}/as/{name}", timeout=20):
+        pass
+    visitor.press("Sign in")
+    assert visitor.sent_to.startswith("/auth/login")
+    with visitor._http.open(server.url + visitor.sent_to, timeout=20) as answer:
+        assert answer.status == 200 and answer.url.startswith(server.url)
+    visitor.leave()
+    return visitor.come()
+
+
+def link_of(visitor: Visitor) -> str:
+    """Return the query of the share link that the page shows."""
+    found = [re.search(r"share=[A-Za-z0-9_-]+", str(element)) for element in visitor.shown]
+    return next(match.group(0) for match in found if match)
+
+
+def status(visitor: Visitor, path: str) -> int:
+    try:
+        with visitor._http.open(visitor.url + path, timeout=20) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> None:
+    with provider() as issuer, guarded(tmp_path, issuer) as server:
+        ada, bob = come(server, issuer, "ada"), come(server, issuer, "bob")
+        assert ada.has("Ada") and bob.has("Bob") and ada.sid != bob.sid
+        items = f"/hv/search/{ada.sid}?q=a"
+        assert status(ada, items) == 200
+
+        # A project of somebody else's, known by its id, is neither opened nor answered.
+        own, stranger = bob.sid, Visitor(server.url, "data")
+        bob.sid = ada.sid
+        bob.run()
+        assert bob.sid == own
+        assert status(bob, items) == 404 and status(stranger, items) == 404
+        bob.query = "share=" + new_id()
+        bob.run()
+        assert bob.has("leads nowhere") and bob.sid == own
+
+        # A link to look: seen, not changed.
+        ada.press("New link to look")
+        link = link_of(ada)
+        bob.query = link
+        bob.run()
+        assert bob.sid == ada.sid and bob.has("Look only") and status(bob, items) == 200
+        title = "Taken over by Bob"
+        bob.say("Project name", title)
+        assert bob.has("You may look at this project")
+        ada.run()
+        assert not ada.has(title)
+        bob.say("Comment", "Is this one right?")
+        bob.press("Add")
+        ada.run()
+        assert ada.has("Is this one right?")
+
+        # Taken back: at the next run it is closed, and its address answers no more.
+        ada.press("Take back")
+        bob.run()
+        assert bob.sid == own and status(bob, items) == 404
+        bob.query = link
+        bob.run()
+        assert bob.has("leads nowhere") and bob.sid == own
+
+        # A link to edit lets edit.
+        ada.press("New link to edit")
+        bob.query = link_of(ada)
+        bob.run()
+        bob.say("Project name", "By both of us")
+        ada.run()
+        assert ada.has("By both of us") and not bob.has("New link to edit")
+
+        # Known to the provider, but without the role.
+        eve = come(server, issuer, "eve")
+        assert eve.has("no role that may use hetviz") and not eve.sid
+
+        # Signed out.
+        bob.press("Sign out")
+        with bob._http.open(server.url + bob.sent_to, timeout=20):
+            pass
+        assert status(bob, items) == 404
+        for visitor in (ada, bob, eve):
+            visitor.leave()
+        log = (tmp_path / "server.log").read_text()
+        assert ada.sid not in log and own not in log and SECRET not in log
+        assert ada.sid not in (tmp_path / "audit.jsonl").read_text()
+        lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+        events = {line["event"] for line in lines}
+        assert events >= {
+            "come",
+            "begin",
+            "share",
+            "link-used",
+            "link-refused",
+            "take-back",
+            "leave",
+        }

@@ -1,0 +1,176 @@
+"""What an operator does with stored projects, while the server has them open."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hetviz import cli
+from hetviz.errors import HetvizError
+from hetviz.serve import upkeep
+from hetviz.serve.people import People
+from hetviz.serve.records import Audit, short
+from hetviz.workspace import Sessions, SetTitle
+from hetviz.workspace.store.files import JOURNAL, new_id
+from hetviz.workspace.store.journal import Journal
+
+Made = tuple[Path, Sessions, str]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """Give a home with one open project of three titles."""
+    home = tmp_path / "home"
+    sessions, sid = Sessions(home / "sessions"), new_id()
+    for k in range(3):
+        sessions.get(sid).do(SetTitle(f"Title {k}"))
+    sessions.get(sid).blobs.put(b"unnamed")
+    return home, sessions, sid
+
+
+def test_projects_are_listed_without_their_keys(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, _, sid = made
+    (found,) = upkeep.projects(home)
+    assert (found.title, found.steps, found.format, found.id) == ("Title 2", 3, 1, sid)
+    assert cli.main(["admin", "list", "--home", str(home), "--json"]) == 0
+    told = capsys.readouterr().out
+    assert sid not in told and short(sid) in told
+    assert cli.main(["admin", "list", "--home", str(home), "--keys"]) == 0
+    assert sid in capsys.readouterr().out
+    assert upkeep.find(home, short(sid)).name == upkeep.find(home, sid).name == sid
+    with pytest.raises(HetvizError, match="no project"):
+        upkeep.find(home, "nothing")
+
+
+def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
+    made: Made, tmp_path: Path
+) -> None:
+    home, sessions, sid = made
+    done: list[int] = []
+    stop = threading.Event()
+
+    def work() -> None:
+        k = 0
+        while not stop.is_set():
+            sessions.get(sid).do(SetTitle(f"While {k}"))
+            done.append(k)
+            k += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for n in range(3):
+            while len(done) < 5 * (n + 1):
+                time.sleep(0.01)
+            before = len(done)
+            about = upkeep.back_up(home, tmp_path / f"backup-{n}")
+            assert about["projects"] == 1 and about["steps"] >= 3 + before
+            other = tmp_path / f"other-{n}"
+            assert upkeep.restore(tmp_path / f"backup-{n}", other) == 1
+            restored = Sessions(other / "sessions")
+            assert len(restored.get(sid).log) >= 3 + before
+            assert not restored.get(sid).take_notes()
+            restored.close()
+    finally:
+        stop.set()
+        thread.join()
+        sessions.close()
+
+
+def test_people_and_records_are_backed_up_too(made: Made, tmp_path: Path) -> None:
+    home, _, sid = made
+    people = People(home)
+    people.own("ada", sid)
+    Audit(home).note("begin", "ada", sid)
+    upkeep.back_up(home, tmp_path / "backup")
+    upkeep.restore(tmp_path / "backup", tmp_path / "other")
+    assert People(tmp_path / "other").can("ada", sid) == "own"
+    people.close()
+    assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
+
+
+def test_only_whole_and_sound_backups_are_put_back(made: Made, tmp_path: Path) -> None:
+    home, sessions, sid = made
+    backup = tmp_path / "backup"
+    key = sessions.get(sid).blobs.put(b"content of a file")
+    # A line that names it, as uploads do.
+    journal = home / "sessions" / sid / JOURNAL
+    sessions.close()
+    with journal.open("ab") as file:
+        file.write(json.dumps({"op": "open-bundle", "blob": key}).encode() + b"\n")
+    upkeep.back_up(home, backup)
+    with pytest.raises(HetvizError, match="not empty"):
+        upkeep.back_up(home, backup)
+    (backup / "sessions" / sid / "blobs" / key).write_bytes(b"something else")
+    with pytest.raises(HetvizError, match="damaged"):
+        upkeep.restore(backup, tmp_path / "other")
+    assert upkeep.projects(tmp_path / "other") == []
+    (backup / "backup.json").unlink()
+    with pytest.raises(HetvizError, match="no whole backup"):
+        upkeep.restore(backup, tmp_path / "other")
+    # What is there is never put back over.
+    upkeep.back_up(home, tmp_path / "second")
+    assert upkeep.restore(tmp_path / "second", home) == 0
+
+
+def test_what_is_open_is_neither_pruned_nor_removed(made: Made) -> None:
+    home, sessions, sid = made
+    folder = home / "sessions" / sid
+    old = time.time() - 90 * 86_400
+    os.utime(folder / JOURNAL, (old, old))
+    assert upkeep.prune(home, days=30) == 0
+    assert not upkeep.remove(folder)
+    sessions.close()
+    os.utime(folder / JOURNAL, (old, old))
+    assert upkeep.prune(home) == 0
+    assert upkeep.prune(home, days=30) == 1
+    assert upkeep.projects(home) == []
+
+
+def test_migrating_tells_of_each_state(made: Made) -> None:
+    home, _, _ = made
+    later = home / "sessions" / new_id()
+    later.mkdir()
+    (later / JOURNAL).write_bytes(b'{"format": 99}\n')
+    told = upkeep.migrate(home)
+    assert told["current"] == 1 and told["unreadable"] == 1
+    assert Journal(later / JOURNAL.replace("journal", "new")).lines == []
+
+
+def test_links_are_taken_back_and_projects_given_by_the_operator(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, _, sid = made
+    people = People(home)
+    people.own("ada", sid)
+    people.accept("bob", people.share("ada", sid, "edit"))
+    here = ["--home", str(home)]
+    assert cli.main(["admin", "revoke", short(sid), *here]) == 0
+    assert people.can("bob", sid) is None
+    assert cli.main(["admin", "give", short(sid), "bob", *here]) == 0
+    assert (people.can("bob", sid), people.can("ada", sid)) == ("own", None)
+    people.close()
+    assert [line["event"] for line in Audit(home).lines()] == ["revoke", "give"]
+    assert cli.main(["admin", "revoke", *here]) == 1
+    assert "takes 1 to 1 names" in capsys.readouterr().err
+
+
+def test_costs_are_counted_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    home, _, sid = made
+    audit = Audit(home)
+    for who, seconds in (("ada", 2.0), ("bob", 5.0), ("ada", 1.5), ("", 0.5)):
+        audit.note("job", who, sid, processor_s=seconds)
+    assert cli.main(["admin", "costs", "--home", str(home), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["who"], one["jobs"], one["processor_s"]) for one in told] == [
+        ("bob", 1, 5.0),
+        ("ada", 2, 3.5),
+        (f"project {short(sid)}", 1, 0.5),
+    ]
