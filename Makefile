@@ -57,13 +57,13 @@ types: $(TOOLS)
 unit: $(TOOLS)
 	$(GIVE_WAY) $(PYTEST) -n 2 -m 'not browser and not soak'
 
-# One process: two browsers with software graphics on two cores only get in each other's way.
+# Two browsers, since each waits more than it works; a file's tests mostly stay with one server.
 browser: $(TOOLS)
 	@if ! $(PY) tools/find_chromium.py; then \
 	    echo 'Asking Playwright to fetch a Chromium.'; \
 	    $(PY) -m playwright install chromium || true; \
 	fi
-	@$(PYTEST) tests/browser
+	@$(PYTEST) -n 2 --dist worksteal tests/browser
 
 # An hour or more: property tests in depth, then long runs with faults and hostile files.
 soak: $(TOOLS)

@@ -1,8 +1,8 @@
 """Fixtures for the browser tests: the real app in a real Chromium.
 
-One Chromium and one server serve all tests. `page` is an open, empty page whose default address is
-the app: `page.goto("/map")`. It fails the test when the page logs an error, throws, or asks any
-other server for anything. It is light and 1400 x 900 unless the test is marked
+One Chromium and one server serve all tests of a process. `page` is an open, empty page whose
+default address is the app: `page.goto("/map")`. It fails the test when the page logs an error,
+throws, or asks any other server for anything. It is light and 1400 x 900 unless the test is marked
 `@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)`, and it asks for no motion, so
 that nothing has to be waited for that only moves.
 
@@ -71,7 +71,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(browser: Browser) -> Iterator[Server]:
     """Serve the app; asked for after the browser, so that nothing starts where there is none."""
-    with serve(ROOT / "app.py", ARTIFACTS / "server.log") as running:
+    process = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    with serve(ROOT / "app.py", ARTIFACTS / f"server-{process}.log") as running:
         yield running
 
 

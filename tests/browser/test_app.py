@@ -49,9 +49,8 @@ def make_map(page: Page, method: str = "") -> None:
 def until(page: Page, condition: str) -> None:
     """Wait until a condition on the map, called ``map``, holds."""
     page.wait_for_function(
-        "condition => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
-        " return Function('map', `return ${condition}`)(map); }",
-        arg=condition,
+        "() => { const map = document.querySelector('.st-key-map .hv-map').__hv.map;"
+        f" return {condition}; }}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Faults at two random moments a kind; `make soak` has twenty."""
+"""A fault at a random moment, of each kind; `make soak` has twenty of each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.lasting.visitor import Visitor
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_acknowledged_is_there_after(kind: str, tmp_path: Path) -> None:
-    tally = moments(tmp_path, kind, n=2, seed=1)
+    tally = moments(tmp_path, kind, n=1, seed=1)
     print(f"{kind}: {tally}")
     assert tally.lost == 0
-    assert tally.faults == 2
+    assert tally.faults == 1
 
 
 def test_nothing_of_one_visitor_is_heard_by_another(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def conditional_affinities(found: Neighbors, perplexity: float) -> Sparse:
     n, k = found.index.shape
     weights = perplexity_weights(found.squared, perplexity)
     indptr = np.arange(0, n * k + 1, k)
-    P = sp.csr_array((weights.ravel(), found.index.ravel(), indptr), shape=(n, n))
+    P = sp.csr_array((weights.ravel(), found.index.flatten(), indptr), shape=(n, n))
     P.sort_indices()
     return P
 

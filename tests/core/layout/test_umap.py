@@ -27,10 +27,12 @@ GRAPH = fuzzy_graph(FOUND)
 START = spread_out(spectral_start(GRAPH, 2, np.random.default_rng(0)), np.random.default_rng(0))
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_graph_and_curve_are_those_of_umap_learn() -> None:
+def test_graph_and_curve_are_those_of_umap_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     umap = pytest.importorskip("umap.umap_")
+    for name in ("smooth_knn_dist", "compute_membership_strengths"):
+        # To compile them takes longer than they do as plain Python.
+        monkeypatch.setattr(umap, name, getattr(umap, name).py_func)
     n = len(X)
     index = np.hstack([np.arange(n)[:, None], FOUND.index]).astype(np.int32)
     distance = np.hstack([np.zeros((n, 1)), np.sqrt(FOUND.squared)]).astype(np.float32)
