@@ -5,7 +5,10 @@ joint-map are chosen on `CHOSEN_ON` by `CHOSEN_BY` alone. `REPORTED_ON` was name
 run and no setting was changed by it. Needs ``--data DIR``, see `benchmarks.joint_data`.
 
 Each figure is written as soon as it is there, to ``joint_maps.jsonl``: a run goes on where the
-last one ended. ``python -m benchmarks.joint_maps`` prints the tables of what is there.
+last one ended. ``python -m benchmarks.joint_maps FILE`` prints the tables of what is there, and
+``python -m benchmarks.joint_maps FILE --write`` makes anew what `hetviz.suggest` ranks by where
+there is no time to try methods: how they did on the sets of `CHOSEN_ON` as they are, on one dataset
+of each without its links, and on their comparisons without links.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,9 @@ import numpy as np
 import hetviz
 from benchmarks.joint_data import LOADERS
 from hetviz import HeteroData
+from hetviz.algorithms.ranking import shape_of
 from hetviz.errors import Cancelled
+from hetviz.runs.embed.run import versions
 
 DATA = "needs"
 CHOSEN_ON = ("emoji", "digits", "world", "debian", "citeseer", "yamanishi_nr")
@@ -66,6 +72,9 @@ def run(out: Path, quick: bool, folder: Path) -> None:
     loaded: dict[str, HeteroData] = {}
     for name in CHOSEN_ON:
         data = loaded[name] = LOADERS[name](folder=folder)
+        for part, bare in parts_of(name, data).items():
+            for key in suited(bare):
+                measure(file, part, bare, key, key, {}, [0])
         for values in itertools.product(*GRID.values()):
             params = dict(zip(GRID, values, strict=True))
             label = OURS + ", " + ", ".join(f"{k} {v:g}" for k, v in params.items())
@@ -78,11 +87,24 @@ def run(out: Path, quick: bool, folder: Path) -> None:
         for label, (key, params) in VARIANTS.items():
             if key in keys:
                 measure(file, name, data, label, key, params, range(seeds))
-    for name in () if quick else REPORTED_ON:
+    for name in () if quick else (*REPORTED_ON, *CHOSEN_ON):
         for key in suited(loaded[name]):
             if key in SLOW:
                 measure(file, name, loaded[name], key, key, {}, [0])
     show(file)
+
+
+def parts_of(name: str, data: HeteroData) -> dict[str, HeteroData]:
+    """Return a dataset of some data without links, and their comparisons without links."""
+    found: dict[str, HeteroData] = {}
+    described = [one for one in data.datasets.values() if not one.is_featureless]
+    largest = max(described, key=len)
+    labels = [column for column in data.labels if column.dataset == largest.name]
+    found[f"{name}, {largest.name} alone"] = HeteroData([largest], (), None, labels)
+    if data.comparisons is not None and len(data.comparisons):
+        bare = HeteroData(data.datasets.values(), (), data.comparisons, data.labels)
+        found[f"{name}, comparisons alone"] = bare
+    return found
 
 
 def suited(data: HeteroData) -> list[str]:
@@ -104,7 +126,15 @@ def measure(
     for seed in seeds:
         if (name, label, seed) in known:
             continue
-        row: dict[str, Any] = {"data": name, "label": label, "seed": seed}
+        row: dict[str, Any] = {
+            "data": name,
+            "shape": shape_of(data),
+            "rows": data.n_rows,
+            "label": label,
+            "method": method,
+            "params": params,
+            "seed": seed,
+        }
         started = time.process_time()
 
         def limited(*_: Any, start: float = started, **__: Any) -> None:
@@ -204,5 +234,61 @@ def _cell(found: dict[int, float]) -> str:
     return text if len(each) < 2 else f"{text} ± {each.std(ddof=1) / np.sqrt(len(each)):.3f}"
 
 
+def standings(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how methods did by shape of the data, and how long fits took by number of rows."""
+    chosen = [row for row in rows if row["data"].split(",")[0] in CHOSEN_ON]
+    chosen = [row for row in chosen if not row["label"].startswith(OURS + ", ")]
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    for row in chosen:
+        if row["seed"] == 0 and "overall" in row["scores"]:
+            scores.setdefault((row["shape"], row["data"]), {})[row["label"]] = row["scores"][
+                "overall"
+            ]
+    shapes: dict[str, list[dict[str, Any]]] = {}
+    whose = {row["label"]: (row["method"], row["params"]) for row in chosen}
+    for shape in dict.fromkeys(shape for shape, _ in scores):
+        sets = [found for (of, _), found in scores.items() if of == shape]
+        entries = []
+        for label, (method, params) in whose.items():
+            behind = [max(found.values()) - found[label] for found in sets if label in found]
+            if behind:
+                entry = {"method": method, "behind": round(float(np.mean(behind)), 3)}
+                entry["n_sets"] = len(behind)
+                entries.append(entry | ({"params": params} if params else {}))
+        shapes[shape] = sorted(entries, key=lambda entry: entry["behind"])
+    # The quickest fit takes next to nothing, so the rest of its time was for measuring the map;
+    # processor time, since a machine shared with other work says nothing by the clock.
+    sound = [row for row in chosen if row["scores"] and row["seed"] == 0]
+    least: dict[str, float] = {}
+    for row in sound:
+        least[row["data"]] = min(row["cpu"], least.get(row["data"], row["cpu"]))
+    seconds: dict[str, list[float]] = {}
+    for method in sorted({method for method, _ in whose.values()}):
+        known = [row for row in sound if row["label"] == method]
+        if known:
+            fits = [(row["rows"], max(row["cpu"] - least[row["data"]], 0.01)) for row in known]
+            seconds[method] = _law(fits)
+    return {
+        "versions": dict(versions()),
+        "sets": sorted({row["data"] for row in chosen}),
+        "shapes": shapes,
+        "seconds": seconds,
+        "measuring": _law([(row["rows"], least[row["data"]]) for row in sound]),
+    }
+
+
+def _law(pairs: Sequence[tuple[int, float]]) -> list[float]:
+    """Return seconds at 1,000 rows and the exponent of a power law through the medians by size."""
+    sizes = sorted({n for n, _ in pairs})
+    x = np.log([n / 1000 for n in sizes])
+    y = np.log([np.median([s for n, s in pairs if n == size]) for size in sizes])
+    slope = float(np.clip(np.polyfit(x, y, 1)[0], 0.5, 2.5)) if len(sizes) > 2 else 1.0
+    return [round(float(np.exp(np.mean(y - slope * x))), 4), round(slope, 2)]
+
+
 if __name__ == "__main__":
-    show(Path(sys.argv[1] if len(sys.argv) > 1 else "out/benchmarks/joint_maps.jsonl"))
+    given = Path(sys.argv[1] if len(sys.argv) > 1 else "out/benchmarks/joint_maps.jsonl")
+    show(given)
+    if "--write" in sys.argv:
+        text = json.dumps(standings(rows_of(given)), indent=1) + "\n"
+        Path(str(resources.files("hetviz.algorithms") / "measured.json")).write_text(text)

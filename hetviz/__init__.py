@@ -101,8 +101,8 @@ _WHERE = {
     "runs.ask.questions": ("suggest_questions",),
     "runs.ask.active_learning": ("stopping_hint",),
     "runs.compare.sweep": ("sweep",),
+    "runs.embed.first_map": ("embed",),
     "runs.embed.recipe": ("run_recipe",),
-    "runs.embed.run": ("embed",),
     "runs.place.nearest_to": ("nearest_to",),
     "runs.predict.labels": ("predict_labels",),
     "runs.predict.link_predictor": ("fit_link_predictor",),
@@ -144,8 +144,8 @@ if TYPE_CHECKING:
     from hetviz.runs.cluster.clusters import clusters
     from hetviz.runs.compare.compare import compare
     from hetviz.runs.compare.sweep import sweep
+    from hetviz.runs.embed.first_map import embed
     from hetviz.runs.embed.recipe import run_recipe
-    from hetviz.runs.embed.run import embed
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows
     from hetviz.runs.predict.labels import predict_labels

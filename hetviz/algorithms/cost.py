@@ -94,7 +94,7 @@ def keep_times(method: str, data: HeteroData, times: Times) -> None:
     known = kept.setdefault(method, {}).setdefault(_kind_of(data), {})
     known |= {str(n): round(seconds, 6) for n, seconds in times.items()}
     with contextlib.suppress(OSError):
-        _write({"version": __version__, "seconds": kept})
+        keep_record(_FILE, {"version": __version__, "seconds": kept})
 
 
 def seconds_at(times: Times, n_rows: int) -> float | None:
@@ -168,20 +168,43 @@ def _size(share: float) -> str:
     return "-" if share <= 0 else str(round(math.log2(share)))
 
 
-def _path() -> Path:
+def keep_record(name: str, record: Mapping[str, object]) -> None:
+    """Keep a record on this machine, whole or not at all.
+
+    Raises
+    ------
+    OSError
+        Where the folder cannot be written.
+    """
+    path = _path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, written = tempfile.mkstemp(dir=path.parent, prefix=name)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    os.replace(written, path)
+
+
+def kept_record(name: str) -> dict[str, Any]:
+    """Return a record that this version kept on this machine; empty without one."""
+    try:
+        record: Any = json.loads(_path(name).read_text(encoding="utf-8"))
+        ours = record["version"] == __version__
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError):
+        return {}
+    return dict(record) if ours else {}
+
+
+def _path(name: str) -> Path:
     given = os.environ.get("HETVIZ_HOME")
     if given:
-        return Path(given).expanduser() / _FILE
+        return Path(given).expanduser() / name
     cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "hetviz" / _FILE
+    return (Path(cache) if cache else Path.home() / ".cache") / "hetviz" / name
 
 
 def _read() -> dict[str, dict[str, dict[str, float]]]:
     try:
-        record: Any = json.loads(_path().read_text(encoding="utf-8"))
-        if record["version"] != __version__:
-            return {}
-        found: dict[str, dict[str, dict[str, float]]] = record["seconds"]
+        found: dict[str, dict[str, dict[str, float]]] = kept_record(_FILE)["seconds"]
         # A file that somebody else wrote or broke is no file.
         whole = all(
             math.isfinite(float(s)) and int(n) > 0
@@ -189,15 +212,6 @@ def _read() -> dict[str, dict[str, dict[str, float]]]:
             for times in kinds.values()
             for n, s in times.items()
         )
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found if whole else {}
-
-
-def _write(record: Mapping[str, object]) -> None:
-    path = _path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_FILE)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(record, file)
-    os.replace(name, path)

@@ -241,9 +241,16 @@ class JointMap(BaseEmbedder):
         graph = joint_graph(data, self._near, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")
         features = leading_features(data, self.features, self.random_state)
-        graph = self._checked(graph, features, list(data.datasets))
-        progress(0.2, "Joint axes")
         axes = joint_axes(graph, features, self.n_axes, self.random_state)
+        if start is None and min(axes.Z.shape[1], len(axes.values)) >= self.n_components:
+            # Something to look at until the neighbours are known.
+            rough = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
+            progress(0.18, "Checking links", layout=lambda: rough)
+        checked = self._checked(graph, features, list(data.datasets))
+        if checked is not graph:
+            progress(0.2, "Joint axes")
+            graph = checked
+            axes = joint_axes(graph, features, self.n_axes, self.random_state)
         taught = self._learned_from(data, graph)
         if taught.axes.shape[1]:
             axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
@@ -294,11 +301,12 @@ class JointMap(BaseEmbedder):
                     f"{ends[0]} - {ends[1]}, {link.kind} (foretold {evidence.auc:.2f}, chance "
                     f"0.50; counts {share:.2g})"
                 )
-        if weak:
-            note(
-                f"Hidden links of {listed(weak)} were foretold little better than by chance, so "
-                "these links count less. Switch off Check links first to count them in full."
-            )
+        if not weak:
+            return graph
+        note(
+            f"Hidden links of {listed(weak)} were foretold little better than by chance, so "
+            "these links count less. Switch off Check links first to count them in full."
+        )
         return replace(graph, links=tuple(links))
 
     def _evidence(self, graph: JointGraph, features: list[Floats | None]) -> list[Evidence]:
@@ -360,12 +368,9 @@ class JointMap(BaseEmbedder):
         return P
 
     def _keep_axes(self, data: HeteroData, axes: JointAxes) -> None:
-        Z = axes.Z if axes.Z.shape[1] else np.zeros((data.n_rows, 1))
-        Z = (
-            np.where(axes.known[:, None], Z, np.nan)
-            if axes.Z.shape[1]
-            else np.full(Z.shape, np.nan)
-        )
+        Z = np.where(axes.known[:, None], axes.Z, np.nan)
+        if not axes.Z.shape[1]:
+            Z = np.full((data.n_rows, 1), np.nan)
         self.axes_ = Embedding(
             {name: Z[rows] for name, rows in data.offsets.items()},
             {name: dataset.ids for name, dataset in data.datasets.items()},

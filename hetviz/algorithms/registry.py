@@ -5,16 +5,20 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import math
 import pkgutil
 from dataclasses import dataclass
 from functools import cache
 
 from hetviz import algorithms
-from hetviz.algorithms.base import BaseEmbedder, Capability, MethodCard
+from hetviz.algorithms.base import BaseEmbedder, Capability, MethodCard, Need
 from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.ranking import expected_seconds, known_choice, standings
 from hetviz.data import HeteroData
 from hetviz.data.model.views import identity_links
 from hetviz.errors import ParameterError
+
+_ASKED_FOR = (Need.LABELS, Need.COMPARISONS)
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,9 @@ class Verdict:
     uses : int
         How many kinds of what is known the method makes use of.
     seconds : float or None
-        How long a fit with the defaults is estimated to take on this machine, from small fits that
-        were made before (`hetviz.algorithms.cost.measure_seconds`); None where none were.
+        How long a fit with the defaults is estimated to take: on this machine, from small fits
+        that were made before (`hetviz.algorithms.cost.measure_seconds`), else from what was
+        measured elsewhere; None where it never was.
     """
 
     card: MethodCard
@@ -84,21 +89,58 @@ def get_method(key: str) -> type[BaseEmbedder]:
 def suggest(data: HeteroData) -> list[Verdict]:
     """Return a verdict on each method for these data, the most suitable first.
 
-    A method ranks by how many of the kinds of things known of these data it makes use of. Nothing
-    is fitted here: the cost is what was measured before on data of this kind, if it was.
+    Parameters
+    ----------
+    data : HeteroData
+
+    Returns
+    -------
+    list of Verdict
+        The first is what `hetviz.embed` takes where no method is named.
+
+    Notes
+    -----
+    Nothing is fitted here. Methods stand in the order that `hetviz.embed` or the app found when it
+    tried them on these very data, else in the order of what was measured of other data of this
+    shape (`hetviz.algorithms.ranking`), where the simpler of two that are less than .01 apart
+    comes first. Those that were never measured follow, by how many of the kinds of things known
+    of the data they make use of. Methods that must be given a label or comparisons come after
+    those that need nothing. Seconds are those measured before on this machine, else elsewhere.
     """
     present = _present(data)
-    verdicts = []
-    for card in methods():
+    behind: dict[str, float] = {}
+    for standing in standings(data):
+        behind.setdefault(standing.method, standing.behind)
+    tried = {key: place for place, key in enumerate(known_choice(data))}
+    found: list[tuple[tuple[float, ...], Verdict]] = []
+    for item in _classes().values():
+        card = item.card
         against = card.reasons_against(data)
         used = {word: text for word, text in present.items() if word in card.capabilities}
         unused = [text for word, text in present.items() if word not in card.capabilities]
         reasons = against or [f"Uses {text}." for text in used.values()]
         if not against and unused:
             reasons.append(f"Does not use {', '.join(unused)}.")
-        seconds = None if against else known_seconds(card.key, data)
-        verdicts.append(Verdict(card, not against, tuple(reasons), len(used), seconds))
-    return sorted(verdicts, key=lambda verdict: (not verdict.suits, -verdict.uses))
+        expected = None
+        if not against:
+            expected = known_seconds(card.key, data) or expected_seconds(card.key, data.n_rows)
+        verdict = Verdict(card, not against, tuple(reasons), len(used), expected)
+        order = (
+            bool(against),
+            tried.get(card.key, len(tried)),
+            any(need in card.needs for need in _ASKED_FOR),
+            round(behind.get(card.key, 1.0), 2),
+            0 if card.key in behind else -len(used),
+            *simplicity(item),
+            math.inf if expected is None else expected,
+        )
+        found.append((order, verdict))
+    return [verdict for _, verdict in sorted(found, key=lambda pair: pair[0])]
+
+
+def simplicity(kind: type[BaseEmbedder]) -> tuple[int, int]:
+    """Return what the simpler of two methods has less of: steps (0 or 1), then parameters."""
+    return int(Capability.ITERATIVE in kind.card.capabilities), len(kind.params)
 
 
 def _present(data: HeteroData) -> dict[Capability, str]:

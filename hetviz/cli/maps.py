@@ -35,7 +35,11 @@ def add_embed(add: Add) -> None:
         "embed emoji --method guided-projection --set kernel=rbf --out result",
     )
     add_data(embed)
-    embed.add_argument("--method", metavar="KEY", required=True, help="see `methods`")
+    embed.add_argument(
+        "--method",
+        metavar="KEY",
+        help="see `methods`; when absent, the best of a few on hidden links of the data",
+    )
     add_parameters(embed)
     embed.add_argument(
         "--weigh",
@@ -61,18 +65,26 @@ def add_embed(add: Add) -> None:
 
 def _embed(given: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
+    from hetviz.runs.embed.first_map import choose
     from hetviz.runs.embed.recipe import write_run
     from hetviz.runs.embed.run import fit_run
     from hetviz.runs.embed.scope import read_rows_file
 
-    params = chosen_params(given)
+    if given.method is None and given.set:
+        raise ParameterError("--set needs --method: say whose setting it is.")
+    params = {} if given.method is None else chosen_params(given)
     loaded = read_bundle(given.data).strict()
     weights = dict(given.weigh)
     if len(weights) < len(given.weigh):
         raise ParameterError("--weigh names one kind of links twice.")
+    method, why = given.method, []
+    if method is None:
+        choice = choose(loaded.data, progress(), random_state=given.seed)
+        method, params = choice.method, {**choice.params, **params}
+        why = [choice.sentence]
     fitted = fit_run(
         loaded.data,
-        given.method,
+        method,
         params,
         given.seed,
         progress(),
@@ -86,7 +98,8 @@ def _embed(given: argparse.Namespace) -> int:
         hetviz.save_model(fitted.model, given.model)
     placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
     lines = [
-        f"{given.method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
+        *why,
+        f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
         f"Written to {given.out}",
     ]

@@ -15,6 +15,7 @@ import pytest
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from hetviz.algorithms import ranking
 from hetviz.algorithms.base import BaseEmbedder, Capability, Need
 from hetviz.algorithms.registry import get_method, methods, suggest
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
@@ -247,8 +248,34 @@ def test_new_rows_land_where_fitted_twins_lie_and_old_ones_stay(key: str) -> Non
         get_method(key)().transform(DATA["other"])
 
 
-def test_suggest_ranks_what_uses_the_links_first() -> None:
-    verdicts = suggest(DATA)
-    assert verdicts[0].card.key == "guided-projection"
-    assert any("say apart" in reason for reason in verdicts[0].reasons)
-    assert verdicts[-1].uses < verdicts[0].uses
+def test_suggest_ranks_by_what_was_measured_then_by_what_is_used_never_by_the_alphabet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def order() -> list[str]:
+        return [verdict.card.key for verdict in suggest(DATA) if verdict.suits]
+
+    keys = order()
+    assert keys[0] == "joint-map"
+    assert any("say apart" in reason for reason in suggest(DATA)[0].reasons)
+    asked = {Need.LABELS, Need.COMPARISONS}
+    needs = [{*get_method(key).card.needs} & asked for key in keys]
+    first = next(place for place, which in enumerate(needs) if which)
+    assert all(needs[first:])
+    assert not any(needs[:first])
+    known = {
+        "shapes": {
+            "linked": [
+                {"method": "umap", "behind": 0.0, "n_sets": 1},
+                {"method": "pca", "behind": 0.3, "n_sets": 1},
+            ]
+        },
+        "seconds": {},
+        "measuring": [1.0, 1.0],
+    }
+    monkeypatch.setattr(ranking, "_table", lambda: known)
+    assert order()[:2] == ["umap", "pca"]
+    uses = [v.uses for v in suggest(DATA) if v.suits and not {*v.card.needs} & asked]
+    assert uses[2:] == sorted(uses[2:], reverse=True)
+    known["shapes"]["linked"][1]["behind"] = 0.004
+    # less than .01 apart is a tie, which goes to what is solved in one step
+    assert order()[:2] == ["pca", "umap"]

@@ -309,8 +309,8 @@ def test_a_run_moves_the_map_while_it_goes(page: Page, picture: Picture) -> None
 
 
 def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
-    # As many rows as the first map takes a kernel of, so that there is time to cancel.
-    n = 3800
+    # So many rows that there is time to cancel before there is a layout to keep.
+    n = 12_000
     angles = [k * 0.01 for k in range(n)]
     places = "\n".join(f"p{k},{math.cos(a)},{math.sin(3 * a)}" for k, a in enumerate(angles))
     tags = "\n".join(f"t{k},{k % 7},{k % 3}" for k in range(100))

@@ -50,7 +50,7 @@ def until(page: Page, condition: str) -> None:
 
 def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Page) -> None:
     compare(page)
-    heading = page.get_by_role("heading", name="keeps unseen links best")
+    heading = page.get_by_role("heading", name="keeps links, neighbours and labels best")
     expect(heading).to_contain_text("Guided projection")
     expect(page.locator(".hv-board tbody tr")).to_have_count(3)
     until(page, "map.stats.paints > 0")

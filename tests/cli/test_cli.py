@@ -219,6 +219,18 @@ def test_app_serves_from_an_empty_folder_until_it_is_told_to_stop(tmp_path):
     assert not answers(port)
 
 
+def test_embed_without_a_method_takes_the_best_of_a_few_and_says_why(run, folder, tmp_path):
+    code, text, _ = run("embed", folder(), "--out", tmp_path / "out")
+    assert code == 0
+    why, placed = text.splitlines()[:2]
+    method, _, words = placed.partition(": ")
+    assert words.startswith("8 rows placed")
+    assert why.startswith(hetviz.get_method(method).card.title)
+    code, _, told = run("embed", folder(), "--set", "k=1", "--out", tmp_path / "out")
+    assert code == 1
+    assert "--set needs --method" in told
+
+
 def test_embed_of_some_rows_with_weighed_and_held_out_links(run, folder, tmp_path):
     source = folder(links=LINKS + GOOD + "drugs,008,targets,t4,1\n")
     choice = tmp_path / "choice" / "rows.csv"

@@ -15,7 +15,7 @@ from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Part, Progress
-from hetviz.runs.embed.first_map import first_map
+from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run
 
 
@@ -98,12 +98,25 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     Raises
     ------
     hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is the map that was drawn before other methods
+        were tried, not measured, or as far as it got.
     """
-    first = first_map(data, Part(progress, 0.0, 0.8))
-    progress(0.8, "Measuring the map")
+    try:
+        first = first_map(data, Part(progress, 0.0, 0.9))
+    except Cancelled as stopped:
+        if isinstance(stopped.partial, FirstMap):
+            drawn = stopped.partial
+            early = f"{drawn.title}, stopped early"
+            params = dict(drawn.params)
+            stopped.partial = MadeMap(drawn.method, early, params, drawn.embedding, None)
+        raise
+    progress(0.9, "Measuring the map")
     figures = figures_of(data, first.embedding)
+    figures["choice"] = first.choice.sentence
+    figures["notes"] = list(first.notes)
     progress(1.0, "Done")
-    return MadeMap(first.method, first.title, first.params, first.embedding, figures)
+    return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
 
 
 def figures_of(

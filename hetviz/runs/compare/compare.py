@@ -16,7 +16,7 @@ import numpy as np
 from hetviz import params as parameters
 from hetviz._types import Bools
 from hetviz.algorithms.base import Capability
-from hetviz.algorithms.registry import get_method, suggest
+from hetviz.algorithms.registry import get_method, simplicity, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, HetvizError, ParameterError
@@ -27,7 +27,7 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Progress, silent
 from hetviz.runs.compare.comparison import Candidate, Comparison, Curve, Fitted
-from hetviz.runs.compare.measures import LOOK_AT
+from hetviz.runs.compare.measures import LOOK_AT, overall
 from hetviz.runs.embed.run import fit_run
 
 log = logging.getLogger(__name__)
@@ -120,8 +120,7 @@ def candidate(
         method,
         title or kind.card.title,
         dict(params),
-        int(Capability.ITERATIVE in kind.card.capabilities),
-        len(kind.params),
+        *simplicity(kind),
     )
 
 
@@ -214,6 +213,9 @@ class _Work:
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
                 scores, curves = judged(train, fitted.embedding, held_out)
+                if Capability.LABELS in get_method(chosen.method).card.capabilities:
+                    # It was shown the labels by which, in part, the others are judged.
+                    scores.pop("overall", None)
                 if new_items:
                     scores |= placing_scores(
                         self._data, chosen.method, chosen.params, seed, new_items, report
@@ -278,7 +280,8 @@ def judged(
     """Return every measure that applies to a map, and its satisfaction curves.
 
     ``links_kept`` (and ``links_kept_held_out``) is what the curve shows at 5 % of the pairs; links
-    of items without a place count as not kept. ``placed`` is the share of rows with a place.
+    of items without a place count as not kept. ``placed`` is the share of rows with a place, and
+    ``overall`` as `hetviz.runs.compare.measures.overall` says.
     """
     measured = Measured(train, embedding, held_out)
     scores = scores_of(measured).to_dict()
@@ -292,6 +295,9 @@ def judged(
         kept = np.asarray(y) * _with_places(part, embedding)
         curves[kind] = np.round(x, 7).tolist(), np.round(kept, 6).tolist()
         scores[f"links_kept{ending}"] = float(np.interp(LOOK_AT, *curves[kind]))
+    total = overall(scores)
+    if total is not None:
+        scores["overall"] = total
     return scores, curves
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -217,6 +217,17 @@ class Comparison:
     def candidate(self, key: str) -> Candidate:
         """Return the candidate of that key."""
         return next(candidate for candidate in self.candidates if candidate.key == key)
+
+    def only(self, keys: Sequence[str]) -> Comparison:
+        """Return the comparison of some of the candidates."""
+        among = set(keys)
+        return replace(
+            self,
+            candidates=tuple(c for c in self.candidates if c.key in among),
+            fits=tuple(fit for fit in self.fits if fit.key in among),
+            failures={key: reason for key, reason in self.failures.items() if key in among},
+            embeddings={key: one for key, one in self.embeddings.items() if key in among},
+        )
 
     def to_dict(self) -> JsonObject:
         """Return everything but the embeddings, JSON-ready; `from_dict` reads it."""

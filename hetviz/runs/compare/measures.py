@@ -41,6 +41,14 @@ _KEPT = (
 MEASURES: Mapping[str, Measure] = {
     measure.key: measure
     for measure in (
+        Measure(
+            "overall",
+            "Overall",
+            "keeps links, neighbours and labels",
+            None,
+            "The mean of unseen links, unseen comparisons, neighbours and labels, of those that "
+            "apply.",
+        ),
         Measure("links_kept_held_out", "Unseen links kept", "keeps unseen links", LOOK_AT, _KEPT),
         Measure(
             "links_kept_new_items",
@@ -48,6 +56,20 @@ MEASURES: Mapping[str, Measure] = {
             "keeps the links of new items",
             LOOK_AT,
             "Some items were left out altogether and placed afterwards by their features. " + _KEPT,
+        ),
+        Measure(
+            "link_auc_held_out",
+            "Unseen links nearer than other pairs",
+            "draws unseen links near",
+            0.5,
+            "The chance that a linked pair lies closer than a pair that is not linked.",
+        ),
+        Measure(
+            "degree_auc_held_out",
+            "Unseen links, popularity aside",
+            "finds unseen links, popularity aside,",
+            0.5,
+            "The chance that a linked pair lies closer than a pair made of the ends of two links.",
         ),
         Measure(
             "comparison_accuracy_held_out",
@@ -86,6 +108,43 @@ MEASURES: Mapping[str, Measure] = {
             None,
             "How many items have the label that most of their nearest neighbours have.",
         ),
+        Measure(
+            "label_across_accuracy",
+            "Labels found across datasets",
+            "brings equal labels of different datasets together",
+            None,
+            "How many items have the label that most of their nearest neighbours in other datasets "
+            "have.",
+        ),
     )
 }
-"""The measures that may decide, those of what no method saw first."""
+"""The measures that may decide: all together first, then those of what no method saw."""
+
+_TOGETHER = (
+    ("link_auc_held_out", "links_kept_held_out"),
+    ("degree_auc_held_out",),
+    ("comparison_accuracy_held_out",),
+    ("trustworthiness",),
+    ("label_knn_accuracy", "label_across_accuracy"),
+)
+
+
+def overall(scores: Mapping[str, float]) -> float | None:
+    """Return the mean of what a map is judged by; None where one sort of measure applies at most.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Of one map, with ``placed``, the share of items that have a place.
+
+    Notes
+    -----
+    Each sort counts as much, however many measures it has: links held out (how near they lie and
+    how many are kept), the same where popularity earns nothing, comparisons held out, neighbours,
+    labels. The mean counts by the share of items that have a place.
+    """
+    sorts = [[scores[key] for key in keys if key in scores] for keys in _TOGETHER]
+    means = [sum(values) / len(values) for values in sorts if values]
+    if len(means) < 2:
+        return None
+    return scores.get("placed", 1.0) * sum(means) / len(means)

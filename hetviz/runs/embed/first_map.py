@@ -1,28 +1,73 @@
-"""The first map of data that came without one: the best of a few that are made in one step."""
+"""The map of data for which no method was named: which method, and why."""
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hetviz.algorithms.registry import get_method
+from hetviz._text import listed, per_hundred
+from hetviz.algorithms.ranking import (
+    Standing,
+    expected_seconds,
+    keep_choice,
+    measuring_seconds,
+    standings,
+)
+from hetviz.algorithms.registry import get_method, suggest
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.views import tied
-from hetviz.errors import Cancelled, HetvizError, NotApplicableError
+from hetviz.errors import (
+    Cancelled,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    NotApplicableError,
+    ParameterError,
+    Problem,
+)
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
+from hetviz.runs.compare.compare import candidate, judge
+from hetviz.runs.compare.comparison import Candidate, Comparison
+from hetviz.runs.embed.run import fit_run
 
-# A kernel on more rows than this takes too long for a first look.
-KERNEL_ROWS = 4000
-# A dataset drawn this many times smaller than another is a blot, however good its links look.
+SECONDS = 12.0
+"""What trying methods on some data may take, by the times of `expected_seconds`."""
+SPLITS = 2
+MOST = 5
+"""Methods that are tried, at most."""
 LEGIBLE = 3.0
-# A neighbour map of more rows than this is not made in a few seconds.
-NEIGHBOUR_ROWS = 1000
-# Below this guidance area the features say next to nothing of the links.
-WEAK = 0.65
+"""A dataset drawn this many times smaller than another is a blot, however good its links look."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Which method to take for some data, and why.
+
+    Attributes
+    ----------
+    method, title : str
+    params : dict
+        ``embed(data, method, **params)`` makes the map.
+    sentence : str
+        Why this one, with the margin to the next, in plain words.
+    seconds : float or None
+        What a fit is expected to take.
+    comparison : Comparison or None
+        What was tried on the data; None where there was no time to.
+    """
+
+    method: str
+    title: str
+    params: Mapping[str, Any]
+    sentence: str
+    seconds: float | None = None
+    comparison: Comparison | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,94 +76,223 @@ class FirstMap:
 
     Attributes
     ----------
-    method, title : str
-    params : dict
-        ``embed(data, method, **params)`` gives the same map.
+    choice : Choice
     embedding : Embedding
+    notes : tuple of str
+        What the method warned of.
     area : float or None
         Guidance area of the map; None where nothing is linked.
     """
 
-    method: str
-    title: str
-    params: dict[str, Any]
+    choice: Choice
     embedding: Embedding
-    area: float | None
+    notes: tuple[str, ...] = ()
+    area: float | None = None
 
     @property
-    def rank(self) -> tuple[bool, float]:
-        """What the choice goes by: legible first, then the guidance area."""
-        sizes = list(spreads(self.embedding).values())
-        legible = not sizes or max(sizes) <= LEGIBLE * min(sizes)
-        return legible, self.area or 0.0
+    def method(self) -> str:
+        """Key of the method."""
+        return self.choice.method
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.choice.title
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """``embed(data, method, **params)`` gives the same map."""
+        return self.choice.params
 
 
-def first_map(data: HeteroData, progress: Progress | None = None) -> FirstMap:
-    """Return the best first map by guidance area: PCA, guided linear or guided kernel projection.
-
-    Where there are no features, as in a graph, the neighbour map of the links is taken instead, or
-    else that of the comparisons. To 1,000 rows a neighbour map is also made of a single dataset
-    without links, and where the others keep next to nothing of the links.
+@one_thread()
+def choose(
+    data: HeteroData,
+    progress: Progress | None = None,
+    *,
+    seconds: float = SECONDS,
+    random_state: int = 0,
+) -> Choice:
+    """Return which method to take: the best of a few on links, neighbours and labels.
 
     Parameters
     ----------
     data : HeteroData
     progress : callable, optional
+    seconds : float
+        What trying may take, by what fits took elsewhere, so that the choice does not depend on
+        the machine; 0 tries nothing.
+    random_state : int
+        Of the splits.
+
+    Returns
+    -------
+    Choice
+        Of the methods that `hetviz.suggest` puts first, as many as there is time for are fitted on
+        two splits of the links and comparisons and judged by
+        `hetviz.runs.compare.measures.overall`; those less than one standard error behind the best
+        tie, and the simplest of them is taken. A map on which one dataset is more than three times
+        as spread out as another comes last. Without the time for two methods it is the first one
+        that `suggest` names. The order is kept, for `suggest`.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        If none of them suits the data; the reasons of each are given.
-
-    Notes
-    -----
-    Maps on which one dataset is more than three times as spread out as another come last. A
-    dataset that shrinks so has features that say nothing about its links: where each of its items
-    is linked, placing it by its links alone is tried too. Ties go to the earlier one. Kernels are
-    tried to 4,000 rows. Costs three to five closed-form fits,
-    and a neighbour map of 1,000 rows at most.
+        If no method suits the data; the reasons are given.
+    hetviz.errors.Cancelled
+        When `progress` raises it.
     """
     report = silent if progress is None else progress
-    # Rows of one object in several views ought to lie together, whether or not that was said.
-    judged = tied(data)
-    tries: list[tuple[str, dict[str, Any]]] = [
-        ("pca", {}),
-        ("guided-projection", {"kernel": "linear"}),
-    ]
-    if data.n_rows <= KERNEL_ROWS:
-        tries.append(("guided-projection", {"kernel": "rbf"}))
-    if all(dataset.is_featureless for dataset in data.datasets.values()):
-        tries = [("mr-sne", {})] if data.links else [("gnmds", {})]
-    small = data.n_rows <= NEIGHBOUR_ROWS
-    if small and len(data.datasets) == 1 and not data.links and data.comparisons is None:
-        # One far item makes a blot of all others on a linear map; neighbours are seen on this one.
-        tries = [("mr-sne", {}), ("pca", {})]
-    found: list[FirstMap] = []
-    reasons: list[str] = []
-    for place, (method, params) in enumerate(tries):
-        start, width = place / len(tries), 1 / len(tries)
-        try:
-            made = _made(data, judged, method, params, Part(report, start, start + 0.6 * width))
-            found.append(made)
-            shrunken = _shrunken(judged, made) if method != "pca" else []
-            if shrunken:
-                by_links = {**params, "features": dict.fromkeys(shrunken, "featureless")}
-                rest = Part(report, start + 0.6 * width, start + width)
-                found.append(_made(data, judged, method, by_links, rest))
-        except Cancelled:
-            raise
-        except NotApplicableError as error:
-            reasons.extend(error.reasons)
-        except HetvizError as error:
-            reasons.append(str(error))
-    best = max((candidate.area or 0.0 for candidate in found), default=1.0)
-    if small and data.links and best < WEAK:
-        with contextlib.suppress(NotApplicableError):
-            found.append(_made(data, judged, "mr-sne", {}, Part(report, 0.9, 1.0)))
-    report(1.0, "Done")
-    if not found:
+    ordered = _in_order(data)
+    if not ordered:
+        reasons = [reason for verdict in suggest(data) for reason in verdict.reasons]
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
-    return max(found, key=lambda candidate: candidate.rank)
+    tried = _affordable(data, ordered, seconds)
+    if len(tried) > 1:
+        quiet = _words_alone(report, "Trying methods on hidden links" if data.links else "Trying")
+        found = judge(
+            data,
+            tried,
+            seeds=SPLITS,
+            hold_out=0.2,
+            new_items=0.0,
+            progress=quiet,
+            random_state=random_state,
+        )
+        chosen = _best(found)
+        if chosen is not None:
+            order = [
+                chosen.method,
+                *(found.candidate(str(key)).method for key in found.table.index),
+            ]
+            keep_choice(data, list(dict.fromkeys(order)))
+            return Choice(
+                chosen.method,
+                get_method(chosen.method).card.title,
+                chosen.params,
+                _why(found, chosen),
+                expected_seconds(chosen.method, data.n_rows),
+                found,
+            )
+    first = ordered[0]
+    title = get_method(first.method).card.title
+    sentence = f"{title} is the first that suits these data; none was tried on them."
+    if first.n_sets:
+        sets = "one other data set" if first.n_sets == 1 else f"{first.n_sets} other data sets"
+        margin = (
+            "was best"
+            if first.behind < 0.005
+            else f"was {100 * first.behind:.0f} in 100 off the best"
+        )
+        sentence = (
+            f"{title} {margin} on {sets} of this kind; there was no time to try several on these."
+        )
+    when = expected_seconds(first.method, data.n_rows)
+    return Choice(first.method, title, first.params, sentence, when)
+
+
+def first_map(
+    data: HeteroData,
+    progress: Progress | None = None,
+    *,
+    seconds: float = SECONDS,
+    random_state: int = 0,
+) -> FirstMap:
+    """Return the map of data for which no method was named.
+
+    Parameters
+    ----------
+    data : HeteroData
+    progress : callable, optional
+        Gets partial layouts of the method that `hetviz.suggest` names first, which is drawn before
+        others are tried.
+    seconds, random_state
+        See `choose`.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        If no method suits the data; the reasons are given.
+    hetviz.errors.Cancelled
+        When `progress` raises it; its ``partial`` is a FirstMap of what there was, if anything was.
+    """
+    report = silent if progress is None else progress
+    made = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.4))
+    try:
+        choice = choose(data, Part(report, 0.4, 0.8), seconds=seconds, random_state=random_state)
+    except Cancelled as stopped:
+        stopped.partial = made
+        raise
+    if (choice.method, choice.params) == (made.method, made.params):
+        made = replace(made, choice=choice)
+    else:
+        made = _drawn(data, choice, random_state, Part(report, 0.8, 1.0))
+    report(1.0, "Done")
+    # Rows of one object in several views ought to lie together, whether or not that was said.
+    return replace(made, area=evaluate(tied(data), made.embedding).to_dict().get("guidance_area"))
+
+
+def embed(
+    data: HeteroData,
+    key: str | None = None,
+    *,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    start: Embedding | None = None,
+    **params: object,
+) -> Embedding:
+    """Place all items of the data.
+
+    Parameters
+    ----------
+    data : HeteroData
+    key : str, optional
+        Of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
+        neighbours and labels of these data, see `hetviz.runs.embed.first_map.choose`; the
+        ``note`` of the embedding names it.
+    random_state : int
+        Seed; used by the methods that draw random numbers.
+    progress : callable, optional
+        See `hetviz.progress.Progress`.
+    start : Embedding, optional
+        An earlier map to go on from, for methods that can.
+    **params
+        Parameters of the method.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For an unknown method or parameter, or a value out of range.
+    hetviz.errors.NotApplicableError
+        If the method does not suit the data; it says why.
+    hetviz.errors.DataError
+        If it is given something else than `HeteroData`; the message names the call to make.
+
+    Examples
+    --------
+    >>> import hetviz
+    >>> hetviz.embed(hetviz.load("digit-views"), "pca")
+    Embedding(2-D: pixels 700, fourier 700, shape 700)
+    """
+    given: object = data
+    if not isinstance(given, HeteroData):
+        kind = type(given).__name__
+        what = "data of the type HeteroData are needed"
+        call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
+        raise DataError(Problem("not-data", "embed", what, kind, call))
+    report = silent if progress is None else progress
+    if key is None:
+        if params:
+            said = ", ".join(params)
+            raise ParameterError(f"embed: {said} belong to a method; name it: embed(data, 'umap').")
+        choice = choose(data, Part(report, 0.0, 0.6), random_state=random_state)
+        key, params = choice.method, dict(choice.params)
+        report = Part(report, 0.6, 1.0)
+    return fit_run(data, key, params, random_state, report, start=start).embedding
 
 
 def spreads(embedding: Embedding) -> dict[str, float]:
@@ -131,23 +305,81 @@ def spreads(embedding: Embedding) -> dict[str, float]:
     return found
 
 
-def _made(
-    data: HeteroData, judged: HeteroData, method: str, params: dict[str, object], progress: Progress
-) -> FirstMap:
-    kind = get_method(method)
-    embedding = kind(**params).fit(data, progress).embedding_
-    area = evaluate(judged, embedding).to_dict().get("guidance_area")
-    return FirstMap(method, kind.card.title, params, embedding, area)
+def _in_order(data: HeteroData) -> list[Standing]:
+    """Return the methods that suit, in the order of `suggest`, each as it was measured best."""
+    best: dict[str, Standing] = {}
+    for standing in standings(data):
+        best.setdefault(standing.method, standing)
+    keys = [verdict.card.key for verdict in suggest(data) if verdict.suits]
+    return [best.get(key, Standing(key, 1.0, 0)) for key in keys]
 
 
-def _shrunken(judged: HeteroData, made: FirstMap) -> list[str]:
-    """Return the datasets drawn too small to see that could be placed by links alone."""
-    sizes = spreads(made.embedding)
-    linked = judged.adjacency(1).sum(axis=1) > 0
-    return [
-        name
-        for name, size in sizes.items()
-        if size * LEGIBLE < max(sizes.values())
-        and not judged[name].is_featureless
-        and linked[judged.offsets[name]].all()
-    ]
+def _affordable(data: HeteroData, ordered: list[Standing], seconds: float) -> list[Candidate]:
+    """Return what there is time to try, the first at least; only what was measured before."""
+    left = seconds
+    found: list[Candidate] = []
+    for standing in ordered[:MOST]:
+        fit = expected_seconds(standing.method, data.n_rows)
+        if fit is None:
+            continue
+        left -= SPLITS * (fit + measuring_seconds(data.n_rows))
+        if left < 0:
+            break
+        found.append(candidate(standing.method, standing.params))
+    return found
+
+
+def _best(found: Comparison) -> Candidate | None:
+    """Return what was found best: legible, and the simplest of those that tie."""
+    legible = [key for key, embedding in found.embeddings.items() if _is_legible(embedding)]
+    among = found.only(legible) if legible else found
+    advice = among.recommendation
+    return None if advice.method is None else found.candidate(advice.method)
+
+
+def _is_legible(embedding: Embedding) -> bool:
+    sizes = list(spreads(embedding).values())
+    return not sizes or max(sizes) <= LEGIBLE * min(sizes)
+
+
+def _why(found: Comparison, chosen: Candidate) -> str:
+    """Say in what the chosen method was better than the next one."""
+    measure = found.decides
+    if measure is None:
+        return f"{chosen.title} is the first that suits these data."
+    mine = found.mean(chosen.key, measure)
+    others = [key for key in found.sound(measure) if key != chosen.key]
+    words = f"{chosen.title}: {per_hundred(mine)} in 100 over {len(found.seeds)} splits"
+    if not others:
+        return f"{words}."
+    second = max(others, key=lambda key: found.mean(key, measure))
+    after = found.mean(second, measure)
+    rest = [found.candidate(key).title for key in others if key != second]
+    words += f", {found.candidate(second).title} {per_hundred(after)}"
+    words += f"; tried too: {listed(rest)}" if rest else ""
+    if mine < after:
+        words += ". They tie, and the simpler one was taken"
+    return f"{words}. Judged by unseen links, neighbours and labels, of those that apply."
+
+
+def _drawn(data: HeteroData, choice: Choice, seed: int, progress: Progress) -> FirstMap:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            run = fit_run(data, choice.method, choice.params, seed, progress)
+        except Cancelled as stopped:
+            if stopped.partial is not None:
+                stopped.partial = FirstMap(choice, stopped.partial)
+            raise
+    ours = (DataWarning, ConvergenceWarning)
+    said = [str(item.message) for item in told if issubclass(item.category, ours)]
+    return FirstMap(choice, run.embedding, tuple(said))
+
+
+def _words_alone(progress: Progress, words: str) -> Progress:
+    """Return a progress that tells of the share alone: half a comparison is nobody's map."""
+
+    def report(fraction: float, message: str = "", **figures: Any) -> None:
+        progress(fraction, words)
+
+    return report

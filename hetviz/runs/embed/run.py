@@ -16,9 +16,8 @@ from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Cancelled, DataError, ParameterError, Problem
+from hetviz.errors import Cancelled
 from hetviz.progress import Progress, silent
-from hetviz.runs.embed.first_map import first_map
 from hetviz.runs.embed.scope import Scope, scope_of
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -152,65 +151,6 @@ def fit_run(
         hold_out,
     )
     return FittedRun(run, model, scope.of_all(model.embedding_), scope)
-
-
-def embed(
-    data: HeteroData,
-    key: str | None = None,
-    *,
-    random_state: int = 0,
-    progress: Progress | None = None,
-    start: Embedding | None = None,
-    **params: object,
-) -> Embedding:
-    """Place all items of the data with a method, or with one chosen for them.
-
-    Parameters
-    ----------
-    data : HeteroData
-    key : str, optional
-        Of the method; see `hetviz.methods`. Where absent, what the app draws first of new data:
-        `hetviz.runs.embed.first_map.first_map` chooses.
-    random_state : int
-        Seed; used by the methods that draw random numbers.
-    progress : callable, optional
-        See `hetviz.progress.Progress`.
-    start : Embedding, optional
-        An earlier map to go on from, for methods that can.
-    **params
-        Parameters of the method.
-
-    Returns
-    -------
-    Embedding
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For an unknown method or parameter, or a value out of range.
-    hetviz.errors.NotApplicableError
-        If the method does not suit the data; it says why.
-    hetviz.errors.DataError
-        If it is given something else than `HeteroData`; the message names the call to make.
-
-    Examples
-    --------
-    >>> import hetviz
-    >>> hetviz.embed(hetviz.load("digit-views"), "pca")
-    Embedding(2-D: pixels 700, fourier 700, shape 700)
-    """
-    given: object = data
-    if not isinstance(given, HeteroData):
-        kind = type(given).__name__
-        what = "data of the type HeteroData are needed"
-        call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "embed", what, kind, call))
-    if key is None:
-        if params:
-            said = ", ".join(params)
-            raise ParameterError(f"embed: {said} belong to a method; name it: embed(data, 'umap').")
-        return first_map(data, progress).embedding
-    return fit_run(data, key, params, random_state, progress, start=start).embedding
 
 
 @cache

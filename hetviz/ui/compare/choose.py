@@ -32,7 +32,8 @@ def show(state: State) -> None:
     if not suitable:
         theme.quiet("No method suits these data yet: they have neither features nor links.")
         return
-    seconds = {v.card.key: known_seconds(v.card.key, data) for v in suitable}
+    # The verdicts may be from before times were measured here.
+    seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
     picked = _preset(suitable, seconds)
     _start(data, suitable, seconds)
     with st.grid(3, min_column_width=270, gap="small"):

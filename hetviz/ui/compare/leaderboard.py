@@ -14,8 +14,15 @@ from hetviz.ui.compare.results import comparison_of, deciding, is_current, run_o
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import ChooseRun, Finding, State
 
-_OTHERS = ("links_kept", "links_kept_held_out", "comparison_accuracy_held_out", "trustworthiness")
-_MOST_OTHERS = 3
+_OTHERS = (
+    "links_kept_held_out",
+    "degree_auc_held_out",
+    "comparison_accuracy_held_out",
+    "trustworthiness",
+    "label_knn_accuracy",
+    "links_kept",
+)
+_MOST_OTHERS = 4
 _ROOMY = 6
 
 

@@ -31,6 +31,9 @@ def show(state: State, run: Run) -> None:
     _figures(figures["scores"], figures.get("errors") or {})
     for note in figures.get("notes", ()):
         theme.quiet(str(note))
+    if figures.get("choice"):
+        theme.section("Why this method")
+        theme.quiet(str(figures["choice"]))
 
 
 def _figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:

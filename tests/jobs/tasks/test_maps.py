@@ -64,6 +64,19 @@ def test_a_wrong_setting_is_refused() -> None:
 def test_the_first_map_is_measured() -> None:
     made = make_first_map(linked(), silent)
     assert made.figures["scores"]["guidance_area"] > 0.8
+    assert made.figures["choice"].startswith(made.title)
+
+
+def test_a_first_map_that_is_stopped_while_others_are_tried_is_kept() -> None:
+    def stop(fraction: float, message: str = "", **figures: object) -> None:
+        if message.startswith("Trying"):
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled) as caught:
+        make_first_map(linked(), stop)
+    kept = caught.value.partial
+    assert kept.title.endswith(", stopped early")
+    assert kept.embedding.stacked_placed().all()
 
 
 def test_a_map_of_some_rows_is_measured_on_them() -> None:

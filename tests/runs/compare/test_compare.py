@@ -11,12 +11,12 @@ import pytest
 
 import hetviz
 from hetviz._text import in_seconds, per_hundred
-from hetviz.data import Comparisons, Dataset, HeteroData, Links
+from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.runs.compare import compare as engine
 from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
-from hetviz.runs.compare.measures import MEASURES
+from hetviz.runs.compare.measures import MEASURES, overall
 from hetviz.runs.compare.sweep import sweep_values
 from hetviz.runs.embed.run import fit_run
 
@@ -65,9 +65,9 @@ def test_every_method_is_fitted_to_the_same_splits_with_the_same_seeds() -> None
 def test_the_table_has_means_and_standard_errors_best_first() -> None:
     found = hetviz.compare(pairs(), QUICK, seeds=3)
     table = found.table
-    assert found.decides == "links_kept_held_out"
+    assert found.decides == "overall"
+    assert table["overall"].is_monotonic_decreasing
     kept = table["links_kept_held_out"]
-    assert kept.is_monotonic_decreasing
     values = [fit.scores["links_kept_held_out"] for fit in found.fits if fit.key == "cdmca"]
     assert kept["cdmca"] == pytest.approx(np.mean(values))
     error = np.std(values, ddof=1) / math.sqrt(3)
@@ -114,9 +114,25 @@ def test_comparisons_are_held_out_too() -> None:
     found = hetviz.compare(pairs(compared=True), QUICK, seeds=1)
     assert "comparison_accuracy_held_out" in found.measures
     without_links = HeteroData(pairs().datasets, (), pairs(compared=True).comparisons)
-    assert hetviz.compare(without_links, ["pca"], seeds=1).decides == "comparison_accuracy_held_out"
+    assert hetviz.compare(without_links, ["pca"], seeds=1).decides == "overall"
     bare = HeteroData(pairs().datasets)
     assert hetviz.compare(bare, ["pca"], seeds=1).decides == "trustworthiness"
+
+
+def test_overall_is_the_mean_of_sorts_of_measures_by_the_share_of_items_with_a_place() -> None:
+    links = {"link_auc_held_out": 0.9, "links_kept_held_out": 0.5, "degree_auc_held_out": 0.8}
+    rest = {"trustworthiness": 0.6, "label_knn_accuracy": 0.4}
+    assert overall(links | rest) == pytest.approx((0.7 + 0.8 + 0.6 + 0.4) / 4)
+    assert overall(links | rest | {"placed": 0.5}) == pytest.approx(0.3125)
+    # what a map was shown says nothing of what it shows
+    assert overall({"links_kept": 0.9, "trustworthiness": 0.6}) is None
+
+
+def test_what_is_shown_the_labels_is_not_judged_by_them() -> None:
+    data = pairs().edit().add(Labels("a", "kind", ["x", "y"] * 20))
+    found = hetviz.compare(data, ["gbc", "pca"], seeds=1)
+    assert found.recommendation.method == "pca"
+    assert found.failures == {}
 
 
 def test_whole_items_are_held_out_and_placed_by_methods_that_can() -> None:

@@ -1,15 +1,42 @@
-"""The first map: the best of a few, legible, and a reason where none suits."""
+"""The map of data for which no method was named: what is tried, what is taken, and why."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hetviz.data import Dataset, HeteroData, Links
+import hetviz
+from hetviz.algorithms import ranking
+from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.metrics.fit.summary import evaluate
-from hetviz.runs.embed.first_map import LEGIBLE, first_map, spreads
-from hetviz.runs.embed.run import embed
+from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
+from hetviz.runs.embed import first_map as module
+from hetviz.runs.embed.first_map import choose, embed, first_map, spreads
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A table of our own: two quick methods, the one behind the other, and a slow one."""
+    entries = [
+        {"method": "pca", "behind": 0.0, "n_sets": 4},
+        {"method": "cdmca", "behind": 0.1, "n_sets": 4},
+        {"method": "mr-sne", "behind": 0.2, "n_sets": 4},
+    ]
+    known = {
+        "shapes": dict.fromkeys(ranking.SHAPES, entries),
+        "seconds": {"pca": [0.1, 1.0], "cdmca": [0.1, 1.0], "mr-sne": [1e9, 1.0]},
+        "measuring": [0.1, 1.0],
+    }
+    monkeypatch.setattr(ranking, "_table", lambda: known)
+    return known
 
 
 def linked(n: int = 60) -> HeteroData:
@@ -20,55 +47,88 @@ def linked(n: int = 60) -> HeteroData:
     return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
 
 
-def test_no_candidate_is_better_than_the_chosen_one() -> None:
+def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(table: Any) -> None:
+    choice = choose(linked())
+    assert choice.method == "cdmca"
+    found = choice.comparison
+    assert found is not None
+    assert [fit.key for fit in found.fits] == ["pca", "cdmca"] * module.SPLITS
+    assert found.decides == "overall"
+    assert found.mean("cdmca", "overall") > found.mean("pca", "overall")
+    assert "over 2 splits" in choice.sentence
+    assert choice.seconds == pytest.approx(0.012)
+
+
+def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
+    data = linked()
+    assert hetviz.suggest(data)[0].card.key == "pca"
+    made = first_map(data)
+    keys = [verdict.card.key for verdict in hetviz.suggest(data)]
+    assert keys[:2] == [made.method, "pca"]
+    np.testing.assert_array_equal(hetviz.embed(data).stacked(), made.embedding.stacked())
+    # of other data nothing is known by that
+    assert hetviz.suggest(linked(50))[0].card.key == "pca"
+
+
+def test_without_the_time_to_try_it_is_what_was_best_elsewhere(table: Any) -> None:
+    choice = choose(linked(), seconds=0.01)
+    assert (choice.method, choice.comparison) == ("pca", None)
+    assert "was best on 4 other data sets of this kind" in choice.sentence
+
+
+def test_methods_that_nobody_measured_are_not_tried_unasked(table: Any) -> None:
+    del table["seconds"]["cdmca"]
+    assert choose(linked()).method == "pca"
+
+
+def test_its_recipe_gives_the_same_map(table: Any) -> None:
     data = linked()
     found = first_map(data)
-    assert found.area == evaluate(data, found.embedding).to_dict()["guidance_area"]
-    for params in ({"kernel": "linear"}, {"kernel": "rbf"}):
-        other = embed(data, "guided-projection", **params)
-        assert evaluate(data, other).to_dict()["guidance_area"] <= found.area
-
-
-def test_its_recipe_gives_the_same_map() -> None:
-    found = first_map(linked())
-    again = embed(linked(), found.method, **found.params)
+    again = embed(data, found.method, **found.params)
     np.testing.assert_array_equal(again.stacked(), found.embedding.stacked())
+    assert found.area == evaluate(data, found.embedding).to_dict()["guidance_area"]
 
 
-def test_without_links_it_shows_neighbours_or_is_pca_where_there_are_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data = HeteroData([linked()["a"]])
-    found = first_map(data)
-    assert (found.method, found.area) == ("mr-sne", None)
-    monkeypatch.setattr("hetviz.runs.embed.first_map.NEIGHBOUR_ROWS", 10)
-    assert first_map(data).method == "pca"
+def test_layouts_of_the_first_method_are_shown_before_others_are_tried(table: Any) -> None:
+    entries = [("joint-map", 0.0), ("pca", 0.1)]
+    table["shapes"]["linked"] = [
+        {"method": key, "behind": behind, "n_sets": 4} for key, behind in entries
+    ]
+    table["seconds"]["joint-map"] = [0.1, 1.0]
+    order: list[str] = []
+
+    def progress(fraction: float, message: str = "", **figures: Any) -> None:
+        if "layout" in figures:
+            order.append("layout")
+        elif message.startswith("Trying"):
+            order.append("trying")
+
+    first_map(linked(), progress)
+    assert order[0] == "layout"
+    assert "trying" in order
 
 
-def test_links_that_the_features_say_nothing_of_are_shown_by_the_neighbour_map() -> None:
+def test_a_map_with_a_blot_comes_last() -> None:
     rng = np.random.default_rng(0)
-    net = Dataset("net", [f"n{k}" for k in range(60)], rng.normal(size=(60, 1)))
-    order = rng.permutation(60)
-    found = first_map(HeteroData([net], [Links("net", "net", order[:-1], order[1:])]))
-    assert found.method == "mr-sne"
-    assert found.area is not None
-    assert found.area > 0.7
-
-
-def test_a_dataset_whose_features_say_nothing_is_placed_by_its_links() -> None:
-    data = linked()
-    rng = np.random.default_rng(1)
-    noise = Dataset("noise", [f"n{k}" for k in range(400)], rng.normal(size=(400, 1)))
-    to = Links("noise", "a", np.arange(400), rng.integers(0, 60, 400))
-    more = data.edit().add(noise, to)
-    plain = spreads(embed(more, "guided-projection", kernel="linear"))
-    assert max(plain.values()) > LEGIBLE * plain["noise"]
-    found = first_map(more)
-    assert found.params["features"] == {"noise": "featureless"}
-    assert found.rank[0]
-    assert max(spreads(found.embedding).values()) <= LEGIBLE * min(
-        spreads(found.embedding).values()
-    )
+    wide, blot = rng.normal(size=(9, 2)), rng.normal(size=(9, 2)) / 10
+    ids = {"a": [str(k) for k in range(9)], "b": [str(k) for k in range(9)]}
+    kinds = {name: Candidate(name, name, name.upper()) for name in ("blotted", "clear", "worse")}
+    maps = {
+        "blotted": hetviz.Embedding({"a": wide, "b": blot}, ids),
+        "clear": hetviz.Embedding({"a": wide, "b": wide}, ids),
+        "worse": hetviz.Embedding({"a": wide, "b": wide}, ids),
+    }
+    fits = [
+        Fitted(key, seed, 1.0, {"overall": value}, {})
+        for key, value in (("blotted", 0.9), ("clear", 0.8), ("worse", 0.7))
+        for seed in (0, 1)
+    ]
+    found = Comparison(tuple(kinds.values()), tuple(fits), {}, (0, 1), 0.2, maps)
+    assert spreads(maps["blotted"])["a"] > module.LEGIBLE * spreads(maps["blotted"])["b"]
+    chosen = module._best(found)
+    assert chosen is not None
+    assert chosen.key == "clear"
+    assert "CLEAR: 80 in 100 over 2 splits" in module._why(found, chosen)
 
 
 def test_reasons_are_told_where_no_method_suits() -> None:
@@ -77,24 +137,38 @@ def test_reasons_are_told_where_no_method_suits() -> None:
     assert caught.value.reasons
 
 
-def test_a_cancel_passes_through() -> None:
-    calls: list[float] = []
-
+def test_a_cancel_while_others_are_tried_keeps_the_map_that_was_drawn(table: Any) -> None:
     def stop(fraction: float, message: str = "", **figures: object) -> None:
-        calls.append(fraction)
-        if len(calls) == 1:
+        if message.startswith("Trying"):
             raise Cancelled("Stopped.")
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled) as caught:
         first_map(linked(), stop)
-    assert len(calls) == 1
+    drawn = caught.value.partial
+    assert isinstance(drawn, module.FirstMap)
+    assert drawn.embedding.n_unplaced == 0
 
 
-def test_a_graph_without_features_has_a_map_of_its_links() -> None:
+def test_every_shape_of_data_has_a_map() -> None:
+    rng = np.random.default_rng(0)
     ids = [f"n{k}" for k in range(20)]
     ring = Links("net", "net", np.arange(20), (np.arange(20) + 1) % 20)
-    found = first_map(HeteroData([Dataset("net", ids)], [ring]))
-    assert found.method == "mr-sne"
-    assert found.embedding.placed["net"].all()
-    assert found.area is not None
-    assert found.area > 0.7
+    table = Dataset("net", ids, rng.normal(size=(20, 3)))
+    triples = rng.permutation(np.tile(np.arange(20), 3)).reshape(20, 3)
+    triples = triples[[len(set(row)) == 3 for row in triples.tolist()]]
+    shapes = {
+        "network": HeteroData([Dataset("net", ids)], [ring]),
+        "alone": HeteroData([table]),
+        "compared": HeteroData([table], (), Comparisons(triples)),
+        "linked": linked(20),
+    }
+    for shape, data in shapes.items():
+        assert ranking.shape_of(data) == shape
+        assert embed(data).stacked_placed().all(), shape
+
+
+def test_a_label_is_not_asked_for_where_nothing_need_be() -> None:
+    data = linked()
+    data = data.edit().add(Labels("a", "kind", ["x", "y"] * 30))
+    order = [verdict.card.key for verdict in hetviz.suggest(data) if verdict.suits]
+    assert order[-1] == "gbc"
