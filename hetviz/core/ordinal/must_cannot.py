@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
-from hetviz._types import Bools, Ints
+from hetviz._types import Bools, Floats, Ints
+
+_STEP = 1e-9
+_NEARLY = 1e-6
+_FAR = 1.0 + 1e-3
+_ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -31,9 +36,19 @@ class Chain:
 
 
 def contradictions(
-    ends: Ints, apart: Bools, n: int, *, new: Bools | None = None, most: int = 100
+    ends: Ints,
+    apart: Bools,
+    n: int,
+    strength: Floats | None = None,
+    *,
+    new: Bools | None = None,
+    most: int = 100,
 ) -> tuple[int, list[Chain]]:
     """Find pairs said to be apart that others put together, directly or by way of others.
+
+    A link that says together with strength w lets its ends be 1 - w from each other, and one that
+    says apart with strength v wants v between them: a chain contradicts when its links leave less
+    than v. Links of full strength contradict by any chain, two of one half by none.
 
     Parameters
     ----------
@@ -43,6 +58,8 @@ def contradictions(
         Whether it says apart; the others say together.
     n : int
         Number of objects.
+    strength : ndarray of shape (m,), optional
+        From 0 to 1; all 1 when absent.
     new : ndarray of bool, shape (m,), optional
         Only what comes to be by these links is of interest.
     most : int
@@ -57,23 +74,24 @@ def contradictions(
 
     Notes
     -----
-    Linear in links but for the chains: each costs one walk through its own connected part.
+    Linear in links of full strength; others cost one walk for each object that is said to be
+    apart from one of its connected part, and each chain one more.
     """
     ends = np.sort(np.asarray(ends, dtype=np.int64), axis=1)
+    strength = np.ones(len(ends)) if strength is None else np.asarray(strength, dtype=np.float64)
     must = ~apart & (ends[:, 0] != ends[:, 1])
-    part = _parts(ends[must], n)
-    wrong = apart & (part[ends[:, 0]] == part[ends[:, 1]])
+    wrong = _wrong(ends, apart, must, n, strength)
     fresh = np.zeros(len(ends), dtype=bool) if new is None else new
-    # the new rows of a pair stand for it
-    order = np.flatnonzero(must)[np.argsort(~fresh[must], kind="stable")]
     code = ends[:, 0] * n + ends[:, 1]
+    # the strongest row of a pair stands for it, and the new of equal ones
+    order = np.flatnonzero(must)
+    order = order[np.lexsort((~fresh[order], -strength[order]))]
     pairs, first = np.unique(code[order], return_index=True)
     row_of = order[first]
     beside = np.isin(code, pairs)
     if new is not None:
-        before = _parts(ends[must & ~new], n)
-        joined = before[ends[:, 0]] != before[ends[:, 1]]
-        wrong &= new | joined | np.isin(code, code[must & new])
+        before = _wrong(ends, apart & ~new, must & ~new, n, strength)
+        wrong &= new | ~before | np.isin(code, code[must & new])
     rows = np.flatnonzero(wrong)
     rows = rows[np.argsort(~fresh[rows], kind="stable")]
     _, distinct = np.unique(code[rows], return_index=True)
@@ -81,7 +99,7 @@ def contradictions(
     alone = ends[rows, 0] == ends[rows, 1]
     near_first = np.argsort(np.where(alone, 0, np.where(beside[rows], 1, 2)), kind="stable")
     chosen = rows[near_first][:most]
-    graph = _graph(ends[must], n)
+    graph = _room(ends[row_of], strength[row_of], n)
     chains = []
     for start in dict.fromkeys(ends[chosen, 0].tolist()):
         came_from = None
@@ -91,7 +109,7 @@ def contradictions(
                 chains.append(Chain(row, ()))
                 continue
             if came_from is None:
-                _, came_from = breadth_first_order(graph, start)
+                _, came_from = dijkstra(graph, indices=start, return_predecessors=True, limit=_FAR)
             steps = []
             while end != start:
                 previous = int(came_from[end])
@@ -102,11 +120,40 @@ def contradictions(
     return len(rows), sorted(chains, key=len)
 
 
-def _graph(ends: Ints, n: int) -> sp.csr_array:
-    both = np.vstack([ends, ends[:, ::-1]])
-    return sp.csr_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n))
+def _wrong(ends: Ints, apart: Bools, must: Bools, n: int, strength: Floats) -> Bools:
+    """Return which links that say apart have ends that others put nearer than that."""
+    part = _parts(ends[must], n)
+    wrong = apart & (part[ends[:, 0]] == part[ends[:, 1]]) & (strength > 0)
+    full = must & (strength >= 1.0)
+    sure = _parts(ends[full], n)
+    open_ = np.flatnonzero(wrong & (sure[ends[:, 0]] != sure[ends[:, 1]]))
+    if not len(open_):
+        return np.asarray(wrong)
+    graph = _room(ends[must], strength[must], n)
+    starts, place = np.unique(ends[open_, 0], return_inverse=True)
+    step = max(1, _ENTRIES // max(n, 1))
+    for low in range(0, len(starts), step):
+        room = dijkstra(graph, indices=starts[low : low + step], limit=_FAR)
+        mine = np.flatnonzero((place >= low) & (place < low + step))
+        rows = open_[mine]
+        wrong[rows] = room[place[mine] - low, ends[rows, 1]] < strength[rows] - _NEARLY
+    return np.asarray(wrong)
+
+
+def _room(ends: Ints, strength: Floats, n: int) -> sp.csr_array:
+    """Return how far from each other the ends of each pair may be; of one said twice the least."""
+    code = ends[:, 0] * n + ends[:, 1]
+    order = np.lexsort((-strength, code))
+    _, first = np.unique(code[order], return_index=True)
+    rows = order[first]
+    # a length of 0 would be no link, and of equal room fewer steps are better
+    length = 1.0 - strength[rows] + _STEP
+    low, high = ends[rows].T
+    graph = sp.csr_array((length, (low, high)), shape=(n, n))
+    return sp.csr_array(graph + graph.T)
 
 
 def _parts(ends: Ints, n: int) -> Ints:
-    _, label = connected_components(_graph(ends, n), directed=False)
+    graph = sp.csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
     return np.asarray(label, dtype=np.int64)

@@ -116,9 +116,10 @@ def links_between(
     embedding : Embedding, optional
         Typical by these places; else by features, and evenly spread where there are none.
     in_turn : bool
-        Not all pairs of few items, but few pairs of all items: each is paired in its turn, so that
-        all of them are told where they belong; `most` is then as many as the larger group has,
-        unless given. Groups of more than that (300 unless given) are thinned to as many.
+        Not all pairs of few items, but pairs of all items, each in its turn, so that what is said
+        holds for every one of them: all pairs where there are no more than 300, else 300 of
+        one group, or as many as the larger of two has, unless `most` is given. Groups of more than
+        300 items are thinned.
 
     Returns
     -------
@@ -172,7 +173,8 @@ def _by_turns(
     n_possible = _n_possible(data, *groups)
     ordered = sorted(chosen, key=len)
     other, longest = ordered[0], ordered[-1]
-    k = np.arange(min(most or len(longest), n_possible))
+    usual = MOST_IN_TURN if rows_b is None or n_possible <= MOST_IN_TURN else len(longest)
+    k = np.arange(min(most or usual, n_possible))
     round_, place = np.divmod(k, len(longest))
     # Within one group each item is paired with the next, and in the next round with that after.
     turn = place + round_ + (rows_b is None)

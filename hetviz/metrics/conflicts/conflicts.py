@@ -110,7 +110,8 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
     """Find links that contradict each other, directly or by way of others.
 
     Rows of views that show one object are one. What was observed (role "relation") is no link of
-    a chain, but contradicts where it says the opposite of one pair.
+    a chain, but contradicts where it says the opposite of one pair. Weights below 1 contradict
+    only beyond what they say, see `hetviz.core.ordinal.must_cannot.contradictions`.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
         said.ends[used],
         apart[used],
         said.data.n_objects,
+        np.abs(weight[used]),
         new=None if new is None else new[used],
         most=most,
     )
@@ -150,7 +152,8 @@ def _observed_opposites(said: Said, new: Bools | None) -> list[Chain]:
         apart, together = rows[weight[rows] < 0], rows[weight[rows] > 0]
         is_known = said.guides[apart].any() and said.guides[together].any()
         same = said.ends[rows[0], 0] == said.ends[rows[0], 1]
-        if not (is_known or same) and (new is None or new[rows].any()):
+        beyond = weight[together].max() - weight[apart].min() > 1.0
+        if beyond and not (is_known or same) and (new is None or new[rows].any()):
             out.append(Chain(int(apart[0]), (int(together[0]),)))
     return out
 
@@ -269,12 +272,17 @@ def would_contradict(
     """
     given = [statements] if isinstance(statements, Links | Comparisons) else list(statements)
     met = add_all(data, given)
-    said = Said(met.data)
-    new = np.isin(said.keys.astype(str), [*met.added, *met.updated])
+    return brought_about(met.data, [*met.added, *met.updated], most=most)
+
+
+def brought_about(data: HeteroData, keys: Sequence[str], *, most: int = 20) -> list[Conflict]:
+    """Return the conflicts that some statements of the data bring about, as `would_contradict`."""
+    said = Said(data)
+    new = np.isin(said.keys.astype(str), list(keys))
     _, found = link_conflicts(said, most, new[: said.n_links])
-    compared = met.data.comparisons
+    compared = data.comparisons
     if compared is not None and new[said.n_links :].any():
-        pairs = met.data.object_of[compared.pairs]
+        pairs = data.object_of[compared.pairs]
         circles = circles_through(pairs, np.flatnonzero(new[said.n_links :])[:most])
         found += comparison_conflicts(said, circles)
     return sorted(found, key=lambda conflict: len(conflict.keys))

@@ -16,7 +16,7 @@ from hetviz.data.model.statements import statements
 from hetviz.errors import ParameterError
 from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, read_guidance
-from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
+from hetviz.metrics.conflicts.conflicts import Conflict, brought_about
 
 _COMPARED = ("weight", "score", "note", "set")
 
@@ -116,7 +116,7 @@ def merge_guidance(
         n_ours - n_both,
         len(met.added),
         tuple(differ),
-        tuple(would_contradict(mine, second.parts, most=100)),
+        tuple(brought_about(merged, [*met.added, *met.updated], most=100)),
     )
 
 

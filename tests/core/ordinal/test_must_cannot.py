@@ -48,6 +48,37 @@ def test_a_link_said_again_is_told_by_the_new_row() -> None:
     assert found(ends, [0], 2, new=new) == [(0, 2)]
 
 
+def test_weak_links_contradict_only_beyond_what_they_say() -> None:
+    ends = np.array([[0, 1], [1, 2], [0, 2]])
+    mask = np.array([False, False, True])
+    for weights, wrong in (
+        ([1.0, 1.0, 1.0], True),
+        ([1.0, 1.0, 0.1], True),
+        ([0.5, 0.5, 1.0], False),
+        ([0.6, 0.5, 1.0], True),
+        ([0.6, 0.5, 0.9], False),
+        ([1.0, 0.5, 0.4], False),
+    ):
+        count, chains = contradictions(ends, mask, 3, np.array(weights))
+        assert (count, len(chains)) == (int(wrong), int(wrong)), weights
+
+
+def test_the_way_that_leaves_least_room_is_told() -> None:
+    ends = np.array([[0, 3], [0, 1], [1, 2], [2, 3], [0, 3]])
+    mask = np.array([False, False, False, False, True])
+    strength = np.array([0.05, 1.0, 1.0, 1.0, 0.9])
+    _, (chain,) = contradictions(ends, mask, 4, strength)
+    assert (chain.apart, chain.together) == (4, (1, 2, 3))
+    # said again more strongly, the pair itself is enough
+    again = np.vstack([ends, [[3, 0]]])
+    found = contradictions(again, np.append(mask, False), 4, np.append(strength, 1.0))
+    assert (found[1][0].apart, found[1][0].together) == (4, (5,))
+    # what a new link brings about was not there before
+    new = np.array([False, True, False, False, False])
+    assert contradictions(ends, mask, 4, strength, new=new)[0] == 1
+    assert contradictions(ends, mask, 4, np.ones(5), new=new)[0] == 0
+
+
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()), max_size=14)
 
 

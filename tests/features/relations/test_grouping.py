@@ -84,10 +84,13 @@ def test_in_turn_every_item_is_in_a_pair_and_more_rounds_give_more() -> None:
     assert fewer.n_pairs == 10
     assert "typical" in fewer.account
     alike = hetviz.links_between(data, A, B[:6], 1, in_turn=True)
-    assert (alike.n_pairs, alike.whole, alike[0].target) == (6, True, "bare")
+    assert (alike.n_pairs, alike.n_possible, alike[0].target) == (36, 36, "bare")
     within = hetviz.links_between(data, B, None, 1, in_turn=True)
-    assert within.n_pairs == 61
+    assert within.n_pairs == 300
+    assert within.whole
     assert len(set(within[0].i) | set(within[0].j)) == 61
+    eight = hetviz.links_between(data, B[:8], None, 1, in_turn=True)
+    assert eight.account == "All 28 pairs."
     pair = hetviz.links_between(data, B[:2], None, 1, in_turn=True)
     assert pair.account == "The one pair."
 
