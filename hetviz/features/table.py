@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -219,15 +220,16 @@ def column_notes(
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
         found.append(("missing", f"{what}; they count as {filled}", ""))
     if column.kind in ("category", "unique", "text"):
-        present = [str(value) for value in column.values if value is not None]
-        is_number = np.isfinite(numbers(present, decimal))
-        n_others = int((~is_number).sum())
-        if 0 < n_others <= len(present) / 2:
-            other = present[int(np.argmin(is_number))]
-            what = f"it counts as text: {n_others:,} of {len(present):,} cells hold no number"
+        present = Counter(str(value) for value in column.values if value is not None)
+        is_number = np.isfinite(numbers(list(present), decimal))
+        counts = np.fromiter(present.values(), int, len(present))
+        n_others = int(counts[~is_number].sum())
+        if 0 < n_others <= present.total() / 2:
+            other = list(present)[int(np.argmin(is_number))]
+            what = f"it counts as text: {n_others:,} of {present.total():,} cells hold no number"
             found.append(("mixed-column", what, other[:60]))
     if column.kind == "category":
-        n_levels = len({value for value in column.values if value is not None})
+        n_levels = len(set(column.values) - {None})
         if n_levels > MAX_CATEGORIES:
             what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
             found.append(("many-categories", what, ""))
@@ -437,7 +439,8 @@ class _Fitting:
             return
         step |= learned
         with np.errstate(over="ignore", invalid="ignore"):
-            found = blocks.weighed(step, blocks.parts(step, values))
+            made = blocks.parts(step, values)
+            found = blocks.weighed(step, made)
         if found is None:
             what = "the values are too large or too alike to compute with, so it is no feature"
             place = f"{self.where}, column {name}"
@@ -445,7 +448,7 @@ class _Fitting:
             self.left_out.append({**entry, "why": "too large or too alike to compute with"})
             return
         step["factors"] = found
-        self.blocks.append(blocks.apply(step, values))
+        self.blocks.append(blocks.scaled(step, made))
         self.steps.append(step)
         self.names += blocks.names(step)
 

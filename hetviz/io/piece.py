@@ -115,7 +115,7 @@ class TableRead:
         Of the file.
     frame : DataFrame
         All cells as text, "" where a cell is empty.
-    row : tuple of int
+    row : sequence of int
         ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
     encoding, separator, decimal : str
     header : bool
@@ -129,7 +129,7 @@ class TableRead:
 
     name: str
     frame: pd.DataFrame
-    row: tuple[int, ...]
+    row: Sequence[int]
     encoding: str
     separator: str
     decimal: str
@@ -163,7 +163,7 @@ class Piece:
     frame : DataFrame of n rows or None
         Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`, dates
         as ISO 8601, lists as ``"a; b"``. None where there is a matrix and nothing else.
-    row : tuple of int
+    row : sequence of int
         ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
     decimal : {".", ","}
     X : array or CSR matrix of shape (n, features) or None
@@ -193,7 +193,7 @@ class Piece:
     where: str
     role: str | None = None
     frame: pd.DataFrame | None = None
-    row: tuple[int, ...] = ()
+    row: Sequence[int] = ()
     decimal: str = "."
     X: Any = None
     feature_names: tuple[str, ...] = ()
@@ -256,7 +256,7 @@ def table_of(piece: Piece) -> TableRead:
     return TableRead(
         piece.where,
         frame,
-        row or tuple(range(len(frame))),
+        row or range(len(frame)),
         piece.facts.get("text", ""),
         _SIGNS.get(piece.facts.get("between columns", ""), ""),
         piece.decimal,

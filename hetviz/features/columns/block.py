@@ -85,9 +85,12 @@ def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | N
 
 def apply(step: Mapping[str, Any], values: object) -> Floats:
     """Return the features of a column, (n, width)."""
-    found = parts(step, values)
-    scaled = [part * factor for part, factor in zip(found, step["factors"], strict=True)]
-    return np.hstack(scaled)
+    return scaled(step, parts(step, values))
+
+
+def scaled(step: Mapping[str, Any], found: Sequence[Floats]) -> Floats:
+    """Return the parts of a column's features as one array, each as weighed."""
+    return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
 
 
 def names(step: Mapping[str, Any]) -> list[str]:

@@ -25,14 +25,17 @@ def separator_of(cells: Cells) -> str | None:
     A column holds lists where a tenth of its cells (and two at least) has the separator, and its
     entries, short all of them, occur twice on average.
     """
-    known = [cell for cell in cells if cell is not None]
+    known = Counter(cell for cell in cells if cell is not None)
+    n = known.total()
     for separator in _SEPARATORS:
-        several = sum(separator in cell for cell in known)
-        if several < max(2, 0.1 * len(known)):
+        several = sum(count for cell, count in known.items() if separator in cell)
+        if several < max(2, 0.1 * n):
             continue
-        entries = [entry for cell in known for entry in entries_of(cell, separator)]
-        distinct = set(entries)
-        if len(entries) >= 2 * len(distinct) and max(map(len, distinct)) <= _LONGEST_TOKEN:
+        entries: Counter[str] = Counter()
+        for cell, count in known.items():
+            for entry in entries_of(cell, separator):
+                entries[entry] += count
+        if entries.total() >= 2 * len(entries) and max(map(len, entries)) <= _LONGEST_TOKEN:
             return separator
     return None
 
@@ -57,10 +60,14 @@ def learn(
         feature of their own), ``separator``; JSON-ready.
     """
     out: dict[str, Any] = {} if separator is None else {"separator": separator}
-    entries = Counter(entry for cell in cells for entry in _entries(cell, separator))
+    entries: Counter[str] = Counter()
+    counted = Counter(cells)
+    for cell, count in counted.items():
+        for entry in _entries(cell, separator):
+            entries[entry] += count
     ranked = sorted(entries, key=lambda value: (-entries[value], value))
     out["levels"] = sorted(ranked[:MAX_CATEGORIES])
-    lacking = any(cell is None for cell in cells)
+    lacking = None in counted
     if options["impute"] == "most frequent" and ranked:
         out["fill"] = ranked[0]
     out["own"] = options["impute"] == "own category" and lacking
@@ -98,11 +105,14 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
 
 def _hot(step: Mapping[str, Any], cells: Cells) -> Floats:
     at = {level: column for column, level in enumerate(step["levels"])}
-    X = np.zeros((len(cells), len(at) + bool(step["own"])))
-    for row, cell in enumerate(cells):
+    # One row for each different cell, of which a column has few.
+    place: dict[str | None, int] = {}
+    rows = np.fromiter((place.setdefault(cell, len(place)) for cell in cells), int, len(cells))
+    X = np.zeros((len(place), len(at) + bool(step["own"])))
+    for cell, row in place.items():
         if cell is None and step["own"]:
             X[row, -1] = 1.0
         for entry in _entries(step.get("fill") if cell is None else cell, step.get("separator")):
             if entry in at:
                 X[row, at[entry]] = 1.0
-    return X
+    return np.asarray(X[rows])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Array, Floats
+from hetviz._types import Array, Floats, Ints
 from hetviz.core.spectral.prepare import LARGEST
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
@@ -88,36 +88,93 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     """
     series = pd.Series(cells)
     if pd.api.types.is_bool_dtype(series.dtype):
-        return _words(name, [str(value) for value in series], [])
+        codes, texts = coded(series.astype(object))
+        counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+        return _words(name, texts, codes, counts, [])
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return _dates(name, pd.to_datetime(series, utc=True), [])
     if pd.api.types.is_numeric_dtype(series.dtype):
         return _numbers(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
-    lacking = series.isna().tolist()
-    if not any(lacking):
-        plain = _plain_numbers(list(map(str, series.tolist())), decimal)
-        if plain is not None:
-            return _numbers(name, plain, [])
-    texts = [
-        None if lacks else str(cell) for cell, lacks in zip(series.tolist(), lacking, strict=True)
-    ]
+    quick = _quick_numbers(name, series, decimal)
+    if quick is not None:
+        return quick
+    # What holds of a text holds of all cells that have it: most columns have few.
+    codes, texts = coded(series)
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     blank = _missing(texts)
-    markers = sorted({text.strip() for text in texts if text is not None and text in blank} - {""})
-    known = [None if text is None or text in blank else text for text in texts]
+    markers = sorted({text.strip() for text in texts if text in blank} - {""})
+    known = [None if text in blank else text for text in texts]
     present = [text.strip() for text in known if text is not None]
     found = _plain_numbers(present, decimal)
     if found is not None:
-        values = np.full(len(known), np.nan)
-        values[[text is not None for text in known]] = found
-        return _numbers(name, values, markers)
-    mixed = _with_unusable(name, known, markers, decimal)
+        values = np.full(len(known) + 1, np.nan)
+        values[[*(text is not None for text in known), False]] = found
+        return _numbers(name, values[codes], markers)
+    mixed = _with_unusable(name, known, codes, markers, decimal)
     if mixed is not None:
         return mixed
     if present and all(_DATE.fullmatch(text) for text in present):
-        dates = pd.to_datetime(pd.Series(known), utc=True, errors="coerce", format="ISO8601")
+        dates = pd.to_datetime(
+            pd.Series([*known, None], dtype=object), utc=True, errors="coerce", format="ISO8601"
+        )
         if dates.notna().sum() == len(present):
-            return _dates(name, dates, markers)
-    return _words(name, known, markers)
+            return _dates(name, dates.iloc[codes].reset_index(drop=True), markers)
+    return _words(name, known, codes, counts, markers)
+
+
+def coded(cells: Sequence[Any] | pd.Series) -> tuple[Ints, list[str]]:
+    """Return the place of each cell's text among the different texts, -1 where missing, and these.
+
+    Returns
+    -------
+    array of int of shape (n,)
+    list of str
+        In the order in which they first stand there.
+    """
+    series = pd.Series(cells)
+    if not isinstance(series.dtype, pd.StringDtype):
+        texts = [None if lacks else str(cell) for cell, lacks in
+                 zip(series.tolist(), series.isna().tolist(), strict=True)]  # fmt: skip
+        series = pd.Series(texts, dtype=object)
+    codes, distinct = pd.factorize(series)
+    return codes, list(map(str, distinct))
+
+
+def _quick_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
+    """Return a column of plain numbers, found without a look at each cell; None if it may be none.
+
+    Arrow reads numbers as they are written here, and "inf" and "nan", which are looked at again.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(series.dtype, pd.StringDtype) or not len(series):
+        return None
+    cells = pa.chunked_array([pa.array(series.array, pa.large_string())])
+    lacks = pc.is_in(pc.ascii_lower(cells), pa.array(sorted(MISSING), pa.large_string()))
+    lacks = pc.or_kleene(lacks, pc.is_null(cells))
+    some = cells
+    markers: list[str] = []
+    if pc.any(lacks).as_py():
+        some = pc.if_else(lacks, None, cells)
+        found = pc.unique(pc.drop_null(cells.filter(lacks))).to_pylist()
+        markers = sorted(set(found) - {""})
+    if some.null_count == len(some):
+        return None
+    if decimal == ",":
+        if pc.any(pc.match_substring(some, ".")).as_py():
+            return None
+        some = pc.replace_substring(some, ",", ".")
+    if pc.any(pc.match_substring_regex(some.filter(pc.starts_with(some, "0")), "^0[0-9]")).as_py():
+        return None
+    try:
+        values = some.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    usable = pc.all(pc.less_equal(pc.abs(values), LARGEST)).as_py()
+    if not usable or pc.any(pc.is_nan(values)).as_py():
+        return None
+    return _numbers(name, values.to_numpy(), markers)
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
@@ -145,28 +202,29 @@ def why_unusable(text: str, decimal: str = ".") -> str | None:
 
 
 def _with_unusable(
-    name: str, known: Sequence[str | None], markers: Sequence[str], decimal: str
+    name: str, known: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
 ) -> Column | None:
-    """Return a column of numbers some of whose cells are unusable, or None if it is none."""
+    """Return a column of numbers some of whose cells are unusable, or None if it is none.
+
+    Cell r holds ``known[codes[r]]``.
+    """
     present = [text.strip() for text in known if text is not None]
     if not present or not _NUMBERS_OR_NONE[decimal].fullmatch("\n".join(present)):
         return None
-    unusable = [
-        row
-        for row, text in enumerate(known)
-        if text is not None and why_unusable(text, decimal) is not None
+    unusable = [text is not None and why_unusable(text, decimal) is not None for text in known]
+    usable = [
+        None if text is None or bad else text.strip()
+        for text, bad in zip(known, unusable, strict=True)
     ]
-    usable = [None if text is None else text.strip() for text in known]
-    for row in unusable:
-        usable[row] = None
     rest = [text for text in usable if text is not None]
-    values = np.full(len(known), np.nan)
+    values = np.full(len(known) + 1, np.nan)
     if rest:
         found = _plain_numbers(rest, decimal)
         if found is None:
             return None
-        values[[text is not None for text in usable]] = found
-    return replace(_numbers(name, values, markers), unusable=tuple(unusable))
+        values[[*(text is not None for text in usable), False]] = found
+    rows = np.flatnonzero(np.array([*unusable, False])[codes])
+    return replace(_numbers(name, values[codes], markers), unusable=tuple(rows.tolist()))
 
 
 def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
@@ -227,21 +285,30 @@ def _dates(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
     return Column(name, kind, column.values, column.n_missing, column.markers)
 
 
-def _words(name: str, known: Sequence[str | None], markers: Sequence[str]) -> Column:
-    values = np.empty(len(known), dtype=object)
-    values[:] = known
-    present = [text for text in known if text is not None]
-    distinct = set(present)
-    n_missing = len(values) - len(present)
+def _words(
+    name: str, known: Sequence[str | None], codes: Ints, counts: Ints, markers: Sequence[str]
+) -> Column:
+    """Return a column of text; cell r holds ``known[codes[r]]``, which `counts` cells do."""
+    texts = np.empty(len(known) + 1, dtype=object)
+    texts[: len(known)] = known
+    values = texts[codes]
+    distinct = [
+        (text, n) for text, n in zip(known, counts.tolist(), strict=True) if text is not None
+    ]
+    n_present = sum(n for _, n in distinct)
+    n_missing = len(values) - n_present
     if not distinct:
         kind = "empty"
     elif len(distinct) == 1:
         kind = "constant"
-    elif np.mean([len(text.split()) for text in present]) >= 3 and len(distinct) > len(present) / 2:
+    elif (
+        len(distinct) > n_present / 2
+        and sum(n * len(text.split()) for text, n in distinct) >= 3 * n_present
+    ):
         kind = "text"
-    elif len(distinct) <= MAX_CATEGORIES and len(distinct) <= max(2, 0.9 * len(present)):
+    elif len(distinct) <= MAX_CATEGORIES and len(distinct) <= max(2, 0.9 * n_present):
         kind = "category"
-    elif len(distinct) == len(present):
+    elif len(distinct) == n_present:
         kind = "unique"
     else:
         kind = "category"

@@ -112,7 +112,7 @@ def arrow_piece(
         where,
         None,
         frame,
-        tuple(range(len(frame))),
+        range(len(frame)),
         decimal,
         facts={"decimal sign": DECIMALS[decimal]} if decimal == "," else {},
         problems=tuple(notes),

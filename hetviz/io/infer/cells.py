@@ -33,7 +33,7 @@ def typed(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Co
         elif column.values.dtype != object:
             out[name] = frame[name].where(~np.isnan(column.values))
         else:
-            out[name] = pd.Series(column.values, dtype=str)
+            out[name] = frame[name].where(~pd.isna(column.values))
     return pd.DataFrame(out, index=range(len(frame))), columns
 
 

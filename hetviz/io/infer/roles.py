@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from hetviz._types import Bools
 from hetviz.data.model.checks import MAX_ID_LENGTH
@@ -71,10 +72,14 @@ def row_number_note(read: TableRead) -> Problem:
 
 def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> Bools:
     """Say of each row whether its id can be used, (n,); `problems` tells of those that cannot."""
+    ids = read.frame[id_column]
+    if ids.is_unique and ids.str.len().max() <= MAX_ID_LENGTH and ids.str.strip().ne("").all():
+        problems += _alike(f"{read.name}, column {id_column}", ids)
+        return np.ones(len(ids), dtype=bool)
     seen: dict[str, int] = {}
     good = np.ones(len(read.frame), dtype=bool)
     bad: list[tuple[int, str, tuple[str, str, str]]] = []
-    for row, text in enumerate(read.frame[id_column].tolist()):
+    for row, text in enumerate(ids.tolist()):
         refused = _bad_id(text, seen.get(text))
         if refused is None:
             seen[text] = read.row[row]
@@ -96,8 +101,11 @@ def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> B
     return good
 
 
-def _alike(place: str, ids: Collection[str]) -> list[Problem]:
+def _alike(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     """Tell of ids that people would read as the same."""
+    ids = pd.Series(list(ids), dtype=str) if not isinstance(ids, pd.Series) else ids
+    if ids.str.isascii().all() and not ids.str.strip().str.casefold().duplicated().any():
+        return []
     first: dict[str, str] = {}
     alike = [
         (before, text)
@@ -150,8 +158,10 @@ def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -
 def guess_title(columns: Mapping[str, Column]) -> str | None:
     """Return the first column of short words that nearly all differ, as names do."""
     for name, column in columns.items():
+        if column.kind != "unique":
+            continue
         words = [value for value in column.values if isinstance(value, str)]
-        if column.kind != "unique" or len(words) < 0.9 * len(column.values):
+        if len(words) < 0.9 * len(column.values):
             continue
         spoken = sum(any(sign.isalpha() for sign in word) for word in words)
         if spoken >= 0.9 * len(words) and sum(map(len, words)) <= _TITLE_LENGTH * len(words):

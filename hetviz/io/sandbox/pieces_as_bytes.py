@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -75,7 +75,11 @@ def _described(piece: Piece, keep: Callable[[bytes], int]) -> JsonObject:
     about["facts"] = dict(piece.facts)
     about["problems"] = [asdict(problem) for problem in piece.problems]
     about["recipe"] = None if piece.recipe is None else piece.recipe.to_dict()
-    about["row"] = keep(_npy(np.array(piece.row, dtype=np.int64)))
+    row = piece.row
+    if isinstance(row, range):
+        about["row"] = [row.start, row.stop, row.step]
+    else:
+        about["row"] = keep(_npy(np.array(row, dtype=np.int64)))
     about["frame"] = None if piece.frame is None else keep(_arrow(piece.frame))
     for word in ("X", "kernel", "distance"):
         about[word] = _matrix(getattr(piece, word), keep)
@@ -104,12 +108,16 @@ def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
         fields["media"] = _pictures(lengths, parts[place])
     return Piece(
         **fields,
-        row=tuple(_array(parts[about["row"]]).tolist()),
+        row=_row_of(about["row"], parts),
         frame=None if about["frame"] is None else _frame(parts[about["frame"]]),
         recipe=None if about.get("recipe") is None else Recipe.from_dict(about["recipe"]),
         facts=about["facts"],
         problems=tuple(map(_problem, about["problems"])),
     )
+
+
+def _row_of(about: Any, parts: list[bytes]) -> Sequence[int]:
+    return range(*about) if isinstance(about, list) else tuple(_array(parts[about]).tolist())
 
 
 def _matrix_of(about: Any, parts: list[bytes]) -> Matrix | None:
@@ -150,7 +158,8 @@ def _arrow(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
 
     columns = [
-        pa.array(frame.iloc[:, at].tolist(), pa.large_string()) for at in range(frame.shape[1])
+        pa.chunked_array([pa.array(frame.iloc[:, at].array, pa.large_string())])
+        for at in range(frame.shape[1])
     ]
     table = pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
     sink = pa.BufferOutputStream()
@@ -164,8 +173,6 @@ def _frame(content: bytes) -> pd.DataFrame:
     import pyarrow as pa
 
     table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
-    columns = {
-        name: pd.Series(column.to_pylist(), dtype=str)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
-    return pd.DataFrame(columns)
+    texts = {pa.large_string(): pd.StringDtype(na_value=np.nan)}
+    frame: pd.DataFrame = table.to_pandas(types_mapper=texts.get, ignore_metadata=True)
+    return frame
