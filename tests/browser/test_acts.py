@@ -171,6 +171,7 @@ def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -
 
 def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> None:
     page = opened
+    page.get_by_role("tab", name="Item").click()
     page.locator('.hv-bar [data-tool="drag"]').click()
     box = stage(page).bounding_box()
     assert box is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tests.browser.harness import (
     ARTIFACTS,
@@ -95,7 +95,14 @@ def test_a_killed_server_that_comes_back_has_lost_nothing(
         assert wait_until(lambda: not session_members(first.pid), 20)
     # What a server that is there again says; until then the browser tries in vain.
     heard: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
+
+    def listen(socket: WebSocket) -> None:
+        def hear(frame: object) -> None:
+            heard.append(frame)
+
+        socket.on("framereceived", hear)
+
+    page.on("websocket", listen)
     with serve(ROOT / "app.py", ARTIFACTS / "killed-2.log", env=env, port=port):
         # The open tab comes back by itself: its heartbeat runs the page, and clicks work then.
         wait_in(page, lambda: bool(heard))

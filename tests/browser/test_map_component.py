@@ -257,7 +257,7 @@ def test_lasso_of_many_points_while_a_job_moves_them(show: Show, attempt: int) -
 
 
 def test_points_hold_still_under_the_lasso(show: Show) -> None:
-    page = show(n=2000, seconds=30)
+    page = show(n=2000, seconds=90)
     press(page, "job")
     until(page, "s.frames >= 2")
     tool(page, "lasso")

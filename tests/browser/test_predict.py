@@ -42,7 +42,7 @@ def test_something_new_is_placed_without_being_added(page: Page) -> None:
     box.fill("black cat")
     page.get_by_role("button", name="Find what is near").click()
     expect(page.locator(".hv-head h1")).to_contain_text("“black cat” lies nearest “black cat”")
-    expect(page.locator(".st-key-new-map .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-new-item-map .js-plotly-plot")).to_be_visible()
     box.fill("xyzzy")
     page.get_by_role("button", name="Find what is near").click()
     expect(page.locator(".hv-head h1")).to_contain_text("could not be placed")

@@ -70,7 +70,7 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
                 database.execute(f"PRAGMA {pragma}")
             database.text_factory = lambda raw: raw.decode("utf-8", "replace")
             return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
-    except (sqlite3.Error, pa.ArrowException) as error:
+    except (sqlite3.Error, pa.ArrowException, UnicodeError) as error:
         raise _damaged(name, "SQLite") from error
 
 

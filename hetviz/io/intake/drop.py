@@ -59,7 +59,8 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
     at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
     for member, path in paths.items():
         # Below tables lie results and drafts of them, besides pictures and texts.
-        if at_the_top and _is_table(path) and len(path.parts) > 1 and name != TOGETHER:
+        below = len(path.parts) > 1 and name != TOGETHER and not _is_junk(path)
+        if at_the_top and below and _is_table(path):
             reading.passed.append(member)
         else:
             reading.add(member)

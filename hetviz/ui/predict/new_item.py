@@ -252,7 +252,7 @@ def _map(state: State, run: Run, answer: Answer, asked: Question) -> None:
     names = _named(data, answer.nearest[answer.nearest["rank"] <= 3])
     flat = embedding.n_components == len(answer.place) == 2
     figure = session.cached(
-        ("new-map", id(data), id(run), asked, session.theme()),
+        ("new-item-map", id(data), id(run), asked, session.theme()),
         (data, run),
         lambda: proposed_figure(
             embedding,
@@ -266,7 +266,7 @@ def _map(state: State, run: Run, answer: Answer, asked: Question) -> None:
     theme.section("Its place", f"★ on {run.title}" if flat else run.title)
     st.plotly_chart(
         figure,
-        key="new-map",
+        key="new-item-map",
         theme=None,
         config={"displayModeBar": False},
         alt="Map of all items in grey; a star where the new one lies, and names of the nearest.",

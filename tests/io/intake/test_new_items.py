@@ -37,8 +37,10 @@ def test_the_column_of_ids() -> None:
 
 
 def test_numbers_are_read_as_they_are_written() -> None:
-    table = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n").table
-    assert table["height"].tolist() == [1.5, "x"]
+    found = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n")
+    table = found.table
+    assert table["height"].tolist() == [1.5, ""]
+    assert [problem.code for problem in found.problems] == ["words-for-missing"]
     assert table["score"].tolist() == [2.25, ""]
     assert table["note"].tolist() == ["a,b", "c"]
 

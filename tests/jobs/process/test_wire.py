@@ -21,7 +21,9 @@ from hetviz.errors import (
     NotApplicableError,
     ParameterError,
     Problem,
+    RowsError,
     UnboundedProblemError,
+    UnfittedError,
 )
 from hetviz.jobs.process.array_cache import Numbers, Shelf
 from hetviz.jobs.process.wire import Message, Outbox, Reader, message, pickled
@@ -128,7 +130,9 @@ PROBLEM = Problem("code", "a.csv, row 1", "bad", "7", "Mend it.", row=0)
 ERRORS = [
     HetvizError("plain"),
     DataError([PROBLEM, PROBLEM]),
+    RowsError([PROBLEM]),
     ParameterError("gamma"),
+    UnfittedError("fit first"),
     NotApplicableError("PCA", ["One.", "Two."]),
     UnboundedProblemError("no minimum"),
     MissingExtraError("UMAP", "umap"),
