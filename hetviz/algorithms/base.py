@@ -148,6 +148,8 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     """
 
     card: ClassVar[MethodCard]
+    # What an opened model is: only a fit in this process may have been of rows without names.
+    _of_rows = False
 
     @one_thread()
     def fit(
