@@ -27,6 +27,8 @@ def write(page: Page, column: int, text: str) -> None:
     box = page.get_by_test_id("stDataFrame").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + _MIDDLE[column], box["y"] + 55)
+    cell = page.get_by_test_id(f"glide-cell-{column}-0")
+    expect(cell).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     field = page.locator("#portal input")
     expect(field).to_be_visible()

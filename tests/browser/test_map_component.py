@@ -261,7 +261,7 @@ def test_points_hold_still_under_the_lasso(show: Show) -> None:
     press(page, "job")
     until(page, "s.frames >= 2")
     tool(page, "lasso")
-    page.mouse.move(*point(page, -0.3, -0.3))
+    page.mouse.move(*point(page, -0.15, -0.3))
     page.mouse.down()
     page.mouse.move(*point(page, 0.2, -0.3), steps=3)
     page.mouse.move(*point(page, 0.2, 0.3), steps=3)
