@@ -74,8 +74,7 @@ def parse(text: str, decimal: str = ".") -> Written | None:
 
     Examples
     --------
-    >>> from hetviz.core.spectral.prepare import LARGEST
-    from hetviz.features.columns.written import parse
+    >>> from hetviz.features.columns.written import parse
     >>> parse("<0,5", ",")
     Written(value=0.5, limit=-1, unit='', grouped=False)
     >>> parse("1.089,5", ",").value, parse("12 %").unit, parse("3 kg").value
