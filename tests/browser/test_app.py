@@ -327,7 +327,7 @@ def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
     state = page.locator(".st-key-state")
     state.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text("Nothing was changed.")).to_be_visible()
-    expect(page.get_by_text("No map yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No map yet")).to_be_visible()
     expect(page.get_by_role("button", name="Undo new map")).to_have_count(0)
     settled(page)
     picture(page, "cancelled")
