@@ -65,7 +65,7 @@ def judged(name: str, data: HeteroData, source: str, target: str, seeds: int) ->
             predictor = hetviz.fit_link_predictor(train, source, target, random_state=seed)
         seconds.append(time.process_time() - start)
         # the ridge as it is usually set: half likeness and half profiles, ridge 1
-        plain = predictor._fit.ridges[MIXED][1.0][0]
+        plain = predictor._fit.ridges[MIXED][1.0]
         profiles = NearestProfiles(train, source, target)
         degrees = [
             np.log1p(np.asarray((signed_links(train, *ends) > 0).sum(axis=1)).ravel())

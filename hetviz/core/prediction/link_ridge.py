@@ -16,9 +16,11 @@ from scipy.sparse.linalg import svds
 from scipy.special import expit
 
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz.core.spectral.blocks import as_dense
 
 DENSE = 800
 """Kernels of up to so many items are decomposed whole; of more, by a factor of low rank."""
+_GRAM = 1_000
 _ENTRIES = 4_000_000
 _TINY = 1e-10
 _LEAST_SPREAD = 0.1
@@ -79,9 +81,15 @@ def unit_rows(X: Matrix) -> Matrix:
 
 def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
     """Return F (n, r) with F F' near X X' of a sparse matrix, by its leading singular vectors."""
-    rank = min(rank, min(X.shape) - 1)
+    least = min(X.shape)
+    rank = min(rank, least - 1)
     if rank < 1 or not X.nnz:
         return np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    if least <= _GRAM:
+        narrow = X.shape[1] <= X.shape[0]
+        values, V = np.linalg.eigh(as_dense(X.T @ X if narrow else X @ X.T))
+        values, V = np.maximum(values[-rank:], 0.0), V[:, -rank:]
+        return np.asarray(X @ V if narrow else V * np.sqrt(values), dtype=np.float64)
     start = np.random.default_rng(random_state).standard_normal(min(X.shape))
     U, values, _ = svds(X.astype(np.float64), k=rank, v0=start, tol=1e-4)
     return np.asarray(U * values)
@@ -158,34 +166,50 @@ def best_products(left: Floats, right: Floats, rows: Ints, count: int) -> tuple[
     return pairs // B.shape[1], pairs % B.shape[1]
 
 
-def kronecker_ridge(Y: Sparse, a: Spectrum, b: Spectrum, ridge: float) -> tuple[LowRank, LowRank]:
-    r"""Learn all pairs at once by kernel ridge regression with the product of two kernels.
+@dataclass(frozen=True, eq=False)
+class KroneckerRidge:
+    r"""Kernel ridge regression of all pairs at once with the product of two kernels.
 
-    Parameters
+    Attributes
     ----------
-    Y : csr of shape (n, m)
-        1 for known links, below 0 for pairs known apart, 0 elsewhere.
     a, b : Spectrum
         Of the kernels of the rows and of the columns.
-    ridge : float
-        Above 0.
-
-    Returns
-    -------
-    scores : LowRank
-        The fitted values :math:`F = K_a \tilde{A} K_b`.
-    weights : LowRank
-        The dual coefficients :math:`\tilde{A}`, of the part of pairs that the spectra span.
+    C : ndarray of shape (r, s)
+        What is known, in the terms of both spectra.
 
     Notes
     -----
-    With K_a = U L U' and K_b = V M V', :math:`F = U (C \circ S / (S + ridge)) V'` where
-    C = U'Y V and S = outer(L, M): two eigenproblems and no system of n m unknowns (Pahikkala et
-    al.; van Laarhoven et al. 2011 as RLS-Kron). O(nnz r + (n + m) r^2).
+    With K_a = U L U' and K_b = V M V' the fitted values are
+    :math:`F = K_a \tilde{A} K_b = U (C \circ S / (S + ridge)) V'` where C = U'Y V and
+    S = outer(L, M): two eigenproblems and no system of n m unknowns (Pahikkala et al.; van
+    Laarhoven et al. 2011 as RLS-Kron). O(nnz r), and O((n + m) r^2) for each strength.
     """
-    C = a.U.T @ (Y @ b.U)
-    S = np.multiply.outer(a.values, b.values)
-    return LowRank(a.U @ (C * (S / (S + ridge))), b.U), LowRank(a.U @ (C / (S + ridge)), b.U)
+
+    a: Spectrum
+    b: Spectrum
+    C: Floats
+
+    @classmethod
+    def of(cls, Y: Sparse, a: Spectrum, b: Spectrum) -> KroneckerRidge:
+        """Take in what is known.
+
+        Parameters
+        ----------
+        Y : csr of shape (n, m)
+            1 for known links, below 0 for pairs known apart, 0 elsewhere.
+        a, b : Spectrum
+        """
+        return cls(a, b, np.asarray(a.U.T @ (Y @ b.U)))
+
+    def scores(self, ridge: float) -> LowRank:
+        """Return the fitted values F for a strength above 0."""
+        S = np.multiply.outer(self.a.values, self.b.values)
+        return LowRank(self.a.U @ (self.C * (S / (S + ridge))), self.b.U)
+
+    def weights(self, ridge: float) -> LowRank:
+        r"""Return the dual coefficients :math:`\tilde{A}`, of what the spectra span."""
+        S = np.multiply.outer(self.a.values, self.b.values)
+        return LowRank(self.a.U @ (self.C / (S + ridge)), self.b.U)
 
 
 def walk_matrix(W: Sparse) -> Sparse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,13 +20,13 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
 from hetviz.core.prediction.link_ridge import (
     DENSE,
+    KroneckerRidge,
     LowRank,
     Scale,
     Spectrum,
     Stack,
     best_products,
     exclusive,
-    kronecker_ridge,
     profile_kernel,
     rank_for,
     thin_factor,
@@ -204,8 +205,8 @@ class _Fit:
 
     problem: _Problem
     Y: Sparse
-    ridges: Mapping[str, Mapping[float, tuple[LowRank, LowRank]]]
-    spectra: Mapping[str, tuple[Spectrum, Spectrum]]
+    ridges: Mapping[str, Mapping[float, LowRank]]
+    solved: Mapping[str, KroneckerRidge]
     nearest: Mapping[str, Sparse]
     walk: Sparse | None
     models: Mapping[str, BaseEmbedder]
@@ -218,7 +219,7 @@ class _Fit:
         problem = self.problem
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
-            for ridge, (scores, _) in by_ridge.items():
+            for ridge, scores in by_ridge.items():
                 if name not in self.chosen or self.chosen[name] == ridge:
                     out[name if name in self.chosen else _with_ridge(name, ridge)] = scores.rows(
                         rows
@@ -261,7 +262,7 @@ class _Fit:
         """Return scores of pairs one by one, where no kind needs whole rows."""
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
-            for ridge, (scores, _) in by_ridge.items():
+            for ridge, scores in by_ridge.items():
                 if name not in self.chosen or self.chosen[name] == ridge:
                     key = name if name in self.chosen else _with_ridge(name, ridge)
                     out[key] = scores.pairs(i, j)
@@ -347,7 +348,7 @@ class LinkPredictor:
         m = self._fit.problem.shape[1]
         for name in self._fit.ridges:
             if self.weights.get(name, 0.0) > 0.0:
-                scores, _ = self._fit.ridges[name][self._fit.chosen[name]]
+                scores = self._fit.ridges[name][self._fit.chosen[name]]
                 i, j = best_products(scores.left, scores.right, rows, count)
                 found.append(i * m + j)
         for name, S in self._fit.nearest.items():
@@ -358,11 +359,11 @@ class LinkPredictor:
         pairs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
         return pairs // m, pairs % m
 
-    @property
+    @cached_property
     def places(self) -> tuple[Floats, Floats]:
         """Rows of both datasets as the predictor compares them within each."""
-        a, b = self._fit.spectra[MIXED]
-        return a.features, b.features
+        solved = self._fit.solved[MIXED]
+        return solved.a.features, solved.b.features
 
     def carried_by(self, i: int, j: int, count: int = 3) -> list[tuple[int, int, float]]:
         """Return the known links that speak most for a pair, with their shares of the score.
@@ -370,16 +371,19 @@ class LinkPredictor:
         Of the ridge on likeness and links, whose score of (i, j) is a sum over known links (k, l)
         of K_a(i, k) A_kl K_b(l, j).
         """
-        Y = self._fit.Y.tocoo()
-        k, l_ = Y.coords
+        k, l_, weight = self._carriers
         a, b = self.places
-        ridge = self._fit.chosen[MIXED]
-        _, dual = self._fit.ridges[MIXED][ridge]
-        weight = np.einsum("kr,kr->k", dual.left[k], dual.right[l_])
-        part = (a[k] @ a[i]) * weight * (b[l_] @ b[j])
+        part = (a @ a[i])[k] * weight * (b @ b[j])[l_]
         total = float(np.abs(part).sum()) or 1.0
         best = np.argsort(-part, kind="stable")[:count]
         return [(int(k[r]), int(l_[r]), float(part[r]) / total) for r in best if part[r] > 0]
+
+    @cached_property
+    def _carriers(self) -> tuple[Ints, Ints, Floats]:
+        """Known links, and the coefficient that the ridge gives to each."""
+        k, l_ = self._fit.Y.tocoo().coords
+        dual = self._fit.solved[MIXED].weights(self._fit.chosen[MIXED])
+        return k, l_, dual.pairs(k, l_)
 
     def alike(self, side: str, row: int, count: int = 5) -> Ints:
         """Return the rows most alike to a row of "source" or "target", the nearest first."""
@@ -540,8 +544,7 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
             (shown, sp.csr_array(shown.T)), problem.others, (problem.P, problem.Q), strict=True
         )
     ]
-    ridges: dict[str, dict[float, tuple[LowRank, LowRank]]] = {}
-    spectra: dict[str, tuple[Spectrum, Spectrum]] = {}
+    solved: dict[str, KroneckerRidge] = {}
     target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
     bare = problem.a.own is None and problem.b.own is None
     for name, share in _SHARES_OF_PROFILES.items():
@@ -549,8 +552,8 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
             continue
         a = problem.a.with_profiles(profiles[0], share)
         b = a if problem.within else problem.b.with_profiles(profiles[1], share)
-        spectra[name] = a, b
-        ridges[name] = {ridge: kronecker_ridge(target, a, b, ridge) for ridge in _RIDGES}
+        solved[name] = KroneckerRidge.of(target, a, b)
+    ridges = {name: {ridge: one.scores(ridge) for ridge in _RIDGES} for name, one in solved.items()}
     nearest = {}
     if problem.P is not None:
         near = sp.csr_array(problem.P @ together)
@@ -567,7 +570,7 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
         model = _factorised(seen, name, given, problem.random_state)
         if model is not None:
             models[name] = model
-    return _Fit(problem, Y, ridges, spectra, nearest, walk, models, degrees)
+    return _Fit(problem, Y, ridges, solved, nearest, walk, models, degrees)
 
 
 def _filled(profiles: Sparse, near: Sparse | None) -> Sparse:

@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.prediction.link_ridge import (
+    KroneckerRidge,
     Scale,
     Spectrum,
     Stack,
     best_products,
     exclusive,
-    kronecker_ridge,
     profile_kernel,
     thin_factor,
     walk_matrix,
@@ -30,7 +30,8 @@ def kernel(n: int) -> np.ndarray:
 
 def test_two_eigenproblems_give_what_the_system_of_all_pairs_gives() -> None:
     K, L, ridge = kernel(7), kernel(5), 0.7
-    scores, dual = kronecker_ridge(Y, Spectrum.of_kernel(K), Spectrum.of_kernel(L), ridge)
+    solved = KroneckerRidge.of(Y, Spectrum.of_kernel(K), Spectrum.of_kernel(L))
+    scores, dual = solved.scores(ridge), solved.weights(ridge)
     whole = np.kron(K, L)
     weights = np.linalg.solve(whole + ridge * np.eye(35), Y.toarray().ravel())
     np.testing.assert_allclose(dual.rows(np.arange(7)).ravel(), weights, atol=1e-9)
