@@ -381,7 +381,7 @@ class LinkPredictor:
     @cached_property
     def _carriers(self) -> tuple[Ints, Ints, Floats]:
         """Known links, and the coefficient that the ridge gives to each."""
-        k, l_ = self._fit.Y.tocoo().coords
+        k, l_ = (rows.astype(np.int64) for rows in self._fit.Y.tocoo().coords)
         dual = self._fit.solved[MIXED].weights(self._fit.chosen[MIXED])
         return k, l_, dual.pairs(k, l_)
 
