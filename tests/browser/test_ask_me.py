@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.test_app import settled
+
 
 def test_one_key_answers_skips_and_takes_back(page: Page) -> None:
     page.goto("/guidance")
@@ -14,9 +16,12 @@ def test_one_key_answers_skips_and_takes_back(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("1 answered, 0 of them yes")).to_be_visible()
     expect(items).not_to_have_text(first, use_inner_text=True)
+    expect(card.get_by_role("button", name="Undo answer")).to_be_enabled()
+    settled(page)
     page.keyboard.press("u")
     expect(page.get_by_text("1 answered")).to_have_count(0)
     expect(items).to_have_text(first, use_inner_text=True)
+    settled(page)
     page.keyboard.press("s")
     expect(items).not_to_have_text(first, use_inner_text=True)
     expect(page.get_by_text("1 answered")).to_have_count(0)

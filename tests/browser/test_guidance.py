@@ -10,8 +10,6 @@ from tests.browser.harness import LOOKS, Look, Picture
 from tests.browser.test_app import settled, stage, until
 
 WEIGHT = 3
-_MIDDLE = {1: 90, WEIGHT: 365}
-"""Where on the table a column is, in pixels from its left."""
 BROKEN = "source_dataset,source_id,target_dataset,target_id,weight\nemoji,nobody,keywords,k_dog,1\n"
 
 
@@ -19,14 +17,17 @@ def opened(page: Page) -> None:
     page.goto("/guidance")
     expect(page.get_by_role("heading", name="4,130 links")).to_be_visible()
     expect(page.get_by_test_id("glide-cell-1-0")).to_be_attached()
+    expect(page.get_by_role("tab", name="Guidance")).to_be_visible()
     settled(page)
 
 
 def write(page: Page, column: int, text: str) -> None:
-    """Write into a cell of the first row."""
+    """Write into a cell of the first row, by the keyboard once the table has the focus."""
     box = page.get_by_test_id("stDataFrame").bounding_box()
     assert box is not None
-    page.mouse.click(box["x"] + _MIDDLE[column], box["y"] + 55)
+    page.mouse.click(box["x"] + 90, box["y"] + 55)
+    for _ in range(column - 1):
+        page.keyboard.press("ArrowRight")
     cell = page.get_by_test_id(f"glide-cell-{column}-0")
     expect(cell).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
@@ -69,6 +70,18 @@ def test_a_weight_is_edited_undone_and_done_again(page: Page) -> None:
     page.get_by_role("button", name="Redo change of guidance").click()
     expect(cell).to_have_text("0.9")
     settled(page)
+
+
+def test_keys_in_the_table_answer_no_question(page: Page) -> None:
+    opened(page)
+    question = page.locator(".st-key-ask .hv-asked")
+    expect(question).to_be_visible()
+    first = question.inner_text()
+    write(page, WEIGHT, "0.9")
+    expect(page.get_by_role("button", name="Undo change of guidance")).to_be_enabled()
+    settled(page)
+    expect(page.get_by_text("1 answered")).to_have_count(0)
+    expect(question).to_have_text(first, use_inner_text=True)
 
 
 def test_a_weight_of_nothing_is_refused_and_the_cell_goes_back(page: Page) -> None:

@@ -2,6 +2,7 @@
 // and change it, so it is kept on the window; Python hears of the tab, nothing else waits for Python.
 
 import { h, icon, set } from "./dom.js";
+import { keepKeys } from "./typing.js";
 
 const TABS = ["Item", "Guidance", "Clusters", "Predict"];
 const STOPS = ["low", "half", "whole"];
@@ -11,6 +12,8 @@ const store = (window.hetviz ??= {
 });
 
 export const panel = store.panel;
+
+keepKeys();
 
 /** Be told when the panel changes; returns how to stop. */
 export function watchPanel(told) {
