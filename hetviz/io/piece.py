@@ -61,6 +61,9 @@ class Choices:
     recipes : mapping of str to mapping
         How a table is to be read, see `hetviz.io.infer.recipe.Recipe.to_dict`: of each sheet, by
         its name, or of the one table of a file, by ``""``.
+    like : mapping, optional
+        How an earlier file of the same form was read: a recipe whose rows are looked for anew, see
+        `hetviz.io.infer.recipe.adapted`.
     """
 
     encoding: str | None = None
@@ -84,6 +87,7 @@ class Choices:
     only_table: bool = False
     raw: bool = False
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    like: Mapping[str, Any] | None = None
 
     def recipe_of(self, where: str) -> Recipe | None:
         """Return how a table is to be read, if that was said.
@@ -100,6 +104,17 @@ class Choices:
         """
         said = self.recipes.get(where.partition(", sheet ")[2], None)
         return None if said is None else Recipe.from_dict(said)
+
+    def columns_of(self, where: str) -> Recipe | None:
+        """Return how the columns of a table that has no rows but data are to be read, if said.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If what was said is no recipe.
+        """
+        found = self.recipe_of(where)
+        return Recipe.from_dict(self.like) if found is None and self.like is not None else found
 
 
 SAVED = Choices("utf-8", ",", ".", True, exact=True)

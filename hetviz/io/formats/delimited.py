@@ -16,6 +16,7 @@ from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.recipe import (
     RawTable,
     Recipe,
+    adapted,
     layout,
     names_of,
     read_columns,
@@ -100,9 +101,11 @@ def shaped(
     if choices.raw:
         return _as_it_stands(read, rows)
     raw = RawTable(name, rows, read.decimal)
-    said = choices.recipe_of(name)
     if not rows:
         raise gate.refusal("empty-file", name, "the file holds no rows")
+    said = choices.recipe_of(name)
+    if said is None and choices.like is not None:
+        said = adapted(Recipe.from_dict(choices.like), raw)
     if said is not None:
         form = said
     elif choices.exact:
@@ -146,7 +149,8 @@ def shaped(
             read, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
         )
     units = units_of(raw, form)
-    found = read_columns(name, frame, read.decimal, form, units, kept_as_written(choices, frame))
+    keep = kept_as_written(choices, frame, said)
+    found = read_columns(name, frame, read.decimal, form, units, keep)
     return replace(
         read,
         frame=found.frame,
@@ -210,9 +214,13 @@ def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -
     )
 
 
-def kept_as_written(choices: Choices, frame: pd.DataFrame) -> tuple[str, ...]:
+def kept_as_written(
+    choices: Choices, frame: pd.DataFrame, recipe: Recipe | None = None
+) -> tuple[str, ...]:
     """Return the columns whose cells are ids, so that they stay as they are written."""
     if choices.id is not None:
         return (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
+    if recipe is not None:
+        return recipe.of_type("id")
     guessed = guess_id_column(frame)
     return () if guessed is None else (guessed,)

@@ -86,8 +86,9 @@ def columns_as_text(
         notes += _lost(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=str)
     frame = pd.DataFrame(out)
-    said = choices.recipe_of(where)
-    found = read_columns(where, frame, decimal, said, keep=kept_as_written(choices, frame))
+    said = choices.columns_of(where)
+    keep = kept_as_written(choices, frame, said)
+    found = read_columns(where, frame, decimal, said, keep=keep)
     return found.frame, decimal, [*notes, *found.problems]
 
 
@@ -130,8 +131,8 @@ def arrow_as_text(
         texts = _arrow_texts(column, decimal, f"{where}, column {name}", notes)
         out[name] = as_series(texts.cast(pa.large_string()))
     frame = pd.DataFrame(out)
-    keep = kept_as_written(choices, frame)
-    said = choices.recipe_of(where)
+    said = choices.columns_of(where)
+    keep = kept_as_written(choices, frame, said)
     if said is not None:
         found = read_columns(where, frame, decimal, said, keep=keep)
         return found.frame, decimal, [*notes, *found.problems]

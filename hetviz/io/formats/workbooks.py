@@ -293,7 +293,7 @@ def _table(
         else sum(line < choices.skip for line, _ in texts)
     )
     spare = 0
-    if not choices.raw and choices.recipe_of(where) is None:
+    if not choices.raw and choices.like is None and choices.recipe_of(where) is None:
         texts, spare = _trimmed(texts, above)
     if spare:
         what = f"{spare:,} cells beside the table, under no name, are passed over"

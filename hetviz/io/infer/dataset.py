@@ -205,6 +205,8 @@ class _Reading:
         except DataError as error:
             self._refused(read.name, error)
             return
+        if said is not None:
+            info = replace(info, recipe=read.recipe or said)
         self.datasets[name] = dataset
         self.infos.append(info)
         coloured = [column.name for column in info.columns if column.role == "label"]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +68,7 @@ NUMBERS = ("number", "number with the rest missing", "whole number")
 _JOINED = " / "
 _SAMPLE = 1_000
 _MOST_BELOW = 10
+_MOST_MOVED = 60
 _TITLE_WORDS = frozenset(
     {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
 )
@@ -408,16 +409,35 @@ def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
     """
     fresh = propose(raw)
     said = {column.name: column for column in recipe.columns}
-    where = recipe if set(names_of(raw, recipe, [])) >= set(said) else fresh
-    if where is recipe:
-        fresh = replace(fresh, header=recipe.header, units=recipe.units, first=recipe.first)
-        fresh = replace(fresh, last=_last_row(raw, recipe.first))
+    found = next((form for form in _moved(recipe, raw) if _names_all(raw, form, said)), None)
+    if found is not None:
+        fresh = replace(fresh, header=found.header, units=found.units, first=found.first)
+        fresh = replace(fresh, last=_last_row(raw, found.first))
     by_name = {column.name: column for column in fresh.columns}
     names = names_of(raw, fresh, [])
     columns = [
         said.get(name) or by_name.get(name) or ColumnRecipe(name, "category") for name in names
     ]
     return replace(fresh, columns=tuple(columns))
+
+
+def _moved(recipe: Recipe, raw: RawTable) -> Iterator[Recipe]:
+    """Yield a recipe with its rows as they are, then further down and up."""
+    top = min(recipe.header, default=0)
+    places = sorted((line for line, _ in raw.rows[:_MOST_MOVED]), key=lambda at: abs(at - top))
+    for by in (at - top for at in places) if recipe.header else (0,):
+        yield replace(
+            recipe,
+            header=tuple(line + by for line in recipe.header),
+            units=None if recipe.units is None else recipe.units + by,
+            first=recipe.first + by,
+            last=None,
+        )
+
+
+def _names_all(raw: RawTable, recipe: Recipe, names: Collection[str]) -> bool:
+    lines = {line for line, _ in raw.rows}
+    return lines.issuperset(recipe.header) and set(names_of(raw, recipe, [])) >= set(names)
 
 
 @dataclass(frozen=True)

@@ -291,7 +291,11 @@ Parse = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], Drop]
 
 
 def read_one_table(
-    name: str, content: bytes, parse: Parse = read_drop, sheet: str = ""
+    name: str,
+    content: bytes,
+    parse: Parse = read_drop,
+    sheet: str = "",
+    choices: Choices | None = None,
 ) -> TableRead:
     """Read the one table of a file of any kind that holds tables.
 
@@ -303,6 +307,7 @@ def read_one_table(
         Reads the bytes.
     sheet : str
         Which table is meant where there are several, by name.
+    choices : Choices, optional
 
     Raises
     ------
@@ -310,8 +315,8 @@ def read_one_table(
         If it holds no table, or several of which none is called so.
     """
     if gate.kind_of(name, content) == "text":
-        return table_reader(parse)(name, content, None)
-    drop = parse([(name, content)], {})
+        return table_reader(parse)(name, content, choices)
+    drop = parse([(name, content)], {} if choices is None else {name: choices})
     for _, error in drop.refused:
         raise error
     tables = [piece for piece in drop.pieces if piece.frame is not None]

@@ -9,6 +9,7 @@ from typing import Any
 from hetviz._text import listed
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import DataError, Problem
+from hetviz.io.infer.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class DatasetInfo:
         What the ids are called: their column, several joined by a plus, or ``"row number"``.
     id_from : tuple of str
         The columns that the ids came from; none where they are the numbers of the rows.
+    recipe : Recipe or None
+        How the table was read, where somebody said it; newer versions are read by it too.
     title_column, media_column : str or None
     columns : tuple of ColumnInfo
     features : str
@@ -64,6 +67,7 @@ class DatasetInfo:
     columns: tuple[ColumnInfo, ...]
     features: str
     id_from: tuple[str, ...] = ()
+    recipe: Recipe | None = None
 
     @property
     def id_words(self) -> str:

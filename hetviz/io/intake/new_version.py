@@ -22,7 +22,7 @@ from hetviz.io.bundle.manifest import DatasetEntry
 from hetviz.io.infer.dataset import NoFiles
 from hetviz.io.intake.drop import Parse, read_drop, read_one_table
 from hetviz.io.intake.loaded import DatasetInfo
-from hetviz.io.piece import TableRead
+from hetviz.io.piece import Choices, TableRead
 
 _MOST_TOLD = 1_000
 
@@ -68,6 +68,9 @@ class Newer:
     def sentence(self) -> str:
         """The account in words."""
         rows = self.changed["id"].nunique()
+        how = ""
+        if not self.info.id_from:
+            how = "Row numbers are the ids, so each row is taken for the one with its number. "
         parts = [
             f"{len(self.added):,} new",
             f"{len(self.gone):,} gone",
@@ -75,7 +78,7 @@ class Newer:
         ]
         lost = len(self.statements_gone)
         told = f" {count(lost, 'statement')} about them would go." if lost else ""
-        return f"Items of {self.dataset}: {', '.join(parts)}.{told}"
+        return f"{how}Items of {self.dataset}: {', '.join(parts)}.{told}"
 
     def to_dict(self) -> JsonObject:
         """Return the account, JSON-ready; of long lists the first 1,000 entries."""
@@ -133,7 +136,8 @@ def newer_version(
     others are those of the new file.
     """
     old = data[name]
-    read = read_one_table(filename, content, parse, name)
+    recipe = None if info is None or info.recipe is None else info.recipe.to_dict()
+    read = read_one_table(filename, content, parse, name, Choices(like=recipe))
     problems: list[Problem] = []
     labels = {column.name: column for column in data.labels if column.dataset == name}
     entry = _entry(old, read, info, labels)

@@ -37,9 +37,12 @@ class Staged:
 
 def offer(name: str, place: int) -> None:
     """Offer to hand in a newer version of a dataset's file."""
+    understood = session.workspace().state.understood
+    numbered = any(info.dataset == name and not info.id_from for info in understood)
+    by = "their row numbers, as there are no ids" if numbered else "id"
     with st.popover("Newer version", type="tertiary", key=f"newer-{place}"):
         theme.quiet(
-            f"A newer file of {name}: rows are matched by id and what was said of them is kept. "
+            f"A newer file of {name}: rows are matched by {by}, and what was said of them is kept. "
             "You see what differs before anything changes."
         )
         key = f"newer-upload-{place}-{st.session_state.get('newer-uploads', 0)}"

@@ -126,18 +126,22 @@ def _place(key: str, name: str) -> None:
         return
     files = {upload.name: workspace.blobs.put(upload.getvalue()) for upload in uploads}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-    known = next((info.id_column for info in state.understood if info.dataset == name), None)
+    info = next((info for info in state.understood if info.dataset == name), None)
+    known = None if info is None else info.id_column
+    # New rows are read as it was said that the first were.
+    like = None if info is None or info.recipe is None else {"like": info.recipe.to_dict()}
+    choices = {} if like is None else dict.fromkeys(files, like)
     arguments = {
         "dataset": name,
         "files": files,
-        "choices": {},
+        "choices": choices,
         "id_column": known,
         "method": run.method,
         "params": dict(run.params),
         "seed": run.seed,
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
-        "asked": {"run": run.id, "files": files, "id_column": known},
+        "asked": {"run": run.id, "files": files, "id_column": known, "choices": choices},
     }
     background.find("New items", TASK, arguments, start=run, only=run.only)
 
@@ -229,7 +233,7 @@ def _keep(content: Mapping[str, Any], run: str) -> None:
         dict(asked["files"]),
         run,
         dict(zip(content["ids"], content["places"], strict=True)),
-        {},
+        asked.get("choices", {}),
         asked["id_column"],
     )
     if session.do(command):

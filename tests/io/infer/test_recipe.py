@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError
 from hetviz.features.columns.written import is_unit, number_column, parse
-from hetviz.io import Choices, read_tables
+from hetviz.io import Choices, newer_version, read_tables
 from hetviz.io.infer.recipe import TYPES, ColumnRecipe, RawTable, Recipe, adapted, apply, propose
+from hetviz.io.intake.new_items import read_new_items
 from hetviz.io.intake.raw import raw_tables
 from hetviz.io.sandbox import child
 from tests.io.making import workbook
@@ -209,6 +210,48 @@ def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
     loaded = read_tables(files, choices, parse=child.read_drop)
     assert list(loaded.data["wells"].ids) == ["Abbey", "Brook", "Croft", "Dale"]
     assert list(loaded.data["owners"].ids) == ["a", "b"]
+
+
+def test_a_newer_version_is_read_as_was_said_of_the_first():
+    def csv(rows):
+        return "\n".join(";".join(row) or ";" for row in rows).encode()
+
+    content = csv(WELLS)
+    raw = raw_tables([("w.csv", content)])["w.csv", ""]
+    recipe = propose(raw).with_type("Remark", "leave out")
+    loaded = read_tables([("w.csv", content)], {"w.csv": Choices(recipes={"": recipe.to_dict()})})
+    more = csv([["one more title", "", "", "", ""], *WELLS[:6], *WELLS[7:]])
+    newer = newer_version(loaded.data, "w", more, "v2.csv", loaded.understood[0])
+    assert newer.gone == ("01",)
+    assert not newer.added
+    assert not len(newer.changed)
+    assert "Remark" not in newer.data["w"].table
+    assert not newer.columns_gone
+
+
+def test_new_rows_are_read_as_was_said_of_the_first():
+    content = "\n".join(";".join(row) or ";" for row in WELLS).encode()
+    recipe = propose(raw_tables([("w.csv", content)])["w.csv", ""])
+    recipe = recipe.with_type("Measured (mean) / pH", "category")
+    said = {"w.csv": Choices(recipes={"": recipe.to_dict()})}
+    data = read_tables([("w.csv", content)], said).data
+    more = "\n".join(
+        ";".join(row) or ";" for row in [["new"], *WELLS[3:6], ["05", "Elm", "<2", "7", ""]]
+    )
+    choices = {"n.csv": Choices(separator=";", like=recipe.to_dict())}
+    table = read_new_items([("n.csv", more.encode())], data["w"], choices, "Name").table
+    assert table["id"].tolist() == ["Elm"]
+    assert table["Measured (mean) / Nitrate"].tolist() == [2.0]
+    assert table["Measured (mean) / pH"].tolist() == ["7"]
+
+
+def test_a_newer_version_without_ids_says_that_rows_are_matched_by_their_numbers():
+    loaded = read_tables([("t.csv", b"x,y\n1.5,2\n2.5,2\n3.5,4\n")])
+    newer = newer_version(loaded.data, "t", b"x,y\n1.5,2\n9.5,2\n", "v2.csv", loaded.understood[0])
+    assert newer.sentence == (
+        "Row numbers are the ids, so each row is taken for the one with its number. "
+        "Items of t: 0 new, 1 gone, 1 changed."
+    )
 
 
 @pytest.mark.parametrize(
