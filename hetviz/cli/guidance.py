@@ -145,7 +145,7 @@ def add_join(add: Add) -> None:
         "join",
         _join,
         "Say how datasets seem to belong together, with score and evidence, and join them.",
-        "join tables/ --accept 1 --out joined.zip",
+        "join tables/ --sure --out joined.zip",
     )
     add_data(join)
     join.add_argument(
@@ -156,29 +156,39 @@ def add_join(add: Add) -> None:
         metavar="N",
         help="carry out proposal N of the list; may be repeated",
     )
-    join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to (--accept)")
+    join.add_argument(
+        "--sure",
+        action="store_true",
+        help="carry out all that nothing speaks against, marked * in the list",
+    )
+    join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to")
 
 
 def _join(given: argparse.Namespace) -> int:
     data = hetviz.load(given.data)
     found = hetviz.propose_joins(data)
-    if given.accept and given.out is None:
-        raise ParameterError("--accept needs --out PATH: where to save the joined data.")
-    if given.out is not None and not given.accept:
-        raise ParameterError("--out needs --accept N: which proposal to carry out.")
+    if (given.accept or given.sure) and given.out is None:
+        which = "--accept" if given.accept else "--sure"
+        raise ParameterError(f"{which} needs --out PATH: where to save the joined data.")
+    if given.out is not None and not (given.accept or given.sure):
+        raise ParameterError("--out needs --accept N or --sure: which proposals to carry out.")
     for number in given.accept:
         if not 1 <= number <= len(found):
             raise ParameterError(f"--accept {number}: there are {len(found)} proposals.")
     lines = []
     for number, proposal in enumerate(found, start=1):
-        lines.append(f"{number:>2}. {proposal.score:.2f}  {proposal.title}")
+        mark = "*" if proposal.sure else " "
+        lines.append(f"{number:>2}.{mark}{proposal.score:.2f}  {proposal.title}")
         lines += [f"      {words}" for words in proposal.evidence]
         pairs = "; ".join(f"{a} - {b}" for a, b in proposal.examples(data))
         lines.append(f"      {len(proposal.match.i):,} pairs, for example {pairs}")
         lines += [f"      Note: {words}" for words in proposal.reach.warnings]
     record = {"proposals": [proposal.to_dict(data) for proposal in found]}
-    if given.accept:
-        chosen = list(dict.fromkeys(given.accept))
+    sure = [number for number, one in enumerate(found, start=1) if given.sure and one.sure]
+    if given.sure and not (sure or given.accept):
+        raise ParameterError("--sure: no join is sure; name those you want by --accept N.")
+    if given.accept or sure:
+        chosen = list(dict.fromkeys([*given.accept, *sure]))
         joined = data
         for number in chosen:
             joined = found[number - 1].join.carried_out(joined)

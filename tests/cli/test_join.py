@@ -45,12 +45,15 @@ def test_proposals_are_listed_and_carried_out(
     assert sorted(joined["tags"].ids) == ["books", "food", "late"]
     assert sorted(map(len, joined.links)) == [20, 40]
     assert hetviz.propose_joins(joined) == []
+    assert main(["join", str(tables), "--sure", "--out", str(out)]) == 0
+    assert [(links.source, len(links)) for links in hetviz.load(out).links] == [("shops", 20)]
 
 
 def test_what_cannot_be_accepted_is_refused(
     tables: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["join", str(tables), "--accept", "1"]) == 1
+    assert main(["join", str(tables), "--sure"]) == 1
     assert main(["join", str(tables), "--out", "x"]) == 1
     assert main(["join", str(tables), "--accept", "9", "--out", "x"]) == 1
     assert "--accept 9: there are 2 proposals" in capsys.readouterr().err

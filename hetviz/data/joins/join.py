@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from hetviz._types import JsonObject
+from hetviz.data.joins.keys import Loose
 from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
@@ -30,10 +31,13 @@ class Join:
     source, target : str
     source_column, target_column : str
         Empty for the ids.
+    also : sequence of (str, str)
+        Of a shared key: further columns, of `source` and of `target`, that must agree too.
     separator : str
         Between the entries of a list.
-    loose : bool
-        Whether upper and lower case, blanks and Unicode forms of keys do not count.
+    loose : bool or "spelling"
+        Whether upper and lower case, blanks and Unicode forms of keys do not count; of a shared key
+        with "spelling", accents and punctuation of words do not either.
     weight : {"rare", "same"}
         Of links by a list, see `hetviz.links_by_list`.
     k, km : int, float or None
@@ -46,10 +50,26 @@ class Join:
     source_column: str = ""
     target_column: str = ""
     separator: str = ";"
-    loose: bool = False
+    loose: Loose = False
     weight: str = "rare"
     k: int | None = None
     km: float | None = None
+    also: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        # Lists, where it comes from JSON.
+        also = tuple((str(first), str(second)) for first, second in self.also)
+        object.__setattr__(self, "also", also)
+
+    @property
+    def source_columns(self) -> tuple[str, ...]:
+        """All columns of `source` that it reads; "" is the ids."""
+        return (self.source_column, *(first for first, _ in self.also))
+
+    @property
+    def target_columns(self) -> tuple[str, ...]:
+        """All columns of `target` that it reads; "" is the ids."""
+        return (self.target_column, *(second for _, second in self.also))
 
     def match(self, data: HeteroData) -> Match:
         """Return the pairs.
@@ -61,7 +81,7 @@ class Join:
         """
         ends = self.source, self.source_column, self.target
         if self.kind in ("views", "key"):
-            return match_by_key(data, *ends, self.target_column, loose=self.loose)
+            return match_by_key(data, *ends, self.target_column, loose=self.loose, also=self.also)
         if self.kind == "near":
             return match_by_nearness(data, self.source, self.target, k=self.k, km=self.km)
         if self.kind in ("list", "tags"):
@@ -70,7 +90,7 @@ class Join:
                 *ends,
                 self.target_column,
                 self.separator,
-                loose=self.loose,
+                loose=bool(self.loose),
                 weight=self.weight,
                 make=self.kind == "tags",
             )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +21,9 @@ from hetviz.errors import DataError, Problem
 MOST = 3_000_000
 
 T = TypeVar("T")
+
+Loose = bool | Literal["spelling"]
+"""How keys are compared: as they are, as `folded` does, or as `spelled` does."""
 
 # By identity of the dataset, which never changes; what is kept must not hold it alive.
 _KEPT: WeakKeyDictionary[Dataset, dict[Hashable, tuple[Any, int]]] = WeakKeyDictionary()
@@ -92,6 +95,16 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", form).split())
 
 
+def spelled(text: str) -> str:
+    """Return text by its letters and digits alone, where it has letters.
+
+    Accents, punctuation and blanks, which people leave out, do not count either; numbers stay as
+    they are, as 1.5 is not 15.
+    """
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", folded(text)) if sign.isalnum())
+    return plain if any(map(str.isalpha, plain)) else folded(text)
+
+
 def all_folded(texts: list[str]) -> list[str]:
     """Return `folded` of each text; those in ASCII are done in one go."""
     whole = _whole(texts)
@@ -143,11 +156,11 @@ def key_of(value: Any) -> str:
     return str(value).strip()
 
 
-def column_keys(dataset: Dataset, column: str, loose: bool = False) -> Keys:
+def column_keys(dataset: Dataset, column: str, loose: Loose = False) -> Keys:
     """Return the keys of a column, or of the ids where `column` is empty; read once a dataset.
 
-    `loose` compares them as `folded` does; where that changes no key, the result is the same object
-    as without it.
+    `loose` compares them as `folded` does, "spelling" as `spelled` does; where that changes no key,
+    the result is the same object as without it.
 
     Raises
     ------
@@ -170,8 +183,57 @@ def column_keys(dataset: Dataset, column: str, loose: bool = False) -> Keys:
     exact = column_keys(dataset, column)
     # The same object takes no room twice.
     return kept(
-        dataset, key, lambda: _folded(exact), lambda k: 0 if k is exact else len(k.different)
+        dataset, key, lambda: _folded(exact, loose), lambda k: 0 if k is exact else len(k.different)
     )
+
+
+def together(dataset: Dataset, columns: Sequence[str], loose: Loose = False) -> Ints:
+    """Return a number for what several columns say together, by row; -1 where one says nothing.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such column.
+
+    Notes
+    -----
+    O(rows) for each column.
+    """
+    at = np.zeros(len(dataset), dtype=np.int64)
+    known = np.ones(len(dataset), dtype=bool)
+    for column in columns:
+        part = column_keys(dataset, column, loose)
+        known &= part.at >= 0
+        # Numbered again at each step, so that the product of the counts cannot overflow.
+        at = pd.factorize(at * (len(part.different) + 1) + part.at)[0].astype(np.int64)
+    out = np.full(len(dataset), -1, dtype=np.int64)
+    out[known] = pd.factorize(at[known])[0]
+    return out
+
+
+def columns_keys(
+    dataset: Dataset, columns: Sequence[str], loose: Loose = False, between: str = " + "
+) -> Keys:
+    """Return the keys that several columns make together; a row without one of them has none.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such column.
+
+    Notes
+    -----
+    O(rows) for each column; texts are made for each different key only.
+    """
+    if len(columns) == 1:
+        return column_keys(dataset, columns[0], loose)
+    parts = [column_keys(dataset, column, loose) for column in columns]
+    at = together(dataset, columns, loose)
+    rows = np.flatnonzero(at >= 0)
+    first = np.zeros(int(at.max(initial=-1)) + 1, dtype=np.int64)
+    first[at[rows][::-1]] = rows[::-1]
+    texts = [between.join(str(part.different[part.at[row]]) for part in parts) for row in first]
+    return Keys(np.array(texts, dtype=object), at)
 
 
 def cells_of(dataset: Dataset, column: str) -> list[str]:
@@ -244,9 +306,9 @@ def _read(dataset: Dataset, column: str) -> Keys:
     return _of(texts, at)
 
 
-def _folded(exact: Keys) -> Keys:
+def _folded(exact: Keys, how: Loose) -> Keys:
     texts: list[str] = exact.different.tolist()
-    loose = all_folded(texts)
+    loose = list(map(spelled, texts)) if how == "spelling" else all_folded(texts)
     return exact if loose == texts else _of(loose, exact.at)
 
 

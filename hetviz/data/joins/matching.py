@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
-from hetviz.data.joins.keys import alone, column_keys, members, quoted
+from hetviz.data.joins.keys import Loose, alone, columns_keys, members, quoted
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, DataWarning, Problem
 
 MOST_PAIRS = 1_000_000
+_BETWEEN = "\x00"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,8 @@ def match_by_key(
     target: str,
     target_column: str,
     *,
-    loose: bool = False,
+    loose: Loose = False,
+    also: Sequence[tuple[str, str]] = (),
 ) -> Match:
     """Pair the items of two datasets whose keys are the same text.
 
@@ -90,9 +93,11 @@ def match_by_key(
     source_column, target_column : str
         Columns of their tables; empty for the ids. Blanks around a key do not count, and a whole
         number is the same key whether it is written 7 or 7.0.
-    loose : bool
+    loose : bool or "spelling"
         Compare as `hetviz.data.joins.keys.folded` does: case, blanks and Unicode forms do not
-        count.
+        count; with "spelling", accents and punctuation of words do not either.
+    also : sequence of (str, str)
+        Further columns, of `source` and of `target`, that must agree too.
 
     Raises
     ------
@@ -105,8 +110,10 @@ def match_by_key(
     Costs O(n log n + pairs).
     """
     two_datasets(source, target, "links by key")
-    left = column_keys(data[source], source_column, loose)
-    right = column_keys(data[target], target_column, loose)
+    columns = [(source_column, target_column), *also]
+    # A sign that no text of a table has, so that "a b" + "c" is not "a" + "b c".
+    left = columns_keys(data[source], [first for first, _ in columns], loose, _BETWEEN)
+    right = columns_keys(data[target], [second for _, second in columns], loose, _BETWEEN)
     known = pd.Index(right.different, dtype=object)
     to = known.get_indexer(pd.Index(left.different, dtype=object)).astype(np.int64)
     keys = np.flatnonzero(to >= 0)
@@ -118,8 +125,8 @@ def match_by_key(
         too_many_pairs(
             f"links {source} - {target} by key",
             f"the keys name {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
-            f"rows ({left.different[keys[worst]]!r} alone stands in {uses[0][worst]:,} rows of "
-            f"{source} and {uses[1][worst]:,} of {target})",
+            f"rows ({_said(left.different[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
+            f"of {source} and {uses[1][worst]:,} of {target})",
             "Choose a column whose values differ more from row to row.",
         )
     i, j = members(np.append(to, -1)[left.at], right.at)
@@ -130,7 +137,7 @@ def match_by_key(
         target,
         i,
         j,
-        kind=f"same {source_column or 'id'}",
+        kind=f"same {' and '.join(first or 'id' for first, _ in columns)}",
         told=_told(source, target, left.different[keys], uses, crossed),
         crossed=int(each[crossed].sum()),
     )
@@ -143,8 +150,9 @@ def links_by_key(
     source_column: str = "",
     target_column: str = "",
     *,
-    loose: bool = False,
+    loose: Loose = False,
     kind: str | None = None,
+    also: Sequence[tuple[str, str]] = (),
 ) -> Links:
     """Link the items of two datasets that share an id or the value of a column.
 
@@ -155,10 +163,13 @@ def links_by_key(
         Two different datasets; the order of their rows plays no part.
     source_column, target_column : str
         Columns of their tables; empty for the ids.
-    loose : bool
-        Whether upper and lower case, blanks and Unicode forms do not count.
+    loose : bool or "spelling"
+        Whether upper and lower case, blanks and Unicode forms do not count; with "spelling",
+        accents and punctuation of words do not either.
     kind : str, optional
         What to call the links; "same <source_column>" unless given.
+    also : sequence of (str, str)
+        Further columns, of `source` and of `target`, that must agree too.
 
     Returns
     -------
@@ -186,7 +197,7 @@ def links_by_key(
     >>> links_by_key(data, "a", "b", loose=True).j.tolist()
     [1, 0]
     """
-    match = match_by_key(data, source, source_column, target, target_column, loose=loose)
+    match = match_by_key(data, source, source_column, target, target_column, loose=loose, also=also)
     if match.crossed:
         warnings.warn(" ".join(match.told), DataWarning, stacklevel=2)
     return match.links(kind)
@@ -224,6 +235,11 @@ def too_many_pairs(where: str, counted: str, remedy: str) -> None:
     )
 
 
+def _said(key: str) -> str:
+    """Return a key of several columns as people write it."""
+    return key.replace(_BETWEEN, " + ")
+
+
 def _told(
     source: str,
     target: str,
@@ -236,7 +252,7 @@ def _told(
         return ()
     each = uses[0] * uses[1]
     if crossed.any():
-        several = sorted(keys[crossed].tolist())
+        several = sorted(map(_said, keys[crossed].tolist()))
         one = len(several) == 1
         return (
             f"{len(several):,} {'key stands' if one else 'keys stand'} in several rows of both "

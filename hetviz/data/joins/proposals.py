@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hetviz._types import Floats, Ints, JsonObject, Texts
 from hetviz.data.joins.join import Join, share_linked
-from hetviz.data.joins.keys import column_keys, kept, translated
+from hetviz.data.joins.keys import Loose, column_keys, folded, kept, together, translated
 from hetviz.data.joins.lists import entries_of, separator_of
 from hetviz.data.joins.matching import MOST_PAIRS, Match
 from hetviz.data.joins.places import NEAREST, km_between, nearest_km, place_columns, places_of
@@ -44,6 +44,15 @@ _EXAMPLES = 3
 _WEIGHED = 1_000
 _LINKED = 0.9
 _PER_PAIR = 2
+# Between the same datasets, how many are tried, and from which share of the same pairs on the
+# worse of two says nothing of its own.
+_TRIES = 6
+_SAME_PAIRS = 0.5
+# Share of the rows that refer, from which on a key is believed without asking, and how many
+# partners each may have in the mean.
+_SURE = 0.8
+_TWICE = 1.1
+_WAYS: tuple[Loose, Loose] = (True, "spelling")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +189,11 @@ def called_alike(a: KeyColumn, b: KeyColumn) -> bool:
     """Say whether the name of one column points to the other, or to its dataset."""
     if not a.column and not b.column:
         return False
-    words_a, words_b = _words(a.column), _words(b.column)
+    words_a, words_b = name_words(a.column), name_words(b.column)
     return bool(
         words_a & words_b
-        or (words_a & _words(b.dataset) and a.column)
-        or (words_b & _words(a.dataset) and b.column)
+        or (words_a & name_words(b.dataset) and a.column)
+        or (words_b & name_words(a.dataset) and b.column)
     )
 
 
@@ -261,7 +270,8 @@ def _possible(pattern: str) -> float:
     return float(10.0 ** min(300, pattern.count("9") + 1.415 * pattern.count("a")))
 
 
-def _words(name: str) -> set[str]:
+def name_words(name: str) -> set[str]:
+    """Return the words of the name of a column or dataset, in the singular, by which they agree."""
     words = {word for word in re.split(r"[\W\d_]+", name.casefold()) if word}
     singular = {
         word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s") for word in words
@@ -285,6 +295,8 @@ class Proposal:
         The pairs.
     reach : Reach
         Whom the pairs reach.
+    doubt : str
+        Why it is not to be done without asking; empty where it is sure.
     """
 
     join: Join
@@ -292,6 +304,17 @@ class Proposal:
     evidence: tuple[str, ...]
     match: Match
     reach: Reach
+    doubt: str = ""
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing speaks against it: nearly all that refers finds the one it names."""
+        return not self.doubt
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The two datasets."""
+        return self.join.source, self.join.target
 
     @property
     def title(self) -> str:
@@ -304,10 +327,10 @@ class Proposal:
         if join.kind == "near":
             return f"{join.source} near {join.target}"
         ends = [
-            f"{name}: {column or 'id'}"
-            for name, column in (
-                (join.source, join.source_column),
-                (join.target, join.target_column),
+            f"{name}: {' + '.join(column or 'id' for column in columns)}"
+            for name, columns in (
+                (join.source, join.source_columns),
+                (join.target, join.target_columns),
             )
         ]
         return f"{ends[0]} names {ends[1]}" if join.kind == "list" else " = ".join(ends)
@@ -327,6 +350,8 @@ class Proposal:
             "title": self.title,
             "join": self.join.to_dict(),
             "score": self.score,
+            "sure": self.sure,
+            "doubt": self.doubt,
             "evidence": list(self.evidence),
             "examples": [list(pair) for pair in self.examples(data)],
             "pairs": len(self.match.i),
@@ -346,14 +371,16 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     Returns
     -------
     list of Proposal
-        At most twelve, two for each two datasets. Ids and columns are compared as
+        At most twelve, those that are `Proposal.sure` first. Ids and columns are compared as
         `hetviz.data.joins.keys.folded` does, never by the order of rows; what links hold already is
-        left out. The score of a shared key is (s - c) / (1 - c), where s is the mean of the shares
-        of rows on each side that have a partner and c what chance would give (see
+        left out, and so is what says the same as a better one. A key may be of several columns
+        (team and year). The score of a key is (s - c) / (1 - c), where s is the share of the rows
+        that refer, by having a value, which find a partner, and c what chance would give (see
         `hetviz.data.joins.proposals.chance`), halved where the columns are called alike, doubled
-        where no pair is written alike. The score of a list that becomes a dataset is the share of
-        its entries that occur again, times the share of rows that list something; of places, 1 - d
-        / D, with d the median distance to the nearest and D that of any two.
+        where no pair is written alike; of two views s is the mean of both sides. The score of a
+        list that becomes a dataset is half the share of its entries that occur again, times the
+        share of rows that list something; of places, 1 - d / D, with d the median distance to the
+        nearest and D that of any two.
 
     Notes
     -----
@@ -375,18 +402,64 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     drafts += [d for d in _by_tags(data, columns) if d.of not in listed]
     drafts.sort(key=lambda d: (-d.score, d.join.kind, d.of, d.join.target, d.join.target_column))
     found: list[Proposal] = []
-    used: dict[tuple[str, str], int] = {}
+    tried: Counter[tuple[str, str]] = Counter()
     for draft in drafts:
-        ends = tuple(sorted((draft.join.source, draft.join.target)))
-        if len(found) == MOST_PROPOSALS:
-            break
-        if used.get((ends[0], ends[1]), 0) < _PER_PAIR:
-            proposal = _whole(data, draft)
-            if proposal is not None:
-                used[ends[0], ends[1]] = used.get((ends[0], ends[1]), 0) + 1
-                found.append(proposal)
+        ends = min(draft.ends), max(draft.ends)
+        if tried[ends] == _TRIES:
+            continue
+        tried[ends] += 1
+        proposal = _whole(data, draft)
+        if proposal is not None and not _says_the_same(data, proposal, found):
+            found.append(proposal)
+    found += _by_several(data, columns, found)
+    found = _one_meaning(found)
     # Some lost of their score when their pairs were made.
-    return sorted(found, key=lambda proposal: -proposal.score)
+    found.sort(key=lambda proposal: (not proposal.sure, -proposal.score))
+    used: Counter[tuple[str, str]] = Counter()
+    kept: list[Proposal] = []
+    for proposal in found:
+        ends = min(proposal.ends), max(proposal.ends)
+        used[ends] += 1
+        if used[ends] <= _PER_PAIR or proposal.sure:
+            kept.append(proposal)
+    return kept[:MOST_PROPOSALS]
+
+
+def _says_the_same(data: HeteroData, one: Proposal, better: Sequence[Proposal]) -> bool:
+    """Say whether a better one between these datasets makes most of the same pairs."""
+    alike = [
+        other.match for other in better if other.ends == one.ends and other.join.kind != "near"
+    ]
+    if one.match.made is not None or not alike:
+        return False
+    n = len(data[one.match.target])
+    mine = one.match.i * n + one.match.j
+    return any(
+        float(np.isin(mine, match.i * n + match.j).mean()) >= _SAME_PAIRS
+        for match in alike
+        if match.made is None
+    )
+
+
+def _one_meaning(found: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals without those that read a column as the key of a worse partner.
+
+    A column names items of one dataset: where nearly all its rows find theirs there, the third
+    that happens to be in another one means nothing.
+    """
+    best: dict[tuple[str, str], float] = {}
+    for one in found:
+        if one.sure and one.join.kind in ("key", "list"):
+            for column in one.join.source_columns:
+                of = one.join.source, column
+                best[of] = max(best.get(of, 0.0), one.score)
+    return [
+        one
+        for one in found
+        if one.sure
+        or one.join.kind not in ("key", "list")
+        or one.score >= _SURE * best.get((one.join.source, one.join.source_column), 0.0)
+    ]
 
 
 def recognise_views(data: HeteroData) -> list[Proposal]:
@@ -422,10 +495,15 @@ class _Draft:
     evidence: tuple[str, ...]
     share: float = 0.0
     luck: float = 0.0
+    doubt: str = ""
 
     @property
     def of(self) -> tuple[str, str]:
         return self.join.source, self.join.source_column
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        return self.join.source, self.join.target
 
 
 def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
@@ -453,9 +531,53 @@ def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
         )
         # Codes of two tables that never agree in case are more likely codes of other things.
         score = score if found else _above(draft.share, 2 * draft.luck)
+    share = draft.share
+    better = _by_spelling(data, join, match) if join.kind == "key" and share < 1 else None
+    if better is not None:
+        share *= len(np.unique(better.i)) / len(np.unique(match.i))
+        more = len(better.i) - len(match.i)
+        evidence += (
+            f"{more:,} of these {len(better.i):,} pairs are spelled a little differently: accents "
+            "and punctuation do not count.",
+        )
+        join, match = replace(join, loose="spelling"), better
+        score = _above(min(1.0, share), draft.luck)
     if score < _LEAST_SCORE or (join.kind != "views" and share_linked(data, match) >= _LINKED):
         return None
-    return Proposal(join, score, evidence, match, reach(match.added_to(data), [match.links()]))
+    reached = reach(match.added_to(data), [match.links()])
+    doubt = draft.doubt or _doubt(join, match, share, score)
+    return Proposal(join, score, evidence, match, reached, doubt)
+
+
+def _by_spelling(data: HeteroData, join: Join, match: Match) -> Match | None:
+    """Return the match in which accents and punctuation do not count, if it finds more.
+
+    None also where items of the target would no longer be told apart, as C and C++.
+    """
+    target = data[join.target]
+    plain, near = (len(column_keys(target, join.target_column, loose).different) for loose in _WAYS)
+    if near < plain:
+        return None
+    try:
+        found = replace(join, loose="spelling").match(data)
+    except HetvizError:
+        return None
+    return found if len(found.i) > len(match.i) else None
+
+
+def _doubt(join: Join, match: Match, share: float, score: float) -> str:
+    """Say why a join is not to be done without asking, or nothing."""
+    if join.kind == "tags":
+        return "It would make a dataset of its own of the entries."
+    if join.kind == "near":
+        return "How near belongs together is for you to say."
+    if share < _SURE:
+        return f"Only {share:.0%} of the rows find a partner."
+    if score < _VIEW_SHARE:
+        return "Chance would give nearly as many pairs."
+    if join.kind == "key" and len(match.i) > _TWICE * len(np.unique(match.i)):
+        return "Several rows have the same key, so it does not say which one is meant."
+    return ""
 
 
 def _by_keys(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
@@ -464,7 +586,13 @@ def _by_keys(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
     for a, b, n in zip(keys.row.tolist(), keys.col.tolist(), keys.data.tolist(), strict=True):
         if columns[a].dataset == columns[b].dataset:
             continue
-        if _names(columns[b], columns[a]):
+        back = _names(columns[b], columns[a])
+        ids = not columns[a].column and not columns[b].column
+        if not ids and not back and not _names(columns[a], columns[b]):
+            # Both tell their rows apart: the one refers of which more find a partner.
+            rows = counts.rows
+            back = rows[b, a] * columns[a].rows > rows[a, b] * columns[b].rows
+        if back:
             a, b = b, a
         left, right = columns[a], columns[b]
         fewest = min(_LEAST_KEYS, len(left.keys), len(right.keys))
@@ -489,38 +617,156 @@ def _is_key(data: HeteroData, column: KeyColumn) -> bool:
 def _keyed(
     data: HeteroData, a: KeyColumn, b: KeyColumn, hits_a: int, hits_b: int
 ) -> Iterator[_Draft]:
-    n_a = int(a.uses.sum()) if a.separator is not None else len(data[a.dataset])
-    n_b = len(data[b.dataset])
-    share = (hits_a / n_a + hits_b / n_b) / 2
-    by_chance = (chance(a, b) + chance(b, a)) / 2
-    alike = called_alike(a, b)
-    luck = by_chance / 2 if alike else by_chance
-    score = _above(share, luck)
+    n_a, n_b = int(a.uses.sum()) if a.separator is not None else a.rows, len(data[b.dataset])
     ids = not a.column and not b.column
     kind = "list" if a.separator is not None else "key"
     running = a.counts_up and b.counts_up
-    if ids and share >= _VIEW_SHARE:
+    share, luck = hits_a / n_a, chance(a, b)
+    both = (share + hits_b / n_b) / 2
+    if ids and both >= _VIEW_SHARE:
         if data[a.dataset].entity == data[b.dataset].entity:
             return
-        kind = "views"
-        if running and share >= _LINKED:
-            score = max(score, _RUNNING_SCORE)
+        kind, share, luck = "views", both, (luck + chance(b, a)) / 2
+    by_chance, alike = luck, called_alike(a, b)
+    numbered = _all_numbers(a) and _all_numbers(b)
+    if kind == "key" and numbered and b.counts_up and not alike:
+        # Any count or year is among the numbers of rows.
+        return
+    # That keys begin with the same letters is a sign too, other than of two lists of ids.
+    luck = luck / 2 if alike or (kind != "views" and _begin_alike(a, b)) else luck
+    score = _above(share, luck)
+    if kind == "views" and running and share >= _LINKED:
+        score = max(score, _RUNNING_SCORE)
     if score < _LEAST_SCORE:
         return
     what = f"entries of {a.column}" if kind == "list" else a.dataset
+    some = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
     evidence = [
-        f"{hits_a:,} of {n_a:,} {what} and {hits_b:,} of {n_b:,} {b.dataset} find each other: "
-        f"{share:.0%} in the mean, where chance would give {by_chance:.0%}."
+        f"{hits_a:,} of {n_a:,} {what}{some} and {hits_b:,} of {n_b:,} {b.dataset} find each "
+        f"other: {share:.0%}{' in the mean' if kind == 'views' else ''}, where chance would give "
+        f"{by_chance:.0%}."
     ]
+    doubt = ""
     if alike:
         evidence.append("The names of the columns point to each other.")
     if running:
-        evidence.append(
+        doubt = (
             "Both are running numbers, as unrelated tables have them too: look at the pairs first."
         )
+        evidence.append(doubt)
+        doubt = "" if kind != "views" and (alike or _begin_alike(a, b)) else doubt
+    elif numbered and not alike:
+        doubt = "Both are whole numbers, and the columns are not called alike."
     sign = a.separator or ";"
     join = Join(kind, a.dataset, b.dataset, a.column, b.column, sign, loose=True)
-    yield _Draft(join, score, tuple(evidence), share, luck)
+    yield _Draft(join, score, tuple(evidence), share, luck, doubt)
+
+
+def _by_several(
+    data: HeteroData, columns: list[KeyColumn], found: Sequence[Proposal]
+) -> list[Proposal]:
+    """Return keys of several columns that are called the same in both datasets."""
+    named: dict[str, dict[str, KeyColumn]] = {}
+    for column in columns:
+        if column.column and column.separator is None:
+            named.setdefault(column.dataset, {}).setdefault(folded(column.column), column)
+    referred = {(one.join.source, one.join.target) for one in found if one.sure}
+    # What a column names already: where two tables name the same third ones, by the same columns,
+    # neither is named by the other.
+    known = {
+        (one.join.source, folded(column), one.join.target)
+        for one in found
+        if one.sure and one.join.kind == "key"
+        for column in one.join.source_columns
+    }
+    drafts: list[Proposal] = []
+    for target, keys in named.items():
+        for source, refers in named.items():
+            if source == target or (source, target) in referred:
+                continue
+            both = {
+                name: (refers[name].column, keys[name].column)
+                for name in refers
+                if name in keys and _found_in(refers[name], keys[name]) >= _SURE
+            }
+            least = _least_key(data[target], {name: pair[1] for name, pair in both.items()})
+            if not least:
+                continue
+            join = _several(source, target, [both[name] for name in least])
+            match = join.match(data)
+            n = int((together(data[source], join.source_columns, True) >= 0).sum())
+            hits = len(np.unique(match.i))
+            if not n or hits / n < _SURE or share_linked(data, match) >= _LINKED:
+                continue
+            words = " and ".join(pair[0] for pair in (both[name] for name in least))
+            named_by = len(np.unique(match.j))
+            evidence = (
+                f"{hits:,} of {n:,} {source} and {named_by:,} of {len(data[target]):,} {target} "
+                f"find each other by {words} together, which no two {target} share.",
+            )
+            reached = reach(match.added_to(data), [match.links()])
+            drafts.append(Proposal(join, hits / n, evidence, match, reached))
+    known |= {
+        (one.join.source, folded(column), one.join.target)
+        for one in drafts
+        for column in one.join.source_columns
+    }
+    return [one for one in drafts if not _named_elsewhere(one, known)]
+
+
+def _several(source: str, target: str, pairs: Sequence[tuple[str, str]]) -> Join:
+    first, *rest = pairs
+    return Join("key", source, target, first[0], first[1], also=tuple(rest))
+
+
+def _named_elsewhere(one: Proposal, known: Collection[tuple[str, str, str]]) -> bool:
+    """Say whether each column of a key names, in both datasets, the same third one."""
+    source, target = one.ends
+    thirds = {third for of, _, third in known if of == target} - {source, target}
+    return all(
+        any(
+            (source, folded(column), third) in known and (target, folded(column), third) in known
+            for third in thirds
+        )
+        for column in one.join.source_columns
+    )
+
+
+def _found_in(a: KeyColumn, b: KeyColumn) -> float:
+    """Return the share of the rows of a that have a key of b."""
+    known = np.isin(a.hashes, b.hashes)
+    return float(a.uses[known].sum()) / max(1, a.rows)
+
+
+def _least_key(dataset: Dataset, columns: Mapping[str, str]) -> list[str]:
+    """Return the fewest of these columns that together tell all rows apart, or none."""
+    left = dict(columns)
+    if len(left) < 2 or not _tell_apart(dataset, list(left.values())):
+        return []
+    # Those of the fewest values go first: they tell least.
+    order = sorted(left, key=lambda name: len(column_keys(dataset, left[name], True).different))
+    for name in order:
+        fewer = {other: column for other, column in left.items() if other != name}
+        if len(fewer) > 1 and _tell_apart(dataset, list(fewer.values())):
+            left = fewer
+    return list(left)
+
+
+def _tell_apart(dataset: Dataset, columns: Sequence[str]) -> bool:
+    at = together(dataset, columns, True)
+    known = at[at >= 0]
+    return len(known) >= _SURE * len(at) and int(np.bincount(known).max(initial=0)) == 1
+
+
+def _all_numbers(column: KeyColumn) -> bool:
+    """Say whether most keys are whole numbers, with a sign or without."""
+    some: list[str] = column.keys[:_SAMPLED].tolist()
+    return sum(key.removeprefix("-").isdigit() for key in some) > len(some) / 2
+
+
+def _begin_alike(a: KeyColumn, b: KeyColumn) -> bool:
+    """Say whether all keys of both have their first letter in common, and are numbers after it."""
+    return _numbers(a, b) is not None and a.ends[0][0].isalpha()
 
 
 def _above(share: float, luck: float) -> float:
@@ -535,7 +781,7 @@ def _by_tags(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
         n = len(data[column.dataset])
         if column.separator is None or again < uses / 2:
             continue
-        score = again / uses * column.rows / n
+        score = again / uses * column.rows / n / 2
         if score < _LEAST_SCORE:
             continue
         name = _free_name(data, column.column)

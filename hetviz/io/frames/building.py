@@ -637,12 +637,14 @@ def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object
 
 
 def _joined(data: HeteroData) -> HeteroData:
-    """Carry out the best proposal for each two datasets, and say so."""
+    """Carry out what is sure, else the best proposal for each two datasets, and say so."""
     done: set[frozenset[str]] = set()
     joined = data
     for proposal in propose_joins(data):
         ends = frozenset((proposal.join.source, proposal.join.target))
-        if proposal.score < _JOIN_SCORE or ends in done or proposal.join.kind == "tags":
+        if proposal.join.kind == "tags" or proposal.score < _JOIN_SCORE:
+            continue
+        if ends in done and not proposal.sure:
             continue
         done.add(ends)
         joined = proposal.join.carried_out(joined)

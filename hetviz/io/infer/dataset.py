@@ -9,7 +9,9 @@ import pandas as pd
 
 from hetviz._text import count
 from hetviz.data import Dataset, HeteroData, Labels
+from hetviz.data.joins.proposals import name_words
 from hetviz.errors import DataError, Problem
+from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
 from hetviz.io.bundle.items import by_recipe, read_dataset
@@ -22,6 +24,10 @@ from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.piece import Choices, Piece, TableRead, has_matrix, table_of
 
 _SHARE_OF_IDS = 0.5
+# What the two ends of a link are called.
+_ENDS = frozenset(
+    {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail"}
+)
 
 
 class NoFiles:
@@ -99,6 +105,8 @@ class _Reading:
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
         self.infos: list[DatasetInfo] = []
+        # What the two ends were called in tables that were found to be links.
+        self.ends: dict[str, tuple[str, str]] = {}
 
     def result(self, drop: Drop) -> Loaded:
         for name, error in drop.refused:
@@ -237,21 +245,59 @@ class _Reading:
             if not all(any(_mostly(end, ids) for ids in known) for end in ends):
                 continue
             rest = [at for at in range(len(columns)) if at not in (first, second)]
+            if not all(self._named_so(columns[at], read) for at in (first, second)):
+                continue
+            self.ends[read.name] = columns[first], columns[second]
             names = {columns[first]: "source_id", columns[second]: "target_id"}
             if rest and infer("", read.frame[columns[rest[0]]], read.decimal).kind in (
                 "number",
                 "constant",
             ):
                 names[columns[rest[0]]] = "weight"
-            return replace(read, frame=read.frame.rename(columns=names))
+            frame = read.frame.rename(columns=names)
+            if "weight" in frame:
+                frame = frame.assign(weight=self._scaled(frame["weight"], columns[rest[0]], read))
+            return replace(read, frame=frame)
         return None
 
-    def _owner(self, cells: pd.Series) -> str | None:
-        """Return the dataset that knows most of the ids in a column, if it knows half of them."""
+    def _scaled(self, cells: pd.Series, column: str, read: TableRead) -> pd.Series:
+        """Return the weights of links, from counts and amounts those as shares of the greatest."""
+        numbers = pd.to_numeric(cells.str.replace(read.decimal, "."), errors="coerce")
+        most = float(numbers.max())
+        if not most > 1 or numbers.min() < 0:
+            return cells
+        what = f"links are weighted by {column} as a share of the greatest, {most:g}"
+        self.problems.append(
+            Problem("weights-scaled", f"{read.name}, column {column}", what, severity="note")
+        )
+        shares = (numbers / most).map(repr).str.replace(".", read.decimal)
+        return cells.where(numbers.isna() | (numbers <= 0), shares)
+
+    def _named_so(self, column: str, read: TableRead) -> bool:
+        """Whether a column of numbers is called as what refers to items is.
+
+        Ages and counts are among the numbers of rows too; texts speak for themselves.
+        """
+        cells = read.frame[column]
+        if not cells.str.fullmatch(r"\d+").all():
+            return True
+        words = name_words(column)
+        return is_named_id(column) or any(
+            words & (name_words(name) | _ENDS) for name in self.datasets
+        )
+
+    def _owner(self, cells: pd.Series, column: str) -> str | None:
+        """Return the dataset that a column is called after, or that knows most of its ids.
+
+        It knows half of them at least.
+        """
         distinct = set(cells)
-        known = {name: distinct & set(dataset.ids) for name, dataset in self.datasets.items()}
-        best = max(known, key=lambda name: len(known[name]), default=None)
-        return best if best is not None and _mostly(distinct, known[best]) else None
+        known = {name: len(distinct & set(part.ids)) for name, part in self.datasets.items()}
+        words = name_words(column)
+        fit = [name for name, n in known.items() if n and n >= _SHARE_OF_IDS * len(distinct)]
+        return max(
+            fit, key=lambda name: (bool(words & name_words(name)), known[name]), default=None
+        )
 
     def _statement(self, part: _Part, data: HeteroData) -> HeteroData:
         choice, role, read = self._choice(part), self._role(part), part.read
@@ -263,10 +309,11 @@ class _Reading:
                 return data if compared is None else data.edit().add(compared)
             entry = LinksEntry(read.name, source=choice.source, target=choice.target)
             if is_links(read):
+                ends = self.ends.get(read.name, ("", ""))
                 entry = replace(
                     entry,
-                    source=choice.source or self._owner(read.frame["source_id"]),
-                    target=choice.target or self._owner(read.frame["target_id"]),
+                    source=choice.source or self._owner(read.frame["source_id"], ends[0]),
+                    target=choice.target or self._owner(read.frame["target_id"], ends[1]),
                 )
             links = read_links(read, entry, data.datasets, self.problems)
         except DataError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hetviz.data.joins.join import Join, joined
+from hetviz.data.joins.keys import Loose
 from hetviz.data.joins.matching import match_by_key
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.commands.command import Command, Context
@@ -41,8 +43,10 @@ class LinkByKey(Command):
         Columns of their tables; empty for the ids.
     kind : str
         What to call the links.
-    loose : bool
-        Whether upper and lower case, blanks and Unicode forms do not count.
+    loose : bool or "spelling"
+        See `hetviz.links_by_key`.
+    also : sequence of (str, str)
+        Further columns, of both, that must agree too.
     """
 
     op: ClassVar[str] = "link-by-key"
@@ -52,7 +56,8 @@ class LinkByKey(Command):
     target: str
     target_column: str
     kind: str
-    loose: bool = False
+    loose: Loose = False
+    also: Sequence[Sequence[str]] = ()
 
     def apply(self, state: State, context: Context) -> State:
         data = state.opened()
@@ -63,6 +68,7 @@ class LinkByKey(Command):
             self.target,
             self.target_column,
             loose=self.loose,
+            also=[(first, second) for first, second in self.also],
         )
         if not len(match.i):
             raise DataError(
@@ -178,7 +184,7 @@ def command_for(join: Join, kind: str, entity: str) -> Command:
         return SetEntity(join.source, entity)
     if join.kind == "key":
         ends = join.source, join.source_column, join.target, join.target_column
-        return LinkByKey(*ends, kind, join.loose)
+        return LinkByKey(*ends, kind, join.loose, join.also)
     if join.kind == "near":
         return LinkByNearness(join.source, join.target, kind, join.k, join.km)
     return LinkByList(
@@ -188,7 +194,7 @@ def command_for(join: Join, kind: str, entity: str) -> Command:
         join.target_column,
         kind,
         join.separator,
-        join.loose,
+        bool(join.loose),
         join.weight,
         join.kind == "tags",
     )
