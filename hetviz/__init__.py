@@ -24,6 +24,7 @@ __all__ = [
     "comparisons_from_hierarchy",
     "comparisons_from_label",
     "comparisons_from_rating",
+    "consequences",
     "dataset_from_list",
     "embed",
     "evaluate",
@@ -87,6 +88,7 @@ _WHERE = {
     "features.recipe": ("make_features", "transform_features"),
     "io": ("load", "save"),
     "_samples": ("samples",),
+    "metrics.fit.consequences": ("consequences",),
     "metrics.fit.guidance": ("guidance_curve",),
     "metrics.fit.summary": ("evaluate",),
     "metrics.conflicts.guidance_report": ("guidance_report",),
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from hetviz.metrics.conflicts.guidance_report import guidance_report
     from hetviz.metrics.conflicts.merging import merge_guidance
     from hetviz.metrics.conflicts.pricing import price
+    from hetviz.metrics.fit.consequences import consequences
     from hetviz.metrics.fit.guidance import guidance_curve
     from hetviz.metrics.fit.summary import evaluate
     from hetviz.metrics.trust.trust import trust
