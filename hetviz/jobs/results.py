@@ -62,8 +62,9 @@ class MadeMap:
     params : dict
     embedding : Embedding
     figures : dict or None
-        As from `hetviz.jobs.tasks.maps.figures_of`, with ``notes`` and, where the method weighs
-        views, ``views``: name to weight; None where the map was not measured.
+        As from `hetviz.jobs.tasks.maps.figures_of`, with ``notes``; where the method weighs views,
+        ``views``: name to weight; where it learned from groups, ``learned``, and where it goes on
+        from a map that knew less, ``consequences``. None where the map was not measured.
     seed : int or None
         None where the caller knows it.
     hold_out : float

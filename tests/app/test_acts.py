@@ -20,6 +20,8 @@ from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, html_of, workspace_of
 
 DATA = hetviz.load("emoji")
+NEW: list[list[str]] = []
+"""Keys of the statements that each refit was told of."""
 
 
 @pytest.fixture
@@ -27,9 +29,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Collect the refits that would start, and start none."""
     found: list[Any] = []
 
-    def refit(state: Any, loose: Any = None) -> bool:
+    def refit(state: Any, loose: Any = None, said: Any = ()) -> bool:
         found.append(loose)
+        NEW.append(list(said))
         return True
+
+    NEW.clear()
 
     monkeypatch.setattr(background, "refit", refit)
     return found
@@ -74,7 +79,11 @@ def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: 
     said = [links for links in workspace.state.opened().links if links.kind == "said"]
     assert sum(map(len, said)) == 3
     assert not workspace.glance.groups
+    # What was named stays lit, and the map is to tell what these three pairs did.
+    assert workspace.glance.selection.tolist() == [0, 1, 7, 1300]
     assert started[0] is None
+    assert len(NEW[0]) == 3
+    assert set(NEW[0]) <= set(hetviz.statements(workspace.state.opened())["key"])
     # The opposite is said to be one before it is added, and may be all the same.
     app.session_state["saying"] = Saying("apart", -1.0)
     grouped(app, A=[0], B=[7])
@@ -114,10 +123,11 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
     app = visit("map")
     app.session_state["saying"] = Saying("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
-    assert "makes no use of comparisons" in html_of(app)
+    assert "makes no use of comparisons: the map stays as it is" in html_of(app)
     before = len(DATA.comparisons or ())
     press(app, "act-add")
     assert len(workspace_of(app).state.opened().comparisons or ()) == before + 4
+    assert started == []
 
 
 def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
@@ -132,6 +142,8 @@ def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     }
     assert told["emoji"] == 2
     assert told["keywords"] == 1
+    # No method that makes no use of labels moves a map for one.
+    assert started == []
 
 
 def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: list[Any]) -> None:

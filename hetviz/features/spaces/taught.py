@@ -138,6 +138,19 @@ class LearnedGroup:
             "n_followers": self.n_followers,
         }
 
+    @staticmethod
+    def from_dict(told: JsonObject) -> LearnedGroup:
+        """Return what `to_dict` was made of, its named as far as they are there."""
+        return LearnedGroup(
+            str(told["dataset"]),
+            tuple(map(str, told["named"])),
+            float(told["auc"]),
+            float(told["needed"]),
+            tuple(map(str, told["followers"])),
+            tuple(map(float, told["certainty"])),
+            int(told["n_followers"]),
+        )
+
     def __str__(self) -> str:
         found = (
             f"{some(self.named, 3)}: left out in turn, they came within the first "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from hetviz._types import Ints
@@ -11,6 +11,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
 from hetviz.jobs.results import MadeMap
+from hetviz.metrics.fit.consequences import consequences
 from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.summary import scores_of
@@ -29,6 +30,7 @@ def make_map(
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
     start: Embedding | None = None,
+    said: Collection[str] = (),
 ) -> MadeMap:
     """Fit a method and measure the map.
 
@@ -49,6 +51,9 @@ def make_map(
         Global rows to map; the others get no place.
     start : Embedding, optional
         An earlier map to go on from, for methods that can.
+    said : collection of str
+        Keys of the statements that were not known to that map: what they did is told with the
+        figures, as ``consequences``.
 
     Returns
     -------
@@ -88,8 +93,19 @@ def make_map(
     views = getattr(fitted.model, "view_weights_", None)
     if views:
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
+    learned = fitted.model.diagnostics_.get("learned")
+    if learned:
+        figures["learned"] = learned
+    if start is not None and said and _of_all_rows(start, data):
+        progress(0.95, "Finding out what was changed")
+        figures["consequences"] = consequences(data, start, fitted.embedding, said).to_dict()
     progress(1.0, "Done")
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
+
+
+def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
+    sizes = {name: len(part) for name, part in data.datasets.items()}
+    return {name: len(Y) for name, Y in embedding.coordinates.items()} == sizes
 
 
 def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:

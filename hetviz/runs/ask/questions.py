@@ -9,17 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hetviz._text import percent, some
 from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.active_learning import Doubts, Implied
+from hetviz.runs.ask.learned import learned_from
 
-KINDS = ("pair", "comparison", "link")
+KINDS = ("member", "pair", "comparison", "link")
 ASKED = "asked"
 """The set that answers belong to."""
-_SHARES = {"link": 0.6, "pair": 0.2, "comparison": 0.2}
+_SHARES = {"member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
 _ANSWERS = ("yes", "no")
+_NAMED_WITH = 3
 _LOOK = {"pair": Doubts.pairs, "comparison": Doubts.comparisons, "link": Doubts.between}
 
 
@@ -29,11 +33,13 @@ class Question:
 
     Attributes
     ----------
-    kind : {"pair", "comparison", "link"}
-        Whether two items of a dataset belong together; whether the first of three is nearer to the
-        second (yes) or to the third (no); whether items of two datasets belong together.
+    kind : {"member", "pair", "comparison", "link"}
+        Whether an item belongs to a group that somebody named; whether two items of a dataset
+        belong together; whether the first of three is nearer to the second (yes) or to the third
+        (no); whether items of two datasets belong together.
     rows : tuple of int
-        Global rows: two, or three for a comparison.
+        Global rows: two, or three for a comparison; for a group the item, then up to three of
+        those that were named.
     items : tuple of (str, str)
         Dataset and id of each.
     text, why : str
@@ -62,12 +68,12 @@ class Question:
             a, b, c = (list(item) for item in self.items)
             rows = [[a, b, c] if said == "yes" else [a, c, b]]
             return {"op": "add-comparisons", "rows": rows, "set": ASKED}
-        (source, source_id), (target, target_id) = self.items
+        (source, source_id), (target, _), *_ = self.items
         return {
             "op": "add-links",
             "source": source,
             "target": target,
-            "pairs": [[source_id, target_id]],
+            "pairs": [[source_id, other] for _, other in self.items[1:]],
             "weight": 1.0 if said == "yes" else -1.0,
             "set": ASKED,
         }
@@ -93,6 +99,7 @@ def suggest_questions(
     random_state: int = 0,
     kinds: Sequence[str] = KINDS,
     only: ArrayLike | None = None,
+    learned: Sequence[LearnedGroup] | None = None,
 ) -> list[Question]:
     """Return the questions whose answers would tell the map most.
 
@@ -107,15 +114,19 @@ def suggest_questions(
         Keys of questions not to ask again, see `Question.key`.
     random_state : int
         Seeds which of equally unguided items are looked at; the same seed, the same questions.
-    kinds : sequence of {"pair", "comparison", "link"}
+    kinds : sequence of {"member", "pair", "comparison", "link"}
     only : array of int, optional
         Global rows to ask about; all by default.
+    learned : sequence of LearnedGroup, optional
+        What was learned from groups that somebody named, as a map with ``learn_groups`` has it in
+        ``diagnostics_["learned"]``; by default it is found anew.
 
     Returns
     -------
     list of Question
-        The kinds mixed, about 6 in 10 of them across datasets where that can be asked, each kind
-        with the most valuable first. No two questions of a kind name the same item or items next
+        The kinds mixed, each with the most valuable first: about half about members of groups that
+        somebody named, where there are such; of the others 6 in 10 across datasets where that can
+        be asked. No two questions of a kind name the same item or items next
         to each other in the data. Never asked: what a statement says, what follows from items
         said to be the same or to belong together, and rows of one object.
 
@@ -144,13 +155,45 @@ def suggest_questions(
         raise ParameterError(
             f"suggest_questions: kinds = {list(kinds)!r}; some of {', '.join(KINDS)}."
         )
-    doubts = Doubts(data, embedding, random_state, only, _rows_of(data, skip))
-    found = {
-        kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)]
-        for kind in KINDS
-        if kind in kinds
-    }
+    found = {}
+    if "member" in kinds:
+        groups = learned_from(data, random_state=random_state) if learned is None else learned
+        found["member"] = still_open(data, _members(data, groups, only), skip)
+    looked = [kind for kind in _LOOK if kind in kinds]
+    if looked and len(found.get("member", ())) < n:
+        doubts = Doubts(data, embedding, random_state, only, _rows_of(data, skip))
+        found |= {
+            kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)] for kind in looked
+        }
     return _mixed(found, n)
+
+
+def _members(
+    data: HeteroData, groups: Sequence[LearnedGroup], only: ArrayLike | None
+) -> list[Question]:
+    """Return a question for each item that may follow a group, the groups in turn."""
+    asked: list[tuple[int, Question]] = []
+    wanted = None if only is None else set(np.asarray(only).tolist())
+    for group in groups:
+        if group.dataset not in data.datasets:
+            continue
+        every = [(group.dataset, name) for name in group.named]
+        named = every[:_NAMED_WITH]
+        words = some([f"“{_title(data, item)}”" for item in every], _NAMED_WITH)
+        for rank, (id_, certainty) in enumerate(zip(group.followers, group.certainty, strict=True)):
+            items = ((group.dataset, id_), *named)
+            rows = tuple(data.position(*item) for item in items)
+            if wanted is not None and rows[0] not in wanted:
+                continue
+            text = f"Does “{_title(data, items[0])}” belong with {words}?"
+            why = f"It is like them in what is known of it: {percent(certainty, 2)} sure."
+            asked.append((rank, Question("member", rows, items, text, why, certainty)))
+    return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
+
+
+def _title(data: HeteroData, item: tuple[str, str]) -> str:
+    dataset = data[item[0]]
+    return str(dataset.titles[int(dataset.find([item[1]])[0])])
 
 
 def still_open(

@@ -13,10 +13,12 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
+from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import moved as act_moved
+from hetviz.ui.statements import outcome
 from hetviz.ui.statements.moved import NOTICED
 from hetviz.ui.widgets import charts, item_chip
 from hetviz.workspace import Run, State
@@ -26,6 +28,7 @@ BATCH = 10
 EVERY = 5
 _KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
 _TEXT = 160
+_TEXTS = {"comparison": "Which is it nearer to?", "member": "Does it belong with these?"}
 
 
 @dataclass
@@ -86,12 +89,10 @@ def card(state: State) -> None:
 
 
 def _show(data: HeteroData, question: Question) -> None:
-    text = (
-        "Which is it nearer to?" if question.kind == "comparison" else "Do these two go together?"
-    )
+    text = _TEXTS.get(question.kind, "Do these two go together?")
     st.html(f'<p class="hv-ask">{text}</p>')
     rows = question.rows
-    if question.kind == "comparison":
+    if question.kind in _TEXTS:
         _faces(data, rows[:1])
         rows = rows[1:]
     _faces(data, rows)
@@ -187,7 +188,12 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
     embedding = charts.embedding_of(state, run)
     if not asking.batch and embedding is not None:
         asking.batch = suggest_questions(
-            data, embedding, BATCH, skip=asking.skipped, kinds=_kinds(run)
+            data,
+            embedding,
+            BATCH,
+            skip=asking.skipped,
+            kinds=_kinds(run),
+            learned=[LearnedGroup.from_dict(dict(group)) for group in outcome.learned(run)],
         )
     return asking.batch[0] if asking.batch else None
 
@@ -195,14 +201,15 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
 def _kinds(run: Run) -> tuple[str, ...]:
     """Return what the shown method can make use of."""
     if run.method not in {card.key for card in methods()}:
-        return ("link", "pair")
+        return ("member", "link", "pair")
     can = get_method(run.method).card.capabilities
     uses = {
         "link": Capability.LINKS,
+        "member": Capability.WITHIN_LINKS,
         "pair": Capability.WITHIN_LINKS,
         "comparison": Capability.COMPARISONS,
     }
-    return tuple(kind for kind, use in uses.items() if use in can) or ("link", "pair")
+    return tuple(kind for kind, use in uses.items() if use in can) or ("member", "link", "pair")
 
 
 def _answer(question: Question, said: str) -> None:

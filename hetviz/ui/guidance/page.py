@@ -18,6 +18,7 @@ from hetviz.ui.guidance import (
 )
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
+from hetviz.ui.statements import outcome
 from hetviz.workspace import State
 
 
@@ -30,6 +31,8 @@ def show(state: State, *, wide: bool) -> None:
     ledger = ledger_of(state)
     headline.headline(state, data, ledger)
     if not wide:
+        if state.run is not None:
+            outcome.show(state, state.run)
         headline.refit(state)
         if state.run is not None:
             read = curves.measured(state, data, "link")

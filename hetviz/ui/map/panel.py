@@ -10,7 +10,7 @@ import streamlit as st
 
 from hetviz.ui.map import component, group_panel, item_panel, new_map, quality
 from hetviz.ui.shell import selection, session
-from hetviz.ui.statements import moved
+from hetviz.ui.statements import moved, outcome
 from hetviz.workspace import State
 
 TABS = ("Item", "Guidance", "Clusters", "Predict")
@@ -120,6 +120,8 @@ def _turned() -> None:
 
 def _item(state: State) -> None:
     rows = selection.chosen(state)
+    if state.run is not None:
+        outcome.show(state, state.run)
     if len(rows) == 1:
         item_panel.show(state, int(rows[0]))
     elif len(rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,19 +69,23 @@ def make_map(
     only: Ints | None = None,
     start: Run | None = None,
     loose: Ints | None = None,
+    said: Collection[str] = (),
 ) -> None:
     """Start making a map of the open data, or of some of its global rows.
 
     With `start`, a method that can goes on from that map; the new one takes its place. The
-    rows that are `loose` then find their places anew.
+    rows that are `loose` then find their places anew, and what the statements of the keys `said`
+    did is told with the new map.
     """
-    arguments = {
+    arguments: dict[str, Any] = {
         "method": method,
         "params": dict(params),
         "seed": seed,
         "hold_out": hold,
         "weights": dict(weights or {}),
     }
+    if said:
+        arguments["said"] = list(said)
     _start(title, MAP, arguments, only, None if start is None else start.id, loose)
 
 
@@ -90,11 +94,11 @@ def make_first_map() -> None:
     _start(FIRST, FIRST_MAP, {})
 
 
-def refit(state: State, loose: Ints | None = None) -> bool:
+def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -> bool:
     """Make the shown map again for the guidance as it is now; return whether that was started.
 
     A method that can goes on from where the items are, but for the global rows that are `loose`:
-    what held them is gone.
+    what held them is gone. What the statements of the keys `said` did is told with the map.
     """
     run = state.run
     if run is None or run.method not in {card.key for card in methods()} or live() is not None:
@@ -109,6 +113,7 @@ def refit(state: State, loose: Ints | None = None) -> bool:
         run.only,
         start=run,
         loose=loose,
+        said=said,
     )
     return True
 

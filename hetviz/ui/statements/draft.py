@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import streamlit as st
 
 from hetviz._types import Ints
 from hetviz.algorithms.base import Capability
-from hetviz.data.model.statements import set_names, statement_rows
+from hetviz.data import HeteroData
+from hetviz.data.model.statements import set_names, statement_keys, statement_rows
 from hetviz.errors import HetvizError
-from hetviz.ui.shell import background, session
+from hetviz.ui.shell import background, selection, session
 from hetviz.ui.statements import commands, wording
 from hetviz.ui.statements.commands import Draft
 from hetviz.workspace import State, SwitchSet
@@ -20,6 +22,10 @@ from hetviz.workspace import State, SwitchSet
 REFIT = "refit-after-each"
 # In the session: that the map should be made again, and which rows find their places anew.
 _WANTED = "refit-wanted"
+# In the session: keys of the statements that the map does not know yet.
+_SAID = "said-since-the-map"
+# In the session: how many steps there were when something was last said.
+SAID_AT = "said-at-step"
 
 
 def draft(state: State) -> Draft | None:
@@ -45,8 +51,11 @@ def add() -> None:
     """Add what the bar says."""
     state = session.workspace().state
     made = draft(state)
+    rows = np.unique(np.concatenate([*wording.groups(state).values(), np.empty(0, np.int64)]))
     if made is not None and session.do(made.command()):
-        wording.clear(selection=True)
+        wording.clear()
+        # What was named stays lit while it moves.
+        selection.choose(rows)
         want(state)
 
 
@@ -56,7 +65,8 @@ def label(rows: Ints, column: str, value: str) -> None:
     made = commands.label(state.opened(), rows, column, value)
     if session.do(made.command()):
         st.session_state["label-value"] = ""
-        wording.clear(selection=True)
+        wording.clear()
+        selection.choose(rows)
         want(state)
 
 
@@ -78,9 +88,16 @@ def refits() -> bool:
 
 def want(before: State, loose: Ints | None = None) -> None:
     """Let the map follow what was just said, unless the user wants to wait."""
-    state = session.workspace().state
+    workspace = session.workspace()
+    state = workspace.state
     if state.run is None or state.guided is before.guided or state.is_current(state.run):
         return
+    new = _said_since(before, state)
+    if new:
+        st.session_state[SAID_AT] = workspace.steps
+    if loose is None and not _heeds(state, new):
+        return
+    st.session_state[_SAID] = sorted({*st.session_state.get(_SAID, ()), *new})
     kept: Ints | None = st.session_state.get(_WANTED)
     rows = np.empty(0, dtype=np.int64) if loose is None else loose
     st.session_state[_WANTED] = rows if kept is None else np.union1d(kept, rows)
@@ -112,23 +129,51 @@ def _go() -> None:
         # It failed or was stopped, which the page tells; it is not tried for ever.
         del st.session_state[_WANTED]
     elif background.live() is None:
-        background.refit(state, rows if len(rows) else None)
+        said = st.session_state.pop(_SAID, [])
+        background.refit(state, rows if len(rows) else None, said)
+
+
+def _said_since(before: State, now: State) -> list[str]:
+    """Return the keys of the statements that are new, or weigh something else."""
+    known = {} if before.guided is None else _weights(before.guided)
+    there = {} if now.guided is None else _weights(now.guided)
+    return [key for key, weight in there.items() if known.get(key) != weight]
+
+
+def _weights(data: HeteroData) -> dict[str, float]:
+    compared = [] if data.comparisons is None else [data.comparisons.weight]
+    weights = np.concatenate([np.empty(0), *(links.weight for links in data.links), *compared])
+    return dict(zip(statement_keys(data).tolist(), weights.tolist(), strict=True))
+
+
+def _heeds(state: State, new: Sequence[str]) -> bool:
+    """Say whether the method of the map makes use of what is new: statements, else labels."""
+    can = _capabilities(state)
+    if can is None:
+        return True
+    if not new:
+        return Capability.LABELS in can
+    return Capability.COMPARISONS in can or any(key.startswith("link") for key in new)
+
+
+def _capabilities(state: State) -> frozenset[Capability] | None:
+    """Return what the method of the map makes use of, or None where it is not known."""
+    from hetviz.algorithms.registry import get_method
+
+    try:
+        return None if state.run is None else get_method(state.run.method).card.capabilities
+    except HetvizError:
+        return None
 
 
 def deaf(state: State) -> str:
     """Say that the method of the map makes no use of what the bar says; empty where it does."""
-    from hetviz.algorithms.registry import get_method
-
-    run = state.run
-    if run is None or wording.saying().how != "closer":
+    run, can = state.run, _capabilities(state)
+    if run is None or can is None or wording.saying().how != "closer":
         return ""
-    try:
-        card = get_method(run.method).card
-    except HetvizError:
-        return ""
-    if Capability.COMPARISONS in card.capabilities:
+    if Capability.COMPARISONS in can:
         return ""
     return (
-        f"{card.title} makes no use of comparisons: the map will not move, "
-        "but is judged by them. Map by comparisons does."
+        f"{run.title} makes no use of comparisons: the map stays as it is, "
+        "and is judged by them. Map by comparisons does."
     )

@@ -18,9 +18,12 @@ _MOST = 8
 
 
 def show(state: State, run: Run) -> bool:
-    """Show what moved most; return whether there was anything to show."""
+    """Show what moved most; return whether there was anything to show.
+
+    Where something was said since the map was made, what moved then is no longer told.
+    """
     far = distances(state, run)
-    if far is None or state.data is None:
+    if far is None or state.data is None or not state.is_current(run):
         return False
     there = np.flatnonzero(np.isfinite(far))
     if not len(there):

@@ -240,3 +240,27 @@ def test_as_many_are_found_as_wanted_though_most_were_passed_over() -> None:
         assert len(asked) == 10
         assert skip.isdisjoint(question.key for question in asked)
         skip |= {question.key for question in asked}
+
+
+def test_those_like_a_named_group_are_asked_about_first_and_each_only_once() -> None:
+    data, group = groups()
+    named = np.flatnonzero(group == 0)[[0, 2, 4, 6, 8]]
+    i, j = np.triu_indices(5, 1)
+    data = data.edit().add(Links("a", "a", named[i], named[j], kind="said"))
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    asked = suggest_questions(data, flat(data, Y), 8, kinds=("member",))
+    assert asked
+    assert all(group[question.rows[0]] == 0 for question in asked)
+    assert not {question.rows[0] for question in asked} & set(named.tolist())
+    first = asked[0]
+    assert first.rows[1:] == tuple(named[:3].tolist())
+    assert first.text.endswith("belong with “a0”, “a6”, “a12” and 2 more?")
+    told = first.answer("no")
+    assert told["pairs"] == [[first.items[0][1], f"a{row}"] for row in named[:3]]
+    assert told["weight"] == -1.0
+    answered = from_dict(told)
+    assert isinstance(answered, AddLinks)
+    after = data.edit().add(Links("a", "a", [first.rows[0]] * 3, named[:3], -1.0, kind="said"))
+    assert first.key not in {question.key for question in still_open(after, asked)}
+    # Of what a map has learned already nothing is found anew.
+    assert suggest_questions(data, flat(data, Y), 8, kinds=("member",), learned=[]) == []

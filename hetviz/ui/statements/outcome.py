@@ -1,0 +1,89 @@
+"""What the last statements did to the map, and who may follow: kept, or taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
+from hetviz.metrics.fit.consequences import consequences_from
+from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.statements import draft
+from hetviz.ui.widgets import item_chip
+from hetviz.workspace import Run, State
+
+_KEPT = "outcome-kept"
+_MOST_FOLLOWERS = 6
+
+
+def show(state: State, run: Run) -> None:
+    """Show what the last statements did, until that is kept or something else is said."""
+    told = (run.figures or {}).get("consequences")
+    if not told or st.session_state.get(_KEPT) == run.id or not state.is_current(run):
+        return
+    found = consequences_from(told)
+    with st.container(border=True, key="outcome", gap="small"):
+        theme.section("What that did")
+        if found.falser:
+            st.html(
+                '<p class="hv-act-not" role="status">It made the map falser: fewer of the '
+                "neighbours of what you named are near it in the data.</p>"
+            )
+        lines = "".join(f"<li>{theme.esc(words)}</li>" for words in found.sentences())
+        st.html(f'<ul class="hv-reasons">{lines}</ul>')
+        with st.container(horizontal=True, gap="small"):
+            st.button("Keep", key="outcome-keep", on_click=_keep, args=(run.id,))
+            if session.workspace().steps == st.session_state.get(draft.SAID_AT):
+                st.button("Take back", key="outcome-back", on_click=_take_back)
+        if state.data is not None:
+            _followers(state.data, run)
+
+
+def learned(run: Run) -> list[Mapping[str, Any]]:
+    """Return what the map learned from each group that was said to belong together."""
+    return list((run.figures or {}).get("learned") or [])
+
+
+def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
+    """Return the global rows of those that may follow a group, the most alike first."""
+    name = str(group["dataset"])
+    if name not in data.datasets:
+        return []
+    found = data[name].find(list(group["followers"]))
+    return [int(row) + data.offsets[name].start for row in found.tolist() if row >= 0]
+
+
+def _followers(data: HeteroData, run: Run) -> None:
+    """Say who may be like those that were named, group by group."""
+    picked = set(selection.chosen(session.workspace().state).tolist())
+    for group in learned(run):
+        name = str(group["dataset"])
+        if name not in data.datasets:
+            continue
+        named = data[name].find(list(group["named"])) + data.offsets[name].start
+        if picked and not picked & set(named.tolist()):
+            continue
+        rows = follower_rows(data, group)[:_MOST_FOLLOWERS]
+        if not rows:
+            theme.quiet(
+                f"Nobody follows: left out in turn, the {int(group['n_named'])} that you named are "
+                "no more alike than items named by chance. Only they moved."
+            )
+            continue
+        theme.section("May belong with them", f"about {int(group['n_followers']):,} in all")
+        item_chip.named(data, rows)
+        theme.quiet("Ask me, under Guidance, asks about them one by one.")
+
+
+def _keep(run: str) -> None:
+    st.session_state[_KEPT] = run
+
+
+def _take_back() -> None:
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.tell(str(error))
