@@ -29,12 +29,21 @@ def add_guidance(add: Add) -> None:
         action="store_true",
         help="what items said to belong together have in common, and who would follow them",
     )
+    what.add_argument(
+        "--did",
+        nargs=2,
+        metavar=("BEFORE", "AFTER"),
+        help="what a set of statements did to a map: its coordinates without and with them, as CSV",
+    )
     what.add_argument("--export", metavar="FILE", help="write all statements as CSV")
     what.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
     what.add_argument(
         "--merge", nargs=2, metavar=("OURS", "THEIRS"), help="two people's files as one"
     )
     what.add_argument("--template", choices=("links", "comparisons"), help="CSV to fill in")
+    guidance.add_argument(
+        "--set", metavar="NAME", help="which set of statements (--did); by default the last"
+    )
     guidance.add_argument("--out", metavar="PATH", help="bundle (--import) or CSV (--merge)")
     guidance.add_argument(
         "--leave-out", action="store_true", help="go on without rows that are wrong (--import)"
@@ -53,6 +62,8 @@ def _guidance(given: argparse.Namespace) -> int:
         none = "Nobody said of three items of a dataset that they belong together."
         show(given, [group.to_dict() for group in found], list(map(str, found)) or [none])
         return 0
+    if given.did is not None:
+        return _did(given, data)
     if given.export is not None:
         _write(given.export, guidance_csv(data))
         n = len(hetviz.statements(data))
@@ -65,6 +76,26 @@ def _guidance(given: argparse.Namespace) -> int:
         return _merge(given, data)
     report = hetviz.guidance_report(data)
     show(given, report.to_dict(), [*str(report).splitlines(), *_coverage_lines(data)])
+    return 0
+
+
+def _did(given: argparse.Namespace, data: HeteroData) -> int:
+    from hetviz.io import gate, read_coordinates
+
+    said = hetviz.statements(data)
+    sets = list(dict.fromkeys(said["set"]))
+    if not sets:
+        raise ParameterError("--did: nothing is said of these data.")
+    name = sets[-1] if given.set is None else given.set
+    if name not in sets:
+        raise ParameterError(f"--set {name}: there is no such set; one of {', '.join(sets)}.")
+    files = [Path(file) for file in given.did]
+    before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
+    found = hetviz.consequences(data, before, after, said.loc[said["set"] == name, "key"])
+    lines = [f"{name}:", *found.sentences()]
+    if found.falser:
+        lines.append("It made the map falser: fewer neighbours of the named are near in the data.")
+    show(given, {"set": name, "falser": found.falser, **found.to_dict()}, lines)
     return 0
 
 
@@ -95,11 +126,12 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
             say(str(problem), sys.stderr)
     against = would_contradict(data, read.parts)
     met = add_all(data, read.parts)
-    hetviz.save(met.data, given.out)
+    hetviz.save(read.labelled(met.data), given.out)
     record = {
         "added": len(met.added),
         "updated": len(met.updated),
         "same": met.n_same,
+        "labels": sum(map(len, read.labels.values())),
         "left_out": read.n_rows - read.n_good,
         "problems": [problem.to_dict() for problem in read.problems],
         "conflicts": [conflict.to_dict() for conflict in against],

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 import hetviz
 from hetviz._text import short
+from hetviz.data.edits.labelling import with_labels
 from hetviz.ui.map.selection_codec import pack_rows
 from hetviz.ui.shell import background
 from hetviz.ui.statements import commands
@@ -138,10 +139,18 @@ def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     press(app, "act-label")
     data = workspace_of(app).state.opened()
     told = {
-        label.dataset: sum(value == "odd ones" for value in label.values) for label in data.labels
+        label.dataset: sum(value == "odd ones" for value in label.values)
+        for label in data.labels
+        if label.name == "my label 1"
     }
     assert told["emoji"] == 2
     assert told["keywords"] == 1
+    # In a column of one's own: what came with the data is as it was.
+    assert {label.name for label in data.labels if "odd ones" in label.values} == {"my label 1"}
+    groups = {label.name: label for label in DATA.labels if label.dataset == "emoji"}
+    for label in data.labels:
+        if label.dataset == "emoji" and label.name in groups:
+            assert list(label.values) == list(groups[label.name].values)
     # No method that makes no use of labels moves a map for one.
     assert started == []
 
@@ -215,3 +224,16 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
     press(app, "act-add")
     report = hetviz.guidance_report(workspace.state.data)
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)
+
+
+def test_a_column_that_came_with_the_data_is_written_over_only_when_that_is_said() -> None:
+    label = next(one for one in DATA.labels if one.dataset == "emoji")
+    rows = np.array([0, 1, 2])
+    assert commands.own_column(DATA) == "my label 1"
+    mine = with_labels(DATA, "emoji", "my label 3", {str(DATA["emoji"].ids[0]): "x"})
+    assert commands.own_column(mine) == "my label 3"
+    assert commands.n_overwritten(DATA, rows, label.name, str(label.values[0])) == sum(
+        label.values[row] != label.values[0] for row in rows
+    )
+    assert commands.n_overwritten(DATA, rows, label.name, "none of these") == 3
+    assert commands.n_overwritten(DATA, rows, "my label 1", "x") == 0

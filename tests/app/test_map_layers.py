@@ -94,23 +94,23 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     links = Links("a", "a", [0, 50, 20], [1, 51, 99])
     data = HeteroData([Dataset("a", names, line)], links)
     found = trust(data, Embedding({"a": swapped}, {"a": names}))
-    wrong, right = item_trust.sentences(found, 50)
+    wrong, right = item_trust.sentences(found, 50, 1, 1)
     assert wrong == [
         "10 of its 10 nearest here are not near in the data.",
         "10 of its 10 nearest in the data are far here.",
-        "Seen from its place, the map breaks 1 of 1 thing said about it.",
+        "The map breaks 1 of 1 thing said about it.",
     ]
     assert right == []
-    wrong, right = item_trust.sentences(found, 0)
+    wrong, right = item_trust.sentences(found, 0, 0, 1)
     assert wrong == []
     assert right == [
         "Its 10 nearest here are near in the data, and the other way round.",
         "The map keeps the one thing said about it.",
     ]
-    wrong, _ = item_trust.sentences(found, 47)
+    wrong, _ = item_trust.sentences(found, 47, 0, 0)
     assert wrong[0] == "1 of its 10 nearest here is not near in the data."
     nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
-    assert item_trust.sentences(nothing, 5) is None
+    assert item_trust.sentences(nothing, 5, 0, 0) is None
 
 
 def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None:

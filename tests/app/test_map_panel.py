@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Filter
+from hetviz.data.model.statements import statement_rows
+from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
@@ -81,8 +84,24 @@ def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
     assert len(workspace_of(app).glance.selection) == 0
     press(pick(app, 1500), "pick-linked")
     rows = workspace_of(app).glance.selection
-    assert 1500 in rows
+    # What it is linked to, and not the item itself.
+    assert 1500 not in rows
     assert (rows < 1273).sum() > 0
+
+
+def test_an_item_counts_as_broken_what_the_list_of_guidance_calls_broken(visit: Visit) -> None:
+    app = pick(visit("map"), 0)
+    state = workspace_of(app).state
+    data, run = state.opened(), state.run
+    assert run is not None
+    near = link_nearness(data, run.embedding)
+    together = np.concatenate([links.weight for links in data.links]) > 0
+    agrees = comparison_nearness(data, run.embedding) > 0.5
+    wrong = np.concatenate([together != (near >= 0.95), ~agrees])
+    mine = (statement_rows(data) == 0).any(axis=1)
+    assert (wrong & mine).any()
+    words = f"The map breaks {(wrong & mine).sum()} of {mine.sum()} things said about it."
+    assert words in html_of(app)
 
 
 def test_several_items_are_counted_and_set_apart_in_words(visit: Visit) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hetviz
@@ -47,6 +48,30 @@ def test_what_was_learned_of_groups_is_told(run: Run, tmp_path: Path) -> None:
     assert group["learned"]
     _, text, _ = run("emoji", "--learned")
     assert "Nobody said" in text
+
+
+def test_what_a_set_of_statements_did_is_told(run: Run, tmp_path: Path) -> None:
+    digits = hetviz.load("digits")
+    Y = np.random.default_rng(0).normal(size=(digits.n_rows, 2))
+    lines = [
+        f"{one},{id_},{Y[row][0]},{Y[row][1]}"
+        for one, span in digits.offsets.items()
+        for row, id_ in zip(range(span.start, span.stop), digits[one].ids, strict=True)
+    ]
+    before, after = tmp_path / "before.csv", tmp_path / "after.csv"
+    for file in (before, after):
+        file.write_text("\n".join(["dataset,id,x,y", *lines]))
+    said = digits.edit().add(*hetviz.links_between(digits, [0, 5], None, 1.0))
+    hetviz.save(said, tmp_path / "said.zip")
+    code, text, _ = run(tmp_path / "said.zip", "--did", before, after, "--json", "--set", "said")
+    assert code == 0
+    found = json.loads(text)
+    assert found["n_said"] == 1
+    assert found["kept_before"] == found["kept_after"]
+    assert found["n_moved"] == 0
+    code, _, told = run(tmp_path / "said.zip", "--did", before, after, "--set", "yours")
+    assert code != 0
+    assert "there is no such set" in told
 
 
 def test_what_is_exported_is_imported_into_a_bundle(run: Run, tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ def test_the_file_for_embedding_atlas_has_what_it_asks_for(tmp_path: Path) -> No
 
 def test_guidance_comes_back(tmp_path: Path) -> None:
     file = hetviz.export(sheep(), flock(), tmp_path / "g.csv", "guidance")
-    assert read_guidance("g.csv", file.read_bytes(), sheep()).strict().n_good == 30
+    read = read_guidance("g.csv", file.read_bytes(), sheep()).strict()
+    assert sum(map(len, read.parts)) == 30
+    assert sum(map(len, read.labels.values())) == sum(one.known.sum() for one in sheep().labels)
 
 
 def test_the_page_holds_no_markup_of_users_and_asks_for_nothing(tmp_path: Path) -> None:

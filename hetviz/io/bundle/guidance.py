@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools
 from hetviz.data import Comparisons, HeteroData, Links
+from hetviz.data.edits.labelling import LabelValue, with_labels
 from hetviz.data.model.meta import NOTED, text_of
 from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
 from hetviz.errors import DataError, ParameterError, Problem
@@ -26,6 +27,7 @@ _NUMBERS = ("weight", "score")
 _HEADER = tuple(column for column in COLUMNS if column != "key")
 _MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *NOTED)
+_LABEL, _VALUE = "label", "value"
 _EXAMPLE = "an example: replace or remove this row"
 
 
@@ -43,6 +45,8 @@ class GuidanceRead:
         Each row that was left out, with its place, value and remedy, and notes.
     has_sets : bool
         Whether the file says which set each statement belongs to.
+    labels : mapping of (str, str) to mapping of str to text or number
+        Of a dataset and a label column, the labels by id.
     """
 
     parts: tuple[Links | Comparisons, ...]
@@ -50,6 +54,13 @@ class GuidanceRead:
     n_good: int
     problems: tuple[Problem, ...]
     has_sets: bool
+    labels: Mapping[tuple[str, str], Mapping[str, LabelValue]] = field(default_factory=dict)
+
+    def labelled(self, data: HeteroData) -> HeteroData:
+        """Return data with the labels of the file."""
+        for (dataset, column), values in self.labels.items():
+            data = with_labels(data, dataset, column, values)
+        return data
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -69,19 +80,24 @@ class GuidanceRead:
         return self
 
 
-def guidance_csv(data: HeteroData, keys: Collection[str] | None = None) -> str:
-    """Write statements as CSV that `read_guidance` reads back.
+def guidance_csv(
+    data: HeteroData, keys: Collection[str] | None = None, *, labels: bool = True
+) -> str:
+    """Write statements and labels as CSV that `read_guidance` reads back.
 
     Parameters
     ----------
     data : HeteroData
     keys : collection of str, optional
-        Only these, see `hetviz.statements`.
+        Only these statements, see `hetviz.statements`, and no labels.
+    labels : bool
+        Whether to write the labels too.
 
     Returns
     -------
     str
-        One row a statement. A text that a spreadsheet would take for a formula, or that begins
+        One row a statement, then one a label: of the item that is its source, in the column that
+        is its kind. A text that a spreadsheet would take for a formula, or that begins
         with an apostrophe, has an apostrophe in front, which reading takes away.
     """
     table = statements(data)
@@ -94,7 +110,25 @@ def guidance_csv(data: HeteroData, keys: Collection[str] | None = None) -> str:
             columns.append(["" if np.isnan(value) else repr(float(value)) for value in values])
         else:
             columns.append([_marked(str(value)) for value in values])
-    return cells.csv_text(_HEADER, zip(*columns, strict=True))
+    rows = list(zip(*columns, strict=True))
+    given = list(_label_rows(data)) if labels and keys is None else []
+    if not given:
+        return cells.csv_text(_HEADER, rows)
+    return cells.csv_text((*_HEADER, _VALUE), [*((*row, "") for row in rows), *given])
+
+
+def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
+    place = {name: at for at, name in enumerate(_HEADER)}
+    for label in data.labels:
+        ids = data[label.dataset].ids
+        for row in np.flatnonzero(label.known).tolist():
+            cells_of = [""] * (len(_HEADER) + 1)
+            cells_of[place["form"]] = _LABEL
+            cells_of[place["source"]] = _marked(label.dataset)
+            cells_of[place["source_id"]] = _marked(str(ids[row]))
+            cells_of[place["kind"]] = _marked(label.name)
+            cells_of[-1] = _marked(str(label.values[row]))
+            yield tuple(cells_of)
 
 
 def guidance_template(data: HeteroData, form: str) -> str:
@@ -135,7 +169,7 @@ def guidance_template(data: HeteroData, form: str) -> str:
 def read_guidance(
     name: str, content: bytes, data: HeteroData, parse: Parse = read_drop
 ) -> GuidanceRead:
-    """Read links and comparisons of the items of `data` from a table.
+    """Read links, comparisons and labels of the items of `data` from a table.
 
     Parameters
     ----------
@@ -164,22 +198,25 @@ def read_guidance(
     n_rows = len(read.frame) + len(read.errors)
     read = replace(_unmarked(read), problems=())
     parts: list[Links | Comparisons] = []
+    labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
     if "form" in read.frame.columns and {"source_id", "a_id"} <= set(read.frame.columns):
-        known = read.frame["form"].isin(("link", "comparison")).to_numpy()
+        known = read.frame["form"].isin(("link", "comparison", _LABEL)).to_numpy()
         problems += [
             Problem(
                 "bad-form",
                 read.place(row, "form"),
                 "the form is not known",
                 str(read.frame["form"].iloc[row]),
-                "Write link or comparison.",
+                "Write link, comparison or label.",
                 row=read.row[row],
             )
             for row in np.flatnonzero(~known).tolist()
         ]
         is_link = (read.frame["form"] == "link").to_numpy()
         parts += _links(_rows(read, is_link, _LINK_COLUMNS), data, problems)
-        compared = _rows(read, known & ~is_link, (*ITEMS, "weight", *NOTED))
+        is_label = (read.frame["form"] == _LABEL).to_numpy()
+        labels = _labels(_rows(read, is_label), data, problems)
+        compared = _rows(read, known & ~is_link & ~is_label, (*ITEMS, "weight", *NOTED))
         parts += _comparisons(compared, data, problems)
     elif is_links(read):
         parts += _links(read, data, problems)
@@ -195,7 +232,44 @@ def read_guidance(
         )
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
     has_sets = "set" in read.frame.columns
-    return GuidanceRead(tuple(parts), n_rows, sum(map(len, parts)), tuple(order), has_sets)
+    n_good = sum(map(len, parts)) + sum(map(len, labels.values()))
+    return GuidanceRead(tuple(parts), n_rows, n_good, tuple(order), has_sets, labels)
+
+
+def _labels(
+    read: TableRead, data: HeteroData, problems: list[Problem]
+) -> dict[tuple[str, str], dict[str, LabelValue]]:
+    """Return the labels of a table by dataset, column and id; a later row about an item counts."""
+    found: dict[tuple[str, str], dict[str, LabelValue]] = {}
+    columns = [
+        read.frame[name].tolist() if name in read.frame.columns else [""] * len(read.frame)
+        for name in ("source", "source_id", "kind", _VALUE)
+    ]
+    classes = {
+        (label.dataset, label.name): {str(value): value for value in label.classes}
+        for label in data.labels
+    }
+    for row, (dataset, id_, column, value) in enumerate(zip(*columns, strict=True)):
+        wrong = None
+        if dataset not in data.datasets:
+            wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
+        elif data[dataset].find([id_])[0] < 0:
+            wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
+        elif not column:
+            wrong = ("no-column", "kind", "the label column is not named", "")
+        elif not value:
+            wrong = ("no-label", _VALUE, "there is no label", "")
+        if wrong is not None:
+            code, cell, what, seen = wrong
+            remedy = "Mend the row or take it out."
+            problems.append(
+                Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
+            )
+            continue
+        # A label of numbers stays one.
+        there = classes.get((dataset, column), {})
+        found.setdefault((dataset, column), {})[id_] = there.get(value, value)
+    return found
 
 
 def _links(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:

@@ -47,7 +47,7 @@ class Merged:
 
     def csv(self) -> str:
         """Return all of it as one file, see `hetviz.io.guidance_csv`."""
-        return guidance_csv(self.data)
+        return guidance_csv(self.data, labels=False)
 
     def to_dict(self) -> JsonObject:
         """Return counts, differences and conflicts, JSON-ready."""

@@ -27,6 +27,7 @@ from hetviz.workspace import (
     from_dict,
 )
 
+_PARTS = (2, 3, 4)
 _ROWS = 6
 _WORD = 40
 
@@ -49,7 +50,11 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
                 st.button("Rename", key="rename-cluster", on_click=_rename, args=(one.number, key))
         many = len(numbers) > 1
         st.button("Merge", disabled=not many, key="merge", on_click=_merge, args=(numbers,))
-        st.button("Split", disabled=one is None, key="split", on_click=_split, args=(numbers,))
+        with st.popover("Split", disabled=one is None, key=f"splitting-{numbers}"):
+            parts = st.segmented_control(
+                "Into how many parts", _PARTS, default=2, required=True, key="split-parts"
+            )
+            st.button("Split it", key="split", on_click=_split, args=(numbers, int(parts)))
         st.button(
             "Say together",
             disabled=not numbers,
@@ -132,7 +137,7 @@ def _merge(numbers: list[int]) -> None:
     session.do(MergeClusters(numbers, name[:60]))
 
 
-def _split(numbers: list[int]) -> None:
+def _split(numbers: list[int], k: int) -> None:
     from hetviz.runs.cluster.parts import split
 
     workspace = session.workspace()
@@ -141,7 +146,7 @@ def _split(numbers: list[int]) -> None:
     if found is None:
         return
     Y = map_parts.geometry(state, state.run).points.astype(np.float64)
-    parts, names = split(layers.contrasts_of(data), Y, found.of(data), numbers[0] - 1)
+    parts, names = split(layers.contrasts_of(data), Y, found.of(data), numbers[0] - 1, k)
     if len(names) < 2:
         session.tell("This cluster lies at a single place, so there is nothing to split.", "note")
         return

@@ -10,6 +10,7 @@ from hetviz.metrics.conflicts.conflicts import would_contradict
 from hetviz.ui.guidance import derive, pick
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.statements import commands
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
 
@@ -98,9 +99,8 @@ def _warn(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
 def _label(data: HeteroData) -> None:
     theme.quiet("A label column that is not there yet is begun with the first item.")
     row = pick.item(data, "Item", "add-labelled")
-    names = list(dict.fromkeys(label.name for label in data.labels))
     column = st.text_input(
-        "Label column", names[0] if names else "group", max_chars=100, key="add-label-column"
+        "Label column", commands.own_column(data), max_chars=100, key="add-label-column"
     )
     value = st.text_input("Its label", max_chars=200, key="add-label-value")
     command: Command | None = None

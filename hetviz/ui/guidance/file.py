@@ -42,7 +42,7 @@ def offer(data: HeteroData) -> None:
         theme.section("Import")
         key = f"guidance-upload-{st.session_state.get('guidance-uploads', 0)}"
         st.file_uploader(
-            "A table of links or comparisons",
+            "A table of links, comparisons or labels",
             type=_TYPES,
             key=key,
             on_change=_stage,
@@ -91,7 +91,8 @@ def account(data: HeteroData) -> None:
         theme.section("Worth knowing", theme.count(len(notes), "note"))
         upload.problem_table(notes)
     with st.container(horizontal=True, key="guidance-decide"):
-        if read.n_good:
+        new = _is_new(data, read)
+        if new:
             with st.container(key="primary_import", width="content"):
                 st.button(
                     "Leave these rows out and add the others" if errors else "Add them",
@@ -100,7 +101,7 @@ def account(data: HeteroData) -> None:
                     on_click=_import,
                     args=(staged,),
                 )
-        st.button("Cancel" if read.n_good else "Back", key="leave-guidance", on_click=_forget)
+        st.button("Cancel" if new else "Back", key="leave-guidance", on_click=_forget)
 
 
 def _refused(staged: Staged, error: HetvizError) -> None:
@@ -116,17 +117,43 @@ def _refused(staged: Staged, error: HetvizError) -> None:
     st.button("Back", key="leave-guidance", on_click=_forget)
 
 
+def _n_labels(read: GuidanceRead) -> int:
+    return sum(map(len, read.labels.values()))
+
+
+def _new_labels(data: HeteroData, read: GuidanceRead) -> int:
+    """Return how many labels of the file are not what they are already."""
+    known = {
+        (label.dataset, label.name): dict(zip(data[label.dataset].ids, label.values, strict=True))
+        for label in data.labels
+    }
+    return sum(
+        known.get(column, {}).get(id_) != value
+        for column, values in read.labels.items()
+        for id_, value in values.items()
+    )
+
+
+def _is_new(data: HeteroData, read: GuidanceRead) -> bool:
+    """Say whether anything of a file is not there already."""
+    met = add_all(data, read.parts)
+    return bool(met.added or met.updated or _new_labels(data, read))
+
+
 def _found(staged: Staged, read: GuidanceRead) -> str:
     return f"{staged.filename}: {read.n_good:,} of {theme.count(read.n_rows, 'row')} can be added"
 
 
 def _second(data: HeteroData, read: GuidanceRead, errors: int) -> str:
-    met = add_all(data, read.parts)
+    met, labels = add_all(data, read.parts), _new_labels(data, read)
     parts = [
         f"{len(met.added):,} new" if met.added else "",
         f"{len(met.updated):,} in place of an earlier one" if met.updated else "",
-        f"{met.n_same:,} there already" if met.n_same else "",
+        theme.count(labels, "new label") if labels else "",
+        f"{met.n_same + _n_labels(read) - labels:,} there already",
     ]
+    if parts[-1].startswith("0 "):
+        parts.pop()
     told = theme.listed([part for part in parts if part])
     wrong = "The table says what is wrong with the others. " if errors else ""
     return f"{told}. {wrong}Nothing has been added yet." if told else f"{wrong}Nothing is added."

@@ -41,7 +41,7 @@ def show(state: State, row: int) -> None:
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
         _button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
-        _button("Select linked", "pick-linked", [row, *linked], bool(linked))
+        _button("Select linked", "pick-linked", linked, bool(linked))
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from hetviz.metrics.trust.trust import Trust, trust
+from hetviz.ui.guidance.ledger import BROKEN, KEPT, ends_of, ledger_of
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
@@ -18,14 +19,29 @@ def show(state: State, run: Run, row: int) -> None:
     said = session.cached(
         ("item trust", id(state.data), state.off, id(run), row),
         (state.data, run),
-        lambda: sentences(trust(data, embedding, rows=[row]), row),
+        lambda: sentences(trust(data, embedding, rows=[row]), row, *_fates(state, row)),
     )
     if said:
         theme.section("What the map gets wrong here" if said[0] else "The map is right here")
         theme.quiet(" ".join([*said[0], *said[1]]))
 
 
-def sentences(found: Trust, row: int) -> tuple[list[str], list[str]] | None:
+def _fates(state: State, row: int) -> tuple[int, int]:
+    """Return how many statements about a row the map breaks, and of how many it can be told.
+
+    As everywhere: a pair is kept where it is among the nearest of all pairs.
+    """
+    ledger = ledger_of(state)
+    broken, told = 0, 0
+    for part in (ledger.links, ledger.comparisons):
+        mine = (part[[*ends_of(part)]] == row).any(axis=1) & part["on"]
+        fates = part.loc[mine, "fate"]
+        broken += int((fates == BROKEN).sum())
+        told += int(fates.isin((KEPT, BROKEN)).sum())
+    return broken, told
+
+
+def sentences(found: Trust, row: int, broken: int, said: int) -> tuple[list[str], list[str]] | None:
     """Return what is wrong around a row and what is right; None where nothing can be said."""
     wrong: list[str] = []
     right: list[str] = []
@@ -55,12 +71,10 @@ def sentences(found: Trust, row: int) -> tuple[list[str], list[str]] | None:
                 "Of the items that its links, or links of items like it, lead to, "
                 f"{_about(missing, k)} {_are(missing)} far here."
             )
-    if count("said") > 0:
-        broken, said = round(count("violated")), round(count("said"))
+    if said:
         if broken:
             wrong.append(
-                f"Seen from its place, the map breaks {broken:,} of "
-                f"{theme.count(said, 'thing')} said about it."
+                f"The map breaks {broken:,} of {theme.count(said, 'thing')} said about it."
             )
         else:
             kept = "the one thing" if said == 1 else f"all {said:,} things"

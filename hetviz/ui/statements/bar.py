@@ -235,13 +235,15 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
         if ((rows >= span.start) & (rows < span.stop)).any()
     ]
     there = list(dict.fromkeys(one.name for one in data.labels if one.dataset in spans))
+    mine = commands.own_column(data)
     column = st.selectbox(
         "Column",
-        [*there, "label"] if "label" not in there else there,
+        [mine, *(name for name in there if name != mine)],
         key="label-column",
         accept_new_options=True,
         label_visibility="collapsed",
         width=150,
+        help="A column of your own, so that nothing that came with the data is overwritten.",
     )
     value = st.text_input(
         "Name of group A",
@@ -251,9 +253,10 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
         width=180,
     )
     st.space("stretch")
+    over = commands.n_overwritten(data, rows, str(column), value.strip()) if column else 0
     with st.container(key="primary_act", width="content"):
         st.button(
-            "Add",
+            f"Write over {theme.count(over, 'label')}" if over and value.strip() else "Add",
             key="act-label",
             type="primary",
             disabled=not (column and value.strip()),

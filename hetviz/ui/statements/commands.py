@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
 
 _COMPARED = 30
 _NAME = 24
+_OWN = "my label "
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,26 @@ def label(data: HeteroData, rows: Ints, column: str, value: str) -> Draft:
             ids = data[name].ids
             commands.append(SetLabels(name, column, {str(ids[row]): value for row in mine}))
     return Draft(tuple(commands), [], len(rows), len(rows), f"label {short(value, _NAME)}")
+
+
+def own_column(data: HeteroData) -> str:
+    """Return the name of the visitor's last label column, or of a first one."""
+    names = {label.name for label in data.labels}
+    tables = (part.table for part in data.datasets.values() if part.table is not None)
+    names |= {str(name) for table in tables for name in table.columns}
+    mine = [int(name[len(_OWN) :]) for name in names if re.fullmatch(_OWN + "[1-9][0-9]?", name)]
+    return f"{_OWN}{max(mine, default=1)}"
+
+
+def n_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
+    """Return how many of some global rows have another label in a column."""
+    count = 0
+    for label in data.labels:
+        span = data.offsets[label.dataset]
+        if label.name == column:
+            mine = rows[(rows >= span.start) & (rows < span.stop)] - span.start
+            count += sum(label.known[row] and str(label.values[row]) != value for row in mine)
+    return int(count)
 
 
 def _spread(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:

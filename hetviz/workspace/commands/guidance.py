@@ -11,9 +11,10 @@ import pandas as pd
 
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import methods
-from hetviz.data import Comparisons, HeteroData, Labels, Links
+from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import Stated, add_all, add_comparisons, add_links
-from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id, row_by_id
+from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
+from hetviz.data.edits.labelling import with_labels
 from hetviz.data.edits.stating import (
     checked_set,
     drop_statements,
@@ -244,33 +245,7 @@ class SetLabels(Command):
     note: str = ""
 
     def apply(self, state: State, context: Context) -> State:
-        data = state.opened()
-        rows = row_by_id(data, self.dataset, self.values, f"labels {self.column!r}")
-        known = [
-            label
-            for label in data.labels
-            if (label.dataset, label.name) == (self.dataset, self.column)
-        ]
-        part = data[self.dataset]
-        values: list[Any] = [None] * len(part)
-        if known:
-            values = list(known[0].values)
-        elif part.table is not None and self.column in part.table.columns:
-            values = list(part.table[self.column])
-        for row, (id, value) in zip(rows.tolist(), self.values.items(), strict=True):
-            if not (value is None or isinstance(value, str | int | float)):
-                where = f"labels {self.column!r}, {id}"
-                raise DataError(
-                    Problem("bad-label", where, "text or a number is needed", repr(value))
-                )
-            values[row] = value
-        column = Labels(self.dataset, self.column, values)
-        labels = (
-            [column if label is known[0] else label for label in data.labels] if known else None
-        )
-        after = HeteroData(
-            data.datasets, data.links, data.comparisons, labels or [*data.labels, column]
-        )
+        after = with_labels(state.opened(), self.dataset, self.column, self.values)
         blind = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
         return _still_fitting(state, replace(state, data=after), blind)
 
@@ -318,7 +293,8 @@ def imported(
     """
     read = read_guidance(filename, content, data, parse)
     name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
-    return add_all(data, [_dated(part, name, when) for part in read.parts]), read
+    met = add_all(data, [_dated(part, name, when) for part in read.parts])
+    return replace(met, data=read.labelled(met.data)), read
 
 
 def _dated(said: Links | Comparisons, name: str, when: str) -> Links | Comparisons:

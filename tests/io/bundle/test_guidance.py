@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import hetviz
-from hetviz import Comparisons, Dataset, HeteroData, Links
+from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.edits.adding import add_all
 from hetviz.errors import DataError, ParameterError
 from hetviz.io import guidance_csv, guidance_template, read_guidance
@@ -122,3 +122,30 @@ def test_a_template_is_guidance_of_these_data(form: str) -> None:
     assert read.n_good == {"links": 2, "comparisons": 1}[form]
     with pytest.raises(ParameterError, match="form"):
         guidance_template(data, "poem")
+
+
+def test_labels_come_along_and_a_label_of_numbers_stays_one() -> None:
+    items = Dataset("a", ["x", "=y", "z"])
+    labels = [Labels("a", "year", [1999, 2001, None]), Labels("a", "=my", ["'odd", None, "=1+1"])]
+    data = HeteroData([items], [Links("a", "a", [0], [1])], None, labels)
+    text = guidance_csv(data)
+    read = read_guidance("m.csv", text.encode(), data).strict()
+    assert read.labels[("a", "year")] == {"x": 1999, "=y": 2001}
+    assert read.labels[("a", "=my")]["x"] == "'odd"
+    assert read.labelled(data).fingerprint() == data.fingerprint()
+    # Without the columns they are made anew.
+    again = read.labelled(HeteroData([items], data.links)).labels
+    assert [one.name for one in again] == ["year", "=my"]
+    assert "label," not in guidance_csv(data, labels=False)
+
+
+def test_a_label_of_an_item_that_is_not_there_is_told() -> None:
+    data = HeteroData([Dataset("a", ["x", "y"])], [Links("a", "a", [0], [1])], None,
+                      [Labels("a", "c", ["p", "q"])])  # fmt: skip
+    text = guidance_csv(data).replace("label,a,y", "label,a,gone").replace(",p", ",")
+    read = read_guidance("m.csv", text.encode(), data)
+    assert [(one.code, one.value) for one in read.errors] == [
+        ("no-label", ""),
+        ("unknown-id", "gone"),
+    ]
+    assert read.labels == {}

@@ -8,7 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from hetviz.data import Dataset, HeteroData, Links
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.data.model.statements import statements
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.jobs.tasks.maps import make_first_map, make_map
 from hetviz.progress import silent
@@ -111,3 +112,25 @@ def test_a_stopped_map_is_kept_as_far_as_it_got() -> None:
     assert made.title.endswith(", stopped early")
     assert made.figures is None
     assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
+
+
+def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> None:
+    rng = np.random.default_rng(0)
+    X = np.eye(4)[np.arange(80) % 4] * 4 + rng.normal(size=(80, 4))
+    data = HeteroData([Dataset("a", [f"a{k}" for k in range(80)], X)])
+    params = {"n_iter": 60, "perplexity": 8.0}
+    first = make_map(data, "mr-sne", params, 0, 0.0, silent)
+    assert "consequences" not in (first.figures or {})
+    i, j = np.triu_indices(5, 1)
+    said = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
+    keys = statements(said)["key"].tolist()
+    made = make_map(said, "mr-sne", params, 0, 0.0, silent, start=first.embedding, said=keys)
+    figures = json.loads(json.dumps(made.figures))
+    assert figures["consequences"]["n_said"] == 10
+    assert figures["consequences"]["n_items"] == 5
+    (group,) = figures["learned"]
+    assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
+    # Of a map of other rows nothing can be told.
+    fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
+    made = make_map(said, "pca", {}, 0, 0.0, silent, start=fewer, said=keys)
+    assert "consequences" not in (made.figures or {})

@@ -1,0 +1,97 @@
+"""After a statement the map tells what it did, asks about who may follow, and takes it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import hetviz
+from hetviz.runs.ask.questions import ASKED
+from hetviz.ui.guidance import ask_me
+from hetviz.workspace import RecordRun
+from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from tests.app.conftest import Visit, go, html_of, workspace_of
+
+FIGURES: dict[str, Any] = {
+    "scores": {"guidance_area": 0.8},
+    "curves": {},
+    "consequences": {
+        "n_items": 3, "n_said": 3, "kept_before": 0, "kept_after": 3, "apart_before": 0.5,
+        "apart_after": 0.04, "true_before": 0.9, "true_after": 0.5, "links_won": 1,
+        "links_lost": 4, "n_moved": 7, "n_others": 900,
+    },
+}  # fmt: skip
+
+
+def after_saying(visit: Visit, monkeypatch: Any) -> Any:
+    """Say that three emoji belong together; the map that follows tells what that did."""
+    from hetviz.ui.shell import background
+
+    def refit(state: Any, loose: Any = None, said: Any = ()) -> bool:
+        workspace = workspace_of(app)
+        data = workspace.state.opened()
+        named = [str(data["emoji"].ids[row]) for row in (0, 1, 2)]
+        group = {
+            "dataset": "emoji", "named": named, "n_named": 3, "learned": True, "auc": 0.97,
+            "needed": 0.89, "followers": [str(data["emoji"].ids[9])], "certainty": [0.8],
+            "n_followers": 11,
+        }  # fmt: skip
+        run = workspace.state.run
+        workspace.do(
+            RecordRun(
+                "joint-map",
+                "Joint map",
+                {},
+                0,
+                0.0,
+                workspace.state.guided.fingerprint(),  # type: ignore[union-attr]
+                workspace.blobs.put(pack_coordinates(run.embedding)),  # type: ignore[union-attr]
+                workspace.blobs.put(pack_json({**FIGURES, "learned": [group]})),
+                {},
+                replaces=run.id,  # type: ignore[union-attr]
+            )
+        )
+        return True
+
+    monkeypatch.setattr(background, "refit", refit)
+    app = visit("map")
+    workspace_of(app).set_glance(groups={"A": np.array([0, 1, 2])})
+    app.run()
+    app.button(key="act-add").click().run()
+    assert not app.exception
+    return app
+
+
+def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    text = html_of(app)
+    assert "The map keeps 3 of 3 pairs (0 before)." in text
+    assert "It made the map falser" in text
+    assert "about 11 in all" in text
+    steps = workspace_of(app).steps
+    app.button(key="outcome-back").click().run()
+    assert workspace_of(app).steps == steps - 1
+    assert not [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
+    assert "outcome-keep" not in {button.key for button in app.button}
+
+
+def test_kept_it_is_told_no_more(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    app.button(key="outcome-keep").click().run()
+    assert "outcome-keep" not in {button.key for button in app.button}
+    assert [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
+
+
+def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    monkeypatch.setattr(ask_me, "EVERY", 50)
+    go(app, "guidance")
+    assert "Does it belong with these?" in html_of(app)
+    app.button(key="ask-yes").click().run()
+    data = workspace_of(app).state.opened()
+    said = hetviz.statements(data)
+    asked = said[said["set"] == ASKED]
+    ids = data["emoji"].ids
+    assert set(asked["source_id"]) == {ids[9]}
+    assert asked["target_id"].tolist() == ids[:3].tolist()
