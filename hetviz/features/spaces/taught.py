@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -139,7 +140,7 @@ class LearnedGroup:
         }
 
     @staticmethod
-    def from_dict(told: JsonObject) -> LearnedGroup:
+    def from_dict(told: Mapping[str, Any]) -> LearnedGroup:
         """Return what `to_dict` was made of, its named as far as they are there."""
         return LearnedGroup(
             str(told["dataset"]),

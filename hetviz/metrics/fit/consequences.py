@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class Consequences:
         }
 
 
-def consequences_from(told: JsonObject) -> Consequences:
+def consequences_from(told: Mapping[str, Any]) -> Consequences:
     """Return what `Consequences.to_dict` was made of."""
     return Consequences(
         **{name: float("nan") if value is None else value for name, value in told.items()}

@@ -193,7 +193,7 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
             BATCH,
             skip=asking.skipped,
             kinds=_kinds(run),
-            learned=[LearnedGroup.from_dict(dict(group)) for group in outcome.learned(run)],
+            learned=[LearnedGroup.from_dict(group) for group in outcome.learned(run)],
         )
     return asking.batch[0] if asking.batch else None
 
