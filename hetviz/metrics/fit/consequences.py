@@ -101,9 +101,10 @@ class Consequences:
 
 def consequences_from(told: Mapping[str, Any]) -> Consequences:
     """Return what `Consequences.to_dict` was made of."""
-    return Consequences(
-        **{name: float("nan") if value is None else value for name, value in told.items()}
-    )
+    fields: dict[str, Any] = {
+        name: float("nan") if value is None else value for name, value in told.items()
+    }
+    return Consequences(**fields)
 
 
 @one_thread()
