@@ -220,6 +220,15 @@ class Recipe:
         )
         return replace(self, columns=columns)
 
+    def with_ids(self, *names: str) -> Recipe:
+        """Return a recipe in which these columns are the id together, or row numbers are."""
+        columns = tuple(
+            replace(column, type="id", why="", said=True) if column.name in names else column
+            for column in self.columns
+            if column.name in names or column.type != "id"
+        )
+        return replace(self, columns=columns)
+
     def holds(self, line: int) -> bool:
         """Whether a row of the file holds data."""
         if line < self.first or line in self.header or line == self.units:
@@ -285,11 +294,7 @@ def propose(raw: RawTable) -> Recipe:
     totals and remarks at the end are found by how many cells they fill and with what. What each
     column holds is guessed of 1,000 of its cells, its numbers of all of them.
     """
-    form = layout(raw)
-    names = names_of(raw, form, [])
-    frame = _frame(raw, form, names)
-    found = read_columns(raw.name, frame, raw.decimal, form, units_of(raw, form))
-    return found.recipe
+    return apply(raw, layout(raw)).recipe
 
 
 def layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> Recipe:
@@ -325,10 +330,75 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
     -----
     O(cells). The same raw rows and recipe give the same table.
     """
-    names = names_of(raw, recipe, [])
-    frame = _frame(raw, recipe, names)
+    frame = raw_frame(raw, recipe)
     found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(raw, recipe))
-    return replace(found, row=tuple(line for line, _ in _body(raw, recipe, len(names))))
+    return replace(found, row=tuple(line for line, _ in _body(raw, recipe, frame.shape[1])))
+
+
+MARKS = ("names", "units", "first", "last")
+"""What a row can be said to be: one that names the columns, of units, the first or last of data."""
+
+
+def marked(raw: RawTable, recipe: Recipe, mark: str, line: int) -> Recipe:
+    """Return a recipe in which a row is something else; said once more, it is that no longer.
+
+    Parameters
+    ----------
+    raw : RawTable
+    recipe : Recipe
+    mark : str
+        One of `MARKS`. A row next to those that name the columns joins them, any other takes their
+        place.
+    line : int
+        The row of the file, from 0.
+
+    Returns
+    -------
+    Recipe
+        With the ids and the columns that somebody said something of, under the names that they
+        have now.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such mark or row.
+    """
+    lines = [at for at, _ in raw.rows]
+    if mark not in MARKS or line not in lines:
+        what = "there is no such mark or row"
+        raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", what, mark))
+    header, units, first, last = set(recipe.header), recipe.units, recipe.first, recipe.last
+    if mark == "names":
+        near = {lines[at + by] for at, one in enumerate(lines) if one in header
+                for by in (-1, 1) if 0 <= at + by < len(lines)}  # fmt: skip
+        if line in header:
+            header.remove(line)
+        else:
+            header = {*header, line} if line in near else {line}
+        units = None if units is not None and units <= max(header, default=-1) else units
+    elif mark == "units":
+        units = None if units == line else line
+        header.discard(line)
+    elif mark == "first":
+        first = line
+        header = {at for at in header if at < line}
+        units = None if units is not None and units >= line else units
+    else:
+        last = None if last == line else line
+    above = max([*header, -1 if units is None else units])
+    if first <= above or (mark in ("names", "units") and not header):
+        first = next((at for at in lines if at > above), above + 1)
+    if last is not None and last < first:
+        last = None
+    form = Recipe(tuple(sorted(header)), units, first, last, ())
+    before, now = names_of(raw, recipe, []), names_of(raw, form, [])
+    called = dict(zip(before, now, strict=False))
+    columns = tuple(
+        replace(column, name=called[column.name])
+        for column in recipe.columns
+        if (column.said or column.type == "id") and column.name in called
+    )
+    return replace(form, columns=columns)
 
 
 def read_columns(
@@ -364,7 +434,8 @@ def read_columns(
     said = {} if recipe is None else {column.name: column for column in recipe.columns}
     fresh = [column for column in frame.columns if column not in said]
     ids = None if len(fresh) < frame.shape[1] else guess_id_column(frame)
-    title = _title_of(frame, ids) if ids is not None or fresh else None
+    titled = any(column.type == "title" for column in said.values())
+    title = _title_of(frame, ids) if fresh and not titled else None
     settled, notes = [], []
     out: dict[str, pd.Series] = {}
     for column in map(str, frame.columns):
@@ -396,7 +467,9 @@ def _is_key(name: str) -> bool:
     return lower == "id" or lower.endswith("_id")
 
 
-def _frame(raw: RawTable, recipe: Recipe, names: list[str]) -> pd.DataFrame:
+def raw_frame(raw: RawTable, recipe: Recipe) -> pd.DataFrame:
+    """Return the rows of data as they stand, under the names of the columns."""
+    names = names_of(raw, recipe, [])
     body = _body(raw, recipe, len(names))
     return pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
 
@@ -447,7 +520,7 @@ class Profile:
     Attributes
     ----------
     name, type, unit : str
-    n_missing, n_distinct : int
+    n_rows, n_missing, n_distinct : int
     bins : tuple of float
         The edges of the histogram of numbers and dates (days since 1970); empty for other columns.
     counts : tuple of int
@@ -461,6 +534,7 @@ class Profile:
     name: str
     type: str
     unit: str
+    n_rows: int
     n_missing: int
     n_distinct: int
     bins: tuple[float, ...] = ()
@@ -471,28 +545,42 @@ class Profile:
 
 def profiles(raw: RawTable, recipe: Recipe, n_bins: int = 12) -> list[Profile]:
     """Return what each column holds as it is read by a recipe, those left out as they stand."""
-    names = names_of(raw, recipe, [])
-    body = _body(raw, recipe, len(names))
-    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
-    applied = apply(raw, recipe)
+    return described(raw_frame(raw, recipe), apply(raw, recipe), raw.decimal, n_bins)
+
+
+def described(
+    frame: pd.DataFrame, applied: Applied, decimal: str, n_bins: int = 12
+) -> list[Profile]:
+    """Return what each column of a table holds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The cells as they stand, see `raw_frame`.
+    applied : Applied
+        The same rows as they are read.
+    decimal : {".", ","}
+    n_bins : int
+    """
     out = []
     for column in applied.recipe.columns:
         raw_cells = frame[column.name]
         cells = applied.frame.get(column.name, raw_cells)
         stripped = cells.str.strip()
-        missing = stripped.eq("").to_numpy(dtype=bool)
+        missing = stripped.str.lower().isin(MISSING).to_numpy(dtype=bool)
         lost = Counter(text.strip() for text in raw_cells[missing] if text.strip())
         about = Profile(
             column.name,
             column.type,
             column.unit,
+            len(cells),
             int(missing.sum()),
             int(stripped[~missing].nunique()),
             examples=tuple(word for word, _ in lost.most_common(5)),
         )
         numbers = None
         if column.type in (*NUMBERS, "date", "place"):
-            found = infer(column.name, cells, raw.decimal)
+            found = infer(column.name, cells, decimal)
             if found.values.dtype != object:
                 numbers = found.values[~np.isnan(found.values)]
         if numbers is not None and len(numbers):

@@ -263,7 +263,7 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     loose = [(name, content) for name, content in files if kinds.get(name, "zip") != "zip"]
     if any(
         kinds[name] in gate.PICTURES
-        or (kinds[name] == "text" and _is_text(name, content, choices.get(name, Choices())))
+        or (kinds[name] == "text" and is_text(name, content, choices.get(name, Choices())))
         for name, content in loose
     ):
         try:
@@ -373,7 +373,7 @@ def _archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[
     return read_collection(name, archive, choices)
 
 
-def _is_text(name: str, content: bytes, choice: Choices) -> bool:
+def is_text(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a file named as text holds sentences."""
     if choice.only_table:
         return False

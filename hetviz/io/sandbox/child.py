@@ -7,6 +7,7 @@ read goes out on its standard output, both plain files without a name.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -22,12 +23,14 @@ from typing import IO, Any
 
 from hetviz.errors import DataError
 from hetviz.io import gate, limits
-from hetviz.io.intake import drop
+from hetviz.io.intake import drop, looking
 from hetviz.io.intake.drop import Drop
+from hetviz.io.intake.looking import Look
 from hetviz.io.piece import Choices, Piece
 
 # Text tables up to this size are read in this process: nothing but the standard library opens them.
 SMALL = 5 * limits.MB
+LOOKED_AT_HERE = limits.MB // 4
 MEMORY = 4_000 * limits.MB
 RESIDENT = 2_500 * limits.MB
 PROCESSOR_S = 60
@@ -49,7 +52,7 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     if reads_here(files):
         return drop.read_drop(files, choices)
     try:
-        return _in_child(files, choices)
+        return _drop_in_child(files, choices)
     except DataError as error:
         if len(files) == 1:
             return Drop((), ((files[0][0], error),))
@@ -60,6 +63,28 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
         pieces += alone.pieces
         refused += alone.refused
     return Drop(tuple(pieces), tuple(refused))
+
+
+def look_at(
+    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
+) -> tuple[list[Look], bytes]:
+    """Look at files as `hetviz.io.intake.looking.look_at` does, in a process with limits.
+
+    Returns
+    -------
+    list of Look
+        None where the process does not come to its end: the reading then says why.
+    bytes
+        What `read_drop` gives for them, packed, as the process has them at hand; empty where it was
+        not asked for what is read here anyway.
+    """
+    if reads_here(files) and sum(len(content) for _, content in files) <= LOOKED_AT_HERE:
+        return looking.look_at(files, choices), b""
+    try:
+        parts = _parts(io.BytesIO(_in_child(files, choices, "look")))
+        return [Look.from_dict(fields) for fields in json.loads(next(parts))], next(parts)
+    except (DataError, ValueError, StopIteration):
+        return [], b""
 
 
 def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
@@ -74,22 +99,40 @@ def _is_small_text(name: str, content: bytes) -> bool:
         return True
 
 
-def _in_child(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
-    """Read files in a process of their own.
+def _drop_in_child(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+    from hetviz.io.sandbox.pieces_as_bytes import unpacked
+
+    try:
+        return unpacked(_in_child(files, choices, "read"))
+    except ValueError:
+        raise gate.refusal(
+            "reader-ended",
+            _named(files),
+            "reading ended without a result",
+            remedy="Check the file; save it again, or save it as CSV.",
+        ) from None
+
+
+def _named(files: Sequence[tuple[str, bytes]]) -> str:
+    return ", ".join(name for name, _ in files)[:200]
+
+
+def _in_child(
+    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], task: str
+) -> bytes:
+    """Read or look at files in a process of their own; return what it wrote.
 
     Raises
     ------
     hetviz.errors.DataError
         If the process does not come to its end.
     """
-    from hetviz.io.sandbox.pieces_as_bytes import unpacked
-
-    where = ", ".join(name for name, _ in files)[:200]
+    where = _named(files)
     with contextlib.ExitStack() as stack:
         try:
             given = stack.enter_context(tempfile.TemporaryFile())
             out = stack.enter_context(tempfile.TemporaryFile())
-            _write(given, files, choices)
+            _write(given, files, choices, task)
         except OSError as error:
             what = f"the file cannot be handed on: {error.strerror}"
             raise gate.refusal("no-room", where, what, remedy="Free some disk space.") from None
@@ -99,15 +142,7 @@ def _in_child(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
             code, what, remedy = why
             raise gate.refusal(code, where, what, remedy=remedy)
         out.seek(0)
-        try:
-            return unpacked(out.read())
-        except ValueError:
-            raise gate.refusal(
-                "reader-ended",
-                where,
-                "reading ended without a result",
-                remedy="Check the file; save it again, or save it as CSV.",
-            ) from None
+        return out.read()
 
 
 def _watched(given: IO[bytes], out: IO[bytes]) -> tuple[str, str, str] | None:
@@ -182,9 +217,13 @@ def _resident(pid: int) -> int:
 
 
 def _write(
-    stream: IO[bytes], files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
+    stream: IO[bytes],
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    task: str,
 ) -> None:
     about = {
+        "task": task,
         "names": [name for name, _ in files],
         "choices": {name: asdict(said) for name, said in choices.items()},
     }
@@ -194,11 +233,11 @@ def _write(
     stream.flush()
 
 
-def _read(stream: IO[bytes]) -> tuple[list[tuple[str, bytes]], dict[str, Choices]]:
+def _read(stream: IO[bytes]) -> tuple[list[tuple[str, bytes]], dict[str, Choices], str]:
     parts = list(_parts(stream))
     about = json.loads(parts[0])
     choices = {name: Choices(**_as_given(said)) for name, said in about["choices"].items()}
-    return list(zip(about["names"], parts[1:], strict=True)), choices
+    return list(zip(about["names"], parts[1:], strict=True)), choices, about["task"]
 
 
 def _as_given(said: Mapping[str, object]) -> dict[str, Any]:
@@ -233,8 +272,14 @@ def main() -> int:
     from hetviz.io.sandbox.pieces_as_bytes import packed
 
     try:
-        files, choices = _read(sys.stdin.buffer)
-        sys.stdout.buffer.write(packed(drop.read_drop(files, choices)))
+        files, choices, task = _read(sys.stdin.buffer)
+        if task == "look":
+            seen = [look.to_dict() for look in looking.look_at(files, choices)]
+            for part in (json.dumps(seen).encode(), packed(drop.read_drop(files, choices))):
+                sys.stdout.buffer.write(_LENGTH.pack(len(part)))
+                sys.stdout.buffer.write(part)
+        else:
+            sys.stdout.buffer.write(packed(drop.read_drop(files, choices)))
         sys.stdout.buffer.flush()
     except (MemoryError, OSError):
         return _TOO_LARGE

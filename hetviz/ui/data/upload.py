@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHERS
-from hetviz.ui.data import reading
+from hetviz.io.infer.recipe import Recipe
+from hetviz.io.intake.looking import Look
+from hetviz.ui.data import reading, sheets
+from hetviz.ui.data.reading import Said
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import AddTables, OpenBundle, is_project
-from hetviz.workspace.store.content import read_files, read_zip
+from hetviz.workspace.store.content import look_at_files, read_files, read_zip
 
 TYPES = [
     *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow"),
@@ -26,6 +28,7 @@ TYPES = [
 PROJECT = "project-file"
 """Where in the session a project file lies that was dropped and waits to be opened."""
 _SHOWN = 200
+_SHAPING = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,10 @@ class Staged:
         Open them instead of what is open, or add them to it.
     choices : mapping of str to mapping
         How to read each file, where the user said so.
+    before : tuple of such mappings
+        What was said before, the last at the end.
+    looks : tuple of Look or None
+        What stands in the tables; None before they were looked at.
     loaded : Loaded or None
         None where nothing could be used.
     problems : tuple of Problem
@@ -51,7 +58,9 @@ class Staged:
 
     files: Mapping[str, str]
     fresh: bool
-    choices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    choices: Said = field(default_factory=dict)
+    before: tuple[Said, ...] = ()
+    looks: tuple[Look, ...] | None = None
     loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
     message: str = ""
@@ -82,14 +91,26 @@ def drop_zone(label: str, fresh: bool) -> None:
 
 
 def staged() -> Staged | None:
-    """Return the files that wait for a decision, if any; they are read by then."""
+    """Return the files that wait for a decision, if any; they have been looked at by then."""
     found: Staged | None = st.session_state.get("staged")
-    if found is not None and not found.read:
+    if found is not None and found.looks is None:
         # Here and not where the files arrive, so that the page can say what it waits for.
-        with st.spinner("Reading the files …", show_time=True):
-            found = _read(found)
+        with st.spinner("Looking at the files …", show_time=True):
+            found = replace(found, looks=_looks(found))
         st.session_state["staged"] = found
     return found
+
+
+def _looks(waiting: Staged) -> tuple[Look, ...]:
+    if waiting.is_bundle:
+        return ()
+    workspace = session.workspace()
+    try:
+        contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
+        return look_at_files(contents, waiting.choices, workspace.blobs.read_cache)
+    except HetvizError:
+        # The reading says why.
+        return ()
 
 
 def _stage(key: str, fresh: bool) -> None:
@@ -140,16 +161,28 @@ def _read(waiting: Staged) -> Staged:
 
 def account(waiting: Staged) -> None:
     """Say what was understood and what was wrong, and ask how to go on."""
+    head = st.container(key="staged-head")
+    if waiting.looks:
+        can_undo = bool(waiting.before)
+        sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back)
+    if not waiting.read:
+        # Below the tables, which can be worked on meanwhile.
+        with st.spinner("Reading the files …", show_time=True):
+            waiting = _read(waiting)
+        st.session_state["staged"] = waiting
     loaded = waiting.loaded
     errors = [problem for problem in waiting.problems if problem.severity == "error"]
     notes = [problem for problem in waiting.problems if problem.severity != "error"]
-    if loaded is None:
-        theme.headline(
-            "These files could not be read",
-            "Nothing was changed: what you had open is still there.",
-        )
-    else:
-        theme.headline(summary(loaded), _second_line(errors))
+    with head:
+        if loaded is None:
+            theme.headline(
+                "These files could not be read",
+                "Nothing was changed: what you had open is still there.",
+            )
+        else:
+            theme.headline(summary(loaded), _second_line(errors))
+        _decide(waiting, bool(errors))
+    if loaded is not None:
         for info in loaded.files:
             st.html(
                 f'<div class="hv-told"><b>{theme.esc(info.name)}</b>'
@@ -168,17 +201,20 @@ def account(waiting: Staged) -> None:
     if notes:
         theme.section("Worth knowing", theme.count(len(notes), "note"))
         problem_table(notes)
+
+
+def _decide(waiting: Staged, errors: bool) -> None:
     with st.container(horizontal=True, key="decide"):
-        if loaded is not None:
+        if waiting.loaded is not None:
             with st.container(key="primary_go", width="content"):
                 st.button(
-                    _go_label(waiting, bool(errors)),
+                    _go_label(waiting, errors),
                     type="primary",
                     key="go-on",
                     on_click=_go_on,
                     args=(waiting,),
                 )
-        st.button("Cancel" if loaded else "Back", key="leave", on_click=_forget)
+        st.button("Cancel" if waiting.loaded else "Back", key="leave", on_click=_forget)
 
 
 def _sheets(waiting: Staged) -> dict[str, list[str]]:
@@ -268,10 +304,44 @@ def _go_on(waiting: Staged) -> None:
         st.session_state["go-to"] = "map"
 
 
-def _reread(choices: Mapping[str, Mapping[str, object]]) -> None:
-    waiting = st.session_state.get("staged")
-    if waiting is not None:
-        st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices)
+def _reread(choices: Said) -> None:
+    waiting: Staged | None = st.session_state.get("staged")
+    if waiting is None:
+        return
+    kept = {}
+    for name, fields in choices.items():
+        before = waiting.choices.get(name, {})
+        # What was said of rows and columns holds as long as these stay the same.
+        same = all(fields.get(field) == before.get(field) for field in _SHAPING)
+        recipes = before.get("recipes", {}) if same else {}
+        kept[name] = {**fields, "recipes": recipes} if recipes else dict(fields)
+    _change(waiting, kept)
+
+
+def _say(look: Look, recipe: Recipe | None) -> None:
+    """Read a table in another way from now on; None for as proposed."""
+    waiting: Staged | None = st.session_state.get("staged")
+    if waiting is None:
+        return
+    fields = dict(waiting.choices.get(look.file, {}))
+    recipes = {name: one for name, one in fields.pop("recipes", {}).items() if name != look.sheet}
+    if recipe is not None:
+        recipes[look.sheet] = recipe.to_dict()
+    if recipes:
+        fields["recipes"] = recipes
+    _change(waiting, {**waiting.choices, look.file: fields})
+
+
+def _change(waiting: Staged, choices: Said) -> None:
+    before = (*waiting.before, waiting.choices)
+    st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices, before)
+
+
+def _take_back() -> None:
+    waiting: Staged | None = st.session_state.get("staged")
+    if waiting is not None and waiting.before:
+        *before, last = waiting.before
+        st.session_state["staged"] = Staged(waiting.files, waiting.fresh, last, tuple(before))
 
 
 def _forget() -> None:

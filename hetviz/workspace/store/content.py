@@ -18,6 +18,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.intake.drop import Drop, Parse
+from hetviz.io.intake.looking import Look
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
@@ -68,11 +69,38 @@ def read_files(
     hetviz.errors.DataError
         If nothing can be used, or a choice is no choice.
     """
+    return read_tables(list(files.items()), _chosen(choices), base, keeping(cache))
+
+
+def look_at_files(
+    files: Mapping[str, bytes],
+    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    cache: ReadCache | None = None,
+) -> tuple[Look, ...]:
+    """Return what stands in the tables of uploaded files, and how they are read.
+
+    Anything but small text is looked at in a process of its own, which reads it as well: `cache`
+    keeps that for `read_files`.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+        If a choice is no choice.
+    """
+    given, chosen = list(files.items()), _chosen(choices)
+    looks, drop = child.look_at(given, chosen)
+    if drop and cache is not None:
+        with contextlib.suppress(ValueError):
+            if not unpacked(drop).refused:
+                cache.put(_key(given, chosen), drop)
+    return tuple(looks)
+
+
+def _chosen(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
     try:
-        chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
+        return {name: Choices(**fields) for name, fields in (choices or {}).items()}
     except TypeError as error:
         raise ParameterError(f"How to read a file: {error}.") from None
-    return read_tables(list(files.items()), chosen, base, keeping(cache))
 
 
 def read_items(

@@ -158,7 +158,7 @@ def test_a_disk_without_room_is_an_error(monkeypatch):
 
     monkeypatch.setattr(child, "_write", full)
     with pytest.raises(DataError, match="No space left"):
-        child._in_child([("book.xlsx", BOOK)], {})
+        child._in_child([("book.xlsx", BOOK)], {}, "read")
 
 
 MANIFEST = """

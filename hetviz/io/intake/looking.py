@@ -1,0 +1,250 @@
+"""What stands in files, table by table, for people to see and to say how it is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from hetviz._text import count
+from hetviz._types import JsonObject
+from hetviz.errors import DataError, Problem
+from hetviz.io import gate
+from hetviz.io.infer.ids import IdCandidate, candidates
+from hetviz.io.infer.recipe import (
+    Applied,
+    Profile,
+    RawTable,
+    Recipe,
+    apply,
+    described,
+    layout,
+    raw_frame,
+)
+from hetviz.io.intake.drop import Parse, is_text, read_drop
+from hetviz.io.intake.raw import raw_tables
+from hetviz.io.piece import Choices
+
+_ROWS = 200
+_LEAST = 40
+_CELLS = 40_000
+_BELOW = 20
+_LONGEST = 300
+_PREVIEW = 3
+# Of longer tables some rows from all over are looked at.
+_MOST = 50_000
+_KEYS = 0.8
+_WORDS = ("category", "text", "whole number", "title")
+_MARKED = ("text", "xlsx", "xlsb", "xls", "ods")
+_TYPED = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "sas-transport")
+
+
+@dataclass(frozen=True)
+class Look:
+    """One table of a file as it stands, and as it is read.
+
+    Attributes
+    ----------
+    file, sheet, name : str
+        The sheet is ``""`` for files that hold one table; `name` is of both, for people.
+    decimal : {".", ","}
+    has_rows : bool
+        Whether its rows can be marked; formats such as Parquet hold nothing but data.
+    n_rows, n_data : int
+        Rows of the file with something in them, and those of data among them.
+    rows : tuple of (int, tuple of str)
+        The row of the file, from 0, and its cells: of the first rows and of the last.
+    recipe : Recipe
+        How it is read: as was said, and where nothing was, as proposed.
+    profiles : tuple of Profile
+        What each column holds.
+    ids : tuple of IdCandidate
+        The columns that could be the id.
+    id_from : tuple of str
+        Those that are; none where the numbers of the rows are.
+    preview : tuple of (int, mapping of str to str)
+        Some rows as they are read, by column.
+    problems : tuple of Problem
+        Notes on the reading.
+    """
+
+    file: str
+    sheet: str
+    name: str
+    decimal: str
+    has_rows: bool
+    n_rows: int
+    n_data: int
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    recipe: Recipe
+    profiles: tuple[Profile, ...]
+    ids: tuple[IdCandidate, ...]
+    id_from: tuple[str, ...]
+    preview: tuple[tuple[int, Mapping[str, str]], ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def raw(self) -> RawTable:
+        """The rows that are shown, as a table."""
+        return RawTable(self.name, [(at, list(cells)) for at, cells in self.rows], self.decimal)
+
+    def to_dict(self) -> JsonObject:
+        """Return it, JSON-ready."""
+        return {**asdict(self), "recipe": self.recipe.to_dict()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Look:
+        """Return what `to_dict` wrote.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it is something else.
+        """
+        try:
+            return cls(
+                **{
+                    **fields,
+                    "rows": tuple((at, tuple(cells)) for at, cells in fields["rows"]),
+                    "recipe": Recipe.from_dict(fields["recipe"]),
+                    "profiles": tuple(Profile(**_tupled(one)) for one in fields["profiles"]),
+                    "ids": tuple(IdCandidate(**_tupled(one)) for one in fields["ids"]),
+                    "id_from": tuple(fields["id_from"]),
+                    "preview": tuple((at, row) for at, row in fields["preview"]),
+                    "problems": tuple(Problem(**one) for one in fields["problems"]),
+                }
+            )
+        except (KeyError, TypeError, ValueError):
+            what = "what was seen in the file cannot be shown"
+            raise gate.refusal("reader-ended", "files", what) from None
+
+
+def look_at(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    parse: Parse = read_drop,
+) -> list[Look]:
+    """Return what stands in the tables of files, and how it is read.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+        Those that hold no tables whose reading can be said, such as pictures and zips, are passed
+        over.
+    choices : mapping of file name to Choices, optional
+    parse : callable
+        See `hetviz.io.read_tables`.
+
+    Notes
+    -----
+    Of tables of more than 50,000 rows so many are looked at, from all over the table.
+    """
+    said = dict(choices or {})
+    kinds = {name: _kind(name, content, said.get(name, Choices())) for name, content in files}
+    tables = [(name, content) for name, content in files if kinds[name] in (*_MARKED, *_TYPED)]
+    found = raw_tables(tables, said, parse)
+    looks = []
+    for (file, sheet), raw in found.items():
+        try:
+            looks.append(_look(file, sheet, raw, said.get(file, Choices()), kinds[file] in _MARKED))
+        except DataError:
+            # What is wrong with it is told where it is read.
+            continue
+    return _with_keys(looks, found)
+
+
+def _kind(name: str, content: bytes, choices: Choices) -> str:
+    try:
+        kind = gate.kind_of(name, content)
+    except DataError:
+        return ""
+    return "" if kind == "text" and is_text(name, content, choices) else kind
+
+
+def _look(file: str, sheet: str, raw: RawTable, choices: Choices, has_rows: bool) -> Look:
+    some = _some(raw)
+    said = choices.recipe_of(raw.name)
+    form = said
+    if form is None:
+        form = (
+            layout(some, choices.header, choices.skip)
+            if has_rows
+            else Recipe((0,), None, 1, None, ())
+        )
+    frame, applied = raw_frame(some, form), apply(some, form)
+    if choices.id is not None:
+        ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
+    else:
+        ids = applied.recipe.of_type("id")
+    n_data = len(applied.row) if some is raw else sum(form.holds(at) for at, _ in raw.rows)
+    return Look(
+        file,
+        sheet,
+        raw.name,
+        raw.decimal,
+        has_rows,
+        len(raw.rows),
+        n_data,
+        _shown(raw),
+        applied.recipe,
+        tuple(described(frame, applied, raw.decimal)),
+        tuple(candidates(frame)),
+        ids,
+        _preview(applied),
+        applied.problems,
+    )
+
+
+def _some(raw: RawTable) -> RawTable:
+    rows = raw.rows
+    if len(rows) <= _MOST:
+        return raw
+    inside = rows[_ROWS : -_BELOW : -(-len(rows) // _MOST)]
+    return replace(raw, rows=[*rows[:_ROWS], *inside, *rows[-_BELOW:]])
+
+
+def _shown(raw: RawTable) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    width = max((len(cells) for _, cells in raw.rows[:_LEAST]), default=1)
+    above = max(_LEAST, min(_ROWS, _CELLS // max(width, 1)))
+    rows = raw.rows[:above]
+    rows = [*rows, *raw.rows[max(above, len(raw.rows) - _BELOW) :]]
+    return tuple((at, tuple(cell[:_LONGEST] for cell in cells)) for at, cells in rows)
+
+
+def _preview(applied: Applied) -> tuple[tuple[int, dict[str, str]], ...]:
+    rows = applied.frame.head(_PREVIEW).to_dict("records")
+    return tuple(
+        (line, {str(name): str(cell)[:_LONGEST] for name, cell in row.items()})
+        for line, row in zip(applied.row, rows, strict=False)
+    )
+
+
+def _with_keys(looks: list[Look], found: Mapping[tuple[str, str], RawTable]) -> list[Look]:
+    """Return the looks with a word where the values of a column are the ids of another table."""
+    if len(looks) < 2:
+        return looks
+    frames = [raw_frame(_some(found[look.file, look.sheet]), look.recipe) for look in looks]
+    ids = [
+        set(frame[look.id_from[0]]) if len(look.id_from) == 1 else set()
+        for look, frame in zip(looks, frames, strict=True)
+    ]
+    out = []
+    for at, (look, frame) in enumerate(zip(looks, frames, strict=True)):
+        columns = []
+        for column in look.recipe.columns:
+            if not column.said and column.type in _WORDS:
+                values = set(frame[column.name]) - {""}
+                for to, known in enumerate(ids):
+                    shared = len(values & known)
+                    if to != at and len(values) > 2 and shared >= _KEYS * len(values):
+                        other = looks[to].sheet or looks[to].file
+                        why = f"{shared:,} of {count(len(values), 'value')} are ids of {other}"
+                        column = replace(column, of=other, why=why)
+                        break
+            columns.append(column)
+        out.append(replace(look, recipe=replace(look.recipe, columns=tuple(columns))))
+    return out
+
+
+def _tupled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}

@@ -1,0 +1,167 @@
+"""The reading screen: the tables of dropped files as they stand and as they are read, to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from hetviz._text import listed
+from hetviz.features.columns.types import MISSING
+from hetviz.io.infer.recipe import MARKS, TYPES, ColumnRecipe, Profile, Recipe, marked
+from hetviz.io.intake.looking import Look
+
+_HERE = Path(__file__).parent
+_COLUMNS = 100
+_ABOVE = 40
+_BELOW = 6
+_SHORT = {"number with the rest missing": "number", "key of another table": "key"}
+
+Change = Callable[[Look, Recipe | None], None]
+
+
+def show(
+    looks: Sequence[Look],
+    said: Mapping[str, Mapping[str, Any]],
+    can_undo: bool,
+    change: Change,
+    undo: Callable[[], None],
+) -> None:
+    """Show the tables.
+
+    Parameters
+    ----------
+    looks : sequence of Look
+    said : mapping of file name to mapping
+        What was said of the files.
+    can_undo : bool
+    change : callable
+        Gets a look and how its table is to be read from now on, None for as proposed.
+    undo : callable
+        Takes back what was said last.
+    """
+    component = st.components.v2.component(
+        "hetviz_sheets",
+        html='<div class="hv-sheets"></div>',
+        css=(_HERE / "sheets.css").read_text(encoding="utf-8"),
+        js=(_HERE / "sheets.js").read_text(encoding="utf-8"),
+    )
+    sheets = [_described(look, bool(_recipes(said, look))) for look in looks]
+
+    def act() -> None:
+        acted(looks, st.session_state["sheets"].act, change, undo)
+
+    component(
+        key="sheets",
+        data={"sheets": sheets, "types": list(map(list, TYPES.items())), "can_undo": can_undo},
+        on_act_change=act,
+    )
+
+
+def acted(looks: Sequence[Look], act: Any, change: Change, undo: Callable[[], None]) -> None:
+    """Do what was asked for in the browser; what means nothing is passed over."""
+    if not isinstance(act, Mapping):
+        return
+    if act.get("do") == "undo":
+        undo()
+        return
+    look = next((look for look in looks if _key(look) == act.get("key")), None)
+    if look is None:
+        return
+    recipe, names = look.recipe, {column.name for column in look.recipe.columns}
+    match act:
+        case {"do": "reset"}:
+            change(look, None)
+        case {"do": "mark", "mark": str(mark), "line": int(line)} if mark in MARKS and any(
+            line == at for at, _ in look.rows
+        ):
+            change(look, marked(look.raw, recipe, mark, line))
+        case {"do": "type", "column": str(column), "type": str(kind)} if (
+            column in names and kind in TYPES
+        ):
+            change(look, recipe.with_type(column, kind))
+        case {"do": "ids", "columns": list(columns)} if names.issuperset(map(str, columns)):
+            change(look, recipe.with_ids(*map(str, columns)))
+
+
+def _key(look: Look) -> str:
+    return look.name
+
+
+def _recipes(said: Mapping[str, Mapping[str, Any]], look: Look) -> Any:
+    return said.get(look.file, {}).get("recipes", {}).get(look.sheet)
+
+
+def _described(look: Look, changed: bool) -> dict[str, Any]:
+    recipe = look.recipe
+    columns = recipe.columns[:_COLUMNS]
+    # The last rows of all, and the last of data, are never left out.
+    lines = [line for line, _ in look.rows]
+    n_below = min(_BELOW, max(0, len(lines) - _ABOVE))
+    above, below = look.rows[: min(_ABOVE, len(lines))], look.rows[len(lines) - n_below :]
+    before = sum(line < recipe.first for line, _ in above)
+    ids = f"ids from {listed(list(look.id_from))}" if look.id_from else "row numbers are the ids"
+    return {
+        "key": _key(look),
+        "title": look.sheet or look.file,
+        "size": f"{look.n_data:,} × {len(recipe.columns):,}",
+        "told": ids,
+        "has_rows": look.has_rows,
+        "rows_told": f"{look.n_rows:,} rows in the file",
+        "n_columns": len(recipe.columns),
+        "n_data": look.n_data,
+        "header": list(recipe.header) if look.has_rows else [0],
+        "units": recipe.units,
+        "first": recipe.first,
+        "first_at": before,
+        "last": recipe.last,
+        "above": _cut(above),
+        "below": _cut(below),
+        "between": look.n_rows - len(above) - len(below),
+        "columns": [
+            _column(one, about) for one, about in zip(columns, look.profiles, strict=False)
+        ],
+        "ids": [
+            {"columns": list(one.columns), "words": one.words, "fits": one.fits}
+            for one in look.ids[:_COLUMNS]
+        ],
+        "id": list(look.id_from),
+        "preview": [[line, [_cell(row, one) for one in columns]] for line, row in look.preview],
+        "changed": changed,
+    }
+
+
+def _cut(rows: Sequence[tuple[int, Sequence[str]]]) -> list[Any]:
+    return [[line, [cell[:80] for cell in cells[:_COLUMNS]]] for line, cells in rows]
+
+
+def _cell(row: Mapping[str, str], column: ColumnRecipe) -> str | None:
+    found = row.get(column.name)
+    if found is None:
+        return None
+    return "" if found.strip().lower() in MISSING else found[:80]
+
+
+def _column(column: ColumnRecipe, about: Profile) -> dict[str, Any]:
+    is_number = bool(about.bins)
+    kind = _SHORT.get(column.type, column.type)
+    short = f"{kind}, {column.unit}" if column.unit else kind
+    numbers = is_number and column.type != "date"
+    return {
+        "name": column.name,
+        "type": column.type,
+        "meaning": TYPES[column.type],
+        "short": short,
+        "unit": column.unit,
+        "why": column.why if column.of and column.type != "key of another table" else "",
+        "said": column.said,
+        "missing": about.n_missing,
+        "distinct": about.n_distinct,
+        "n": about.n_rows,
+        "range": [about.bins[0], about.bins[-1]] if numbers else None,
+        "counts": list(about.counts),
+        "bars": not is_number,
+        "top": [value[:60] for value in about.values],
+    }

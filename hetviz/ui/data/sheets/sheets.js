@@ -1,0 +1,247 @@
+// The tables of dropped files as they stand and as they are read: a click on a row says what the row
+// is, a list over each column says what the column is. Python hears each, and answers with the rest.
+
+const MARKS = [["names", "Names"], ["units", "Units"], ["first", "First row"], ["last", "Last row"]];
+const SHOWN = 12;
+const views = new WeakMap();
+
+export default function (component) {
+  const { parentElement, data, setTriggerValue } = component;
+  const root = parentElement.querySelector(".hv-sheets");
+  let view = views.get(root);
+  if (!view) {
+    view = new Sheets(root);
+    views.set(root, view);
+  }
+  view.take(data, (act) => setTriggerValue("act", act));
+}
+
+function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+const thousands = (n) => n.toLocaleString("en");
+
+function size(value) {
+  if (Math.abs(value) >= 1e9 || (value && Math.abs(value) < 1e-3)) return value.toPrecision(3);
+  return thousands(Number(value.toPrecision(Math.abs(value) >= 1e4 ? 9 : 4)));
+}
+
+class Sheets {
+  constructor(root) {
+    this.root = root;
+    this.at = "";
+    this.mode = "names";
+    this.whole = new Set();
+  }
+
+  take(data, tell) {
+    this.data = data;
+    this.tell = (act) => {
+      this.root.setAttribute("aria-busy", "true");
+      tell({ ...act, count: (this.count = (this.count ?? 0) + 1) });
+    };
+    this.root.removeAttribute("aria-busy");
+    if (!data.sheets.some((sheet) => sheet.key === this.at)) this.at = data.sheets[0]?.key ?? "";
+    this.draw();
+  }
+
+  get sheet() { return this.data.sheets.find((sheet) => sheet.key === this.at); }
+
+  draw() {
+    const old = this.root.querySelector(".grid");
+    const [left, top] = old && this.drawn === this.at ? [old.scrollLeft, old.scrollTop] : [0, 0];
+    const focus = this.root.getRootNode().activeElement?.dataset?.focus;
+    this.drawn = this.at;
+    const { sheet } = this;
+    this.root.replaceChildren(...(sheet ? [this.tabs(), this.grid(sheet), this.foot(sheet)] : []));
+    const grid = this.root.querySelector(".grid");
+    if (grid) grid.scrollTo(left, top);
+    if (focus) this.root.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+  }
+
+  tabs() {
+    const { sheets } = this.data;
+    const choose = (at) => {
+      this.at = sheets[(at + sheets.length) % sheets.length].key;
+      this.draw();
+      this.root.querySelector('[role="tab"][aria-selected="true"]').focus();
+    };
+    return h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" }, ...sheets.map((sheet, at) => {
+      const on = sheet.key === this.at;
+      return h("button", {
+        type: "button", role: "tab", "aria-selected": on ? "true" : "false", tabindex: on ? 0 : -1,
+        "aria-controls": "hv-sheet", id: `hv-sheet-tab-${at}`, "data-focus": `tab-${sheet.key}`,
+        onclick: () => choose(at),
+        onkeydown: (event) => {
+          const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+          if (by) { event.preventDefault(); choose(at + by); }
+        },
+      }, h("b", {}, sheet.title), h("span", {}, sheet.size), h("small", {}, sheet.told));
+    }));
+  }
+
+  grid(sheet) {
+    const at = this.data.sheets.indexOf(sheet);
+    const table = h("table", {}, this.head(sheet), this.body(sheet), this.read(sheet));
+    return h("div", {
+      class: "grid", id: "hv-sheet", role: "tabpanel", tabindex: "0", "aria-labelledby": `hv-sheet-tab-${at}`,
+    }, table);
+  }
+
+  head(sheet) {
+    const more = sheet.n_columns - sheet.columns.length;
+    const told = h("small", {}, more > 0 ? `the first ${thousands(sheet.columns.length)} are shown` : sheet.rows_told);
+    const cells = sheet.columns.map((column) => h("th", { scope: "col", class: column.type === "leave out" ? "out" : null },
+      named(column.name),
+      this.types(sheet, column),
+      chart(column),
+      h("small", { class: column.why ? "why" : null, title: column.why || null }, facts(column)),
+    ));
+    return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "mark" }, h("b", {}, `${thousands(sheet.n_columns)} columns`), told), ...cells));
+  }
+
+  types(sheet, column) {
+    return h("select", {
+      "aria-label": `What ${column.name} is`, title: column.meaning, "data-focus": `type-${column.name}`,
+      class: column.said ? "said" : null,
+      onchange: (event) => this.tell({ do: "type", key: sheet.key, column: column.name, type: event.target.value }),
+    }, ...this.data.types.map(([type, meaning]) => h("option", {
+      value: type, title: meaning, selected: type === column.type,
+    }, type === "number with the rest missing" ? "number, rest missing" : type)));
+  }
+
+  body(sheet) {
+    const marks = new Map([
+      ...(sheet.last === null ? [] : [[sheet.last, "Last row"]]), [sheet.first, "First row"],
+      ...(sheet.units === null ? [] : [[sheet.units, "Units"]]), ...sheet.header.map((line) => [line, "Names"]),
+    ]);
+    const { above, below, between } = sheet;
+    const whole = this.whole.has(sheet.key);
+    const upper = whole ? above : above.slice(0, Math.max(SHOWN, sheet.first_at + 6));
+    const hidden = above.length - upper.length;
+    this.tabbable = upper.find(([line]) => marks.has(line))?.[0] ?? upper[0]?.[0];
+    const row = (one) => this.row(sheet, one, marks);
+    const rest = between + hidden;
+    const gap = rest ? h("tr", { class: "gap" }, h("th", { scope: "row", class: "mark" }, "⋮"), h("td", { colspan: sheet.columns.length },
+      `${thousands(rest)} more rows`,
+      hidden ? h("button", {
+        type: "button", "data-focus": "more", onclick: () => { this.whole.add(sheet.key); this.draw(); },
+      }, `Show ${thousands(hidden)} of them`) : null)) : null;
+    return h("tbody", {}, ...upper.map(row), gap, ...below.map(row));
+  }
+
+  row(sheet, [line, cells], marks) {
+    const mark = marks.get(line);
+    const header = sheet.header.includes(line);
+    const inside = line >= sheet.first && !header && line !== sheet.units && (sheet.last === null || line <= sheet.last);
+    const kind = header ? "names" : line === sheet.units ? "units" : inside ? null : "passed";
+    const say = () => this.tell({ do: "mark", key: sheet.key, mark: this.mode, line });
+    const words = MARKS.find(([mode]) => mode === this.mode)[1];
+    const number = h("span", { class: "n" }, thousands(line + 1));
+    const head = sheet.has_rows ? h("button", {
+      type: "button", tabindex: line === this.tabbable ? 0 : -1, "data-line": line, "data-focus": `row-${line}`,
+      class: mark ? "on" : null, title: `Row ${line + 1}: ${mark ?? (inside ? "data" : "passed over")}. A click makes it: ${words}.`,
+      "aria-label": `Row ${line + 1}, ${mark ?? (inside ? "data" : "passed over")}. Make it ${words}`,
+      onclick: (event) => { event.stopPropagation(); say(); },
+      onkeydown: (event) => this.step(event),
+    }, mark ?? "·") : null;
+    return h("tr", { class: kind, onclick: sheet.has_rows ? say : null },
+      h("th", { scope: "row", class: "mark" }, number, head),
+      // A title or remark is not as narrow as the column that it happens to stand in.
+      ...(kind === "passed" && cells.filter(Boolean).length === 1 ? [h("td", { colspan: sheet.columns.length, class: "wide" }, cells.find(Boolean))]
+      : sheet.columns.map((column, at) => {
+        const text = cells[at] ?? "";
+        return h("td", { class: column.type === "leave out" ? "out" : null, title: text.length > 18 ? text : null }, text);
+      })));
+  }
+
+  step(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const all = [...this.root.querySelectorAll("tbody button[data-line]")];
+    const next = all[all.indexOf(event.currentTarget) + by];
+    if (!next) return;
+    for (const button of all) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+
+  read(sheet) {
+    if (!sheet.preview.length) return h("tfoot");
+    const title = h("tr", { class: "title" }, h("th", { scope: "row", class: "mark" }, "Read as"),
+      ...sheet.columns.map((column) => h("td", {}, column.type === "leave out" && column.said ? "" : column.short)));
+    return h("tfoot", {}, title, ...sheet.preview.map(([line, cells]) => h("tr", {},
+      h("th", { scope: "row", class: "mark" }, h("span", { class: "n" }, thousands(line + 1))),
+      ...cells.map((text) => text === null ? h("td", { class: "out" }, "not read")
+        : text === "" ? h("td", { class: "none" }, "missing") : h("td", { title: text.length > 18 ? text : null }, text)))));
+  }
+
+  foot(sheet) {
+    const modes = sheet.has_rows ? h("div", { class: "modes", role: "radiogroup", "aria-label": "What a click on a row makes it" },
+      h("span", {}, "A click on a row makes it"),
+      ...MARKS.map(([mode, words]) => h("label", { class: this.mode === mode ? "on" : null },
+        h("input", {
+          type: "radio", name: "hv-sheet-mode", value: mode, checked: this.mode === mode, "data-focus": `mode-${mode}`,
+          onchange: () => { this.mode = mode; this.draw(); },
+        }), words))) : null;
+    const now = JSON.stringify(sheet.id);
+    const options = [{ columns: [], words: `row numbers: different in all ${thousands(sheet.n_data)} rows`, fits: true }, ...sheet.ids];
+    const ids = h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
+      "data-focus": "ids", onchange: (event) => this.tell({ do: "ids", key: sheet.key, columns: JSON.parse(event.target.value) }),
+    }, ...options.map(({ columns, words, fits }) => h("option", {
+      value: JSON.stringify(columns), selected: JSON.stringify(columns) === now, disabled: !fits,
+    }, words))));
+    const button = (act, words, off) => h("button", {
+      type: "button", disabled: off, "data-focus": act, onclick: () => this.tell({ do: act, key: sheet.key }),
+    }, words);
+    return h("div", { class: "foot" }, modes, ids, h("div", { class: "acts" },
+      button("undo", "Undo", !this.data.can_undo), button("reset", "As proposed", !sheet.changed)));
+  }
+}
+
+/** A name whose groups stand above it, as in "Measured / Nitrate". */
+function named(name) {
+  const cut = name.lastIndexOf(" / ");
+  return h("span", { class: "name", title: name }, h("small", {}, cut > 0 ? name.slice(0, cut) : "\u00a0"), cut > 0 ? name.slice(cut + 3) : name);
+}
+
+function facts(column) {
+  if (column.why) return column.why;
+  const share = column.n ? (100 * column.missing) / column.n : 0;
+  const empty = column.missing ? `${share < 1 ? "<1" : Math.round(share)} % missing` : "";
+  const values = column.range ? `${size(column.range[0])} to ${size(column.range[1])}${column.unit ? ` ${column.unit}` : ""}` : column.distinct > 1 && column.distinct === column.n ? "all different" : `${thousands(column.distinct)} ${column.distinct === 1 ? "value" : "values"}`;
+  return [values, empty].filter(Boolean).join(", ");
+}
+
+function chart(column) {
+  const wide = 92, high = 26, space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  // Where every value is another there is nothing to compare.
+  const bars = column.bars && column.distinct > 1 && column.distinct === column.n - column.missing ? [] : column.counts.slice(0, 12);
+  const most = Math.max(1, ...bars);
+  const step = wide / Math.max(bars.length, column.bars ? 8 : 1);
+  const words = column.bars
+    ? column.top.map((value, at) => `${value}: ${thousands(column.counts[at])}`).join("\n")
+    : `${thousands(column.n - column.missing)} numbers`;
+  svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `${column.name}: ${words.replaceAll("\n", ", ")}`);
+  const title = document.createElementNS(space, "title");
+  title.textContent = words;
+  svg.append(title);
+  bars.forEach((count, at) => {
+    const bar = document.createElementNS(space, "rect");
+    const tall = count ? Math.max(1, (high * count) / most) : 0;
+    for (const [name, value] of Object.entries({ x: at * step, y: high - tall, width: Math.max(1, step - 1.5), height: tall, class: column.bars ? "bar" : "bin" })) bar.setAttribute(name, value);
+    svg.append(bar);
+  });
+  return svg;
+}

@@ -1,0 +1,129 @@
+"""The tables of dropped files: what the browser is told, and what is done with what it answers."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.io.intake.looking import Look
+from hetviz.ui.data import sheets, upload
+from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.test_pages import press
+from tests.app.test_pages import upload as drop
+
+WELLS = "Wells 2023;;\n;Measured;\nWell;Nitrate;Owner\n;mg/l;\n" + "".join(
+    f"Well {k};{'n. d.' if k == 4 else k * 7 % 11},{k % 10};{'abc'[k % 3]}\n" for k in range(12)
+)
+OWNERS = "No.;Town\na;York\nb;Hull\nc;Bath\n"
+
+
+def told(app: AppTest) -> dict[str, Any]:
+    elements = [element.proto for element in app.get("bidi_component")]
+    found: dict[str, Any] = json.loads(
+        next(e.json for e in elements if e.component_name == "hetviz_sheets")
+    )
+    return found
+
+
+def say(app: AppTest, monkeypatch: pytest.MonkeyPatch, **act: object) -> AppTest:
+    """Do what the browser asks for, as the page's own callback does it."""
+    state = app.session_state
+    waiting = state["staged"]
+    kept = {"staged": waiting}
+    monkeypatch.setattr(upload, "st", SimpleNamespace(session_state=kept))
+    sheets.acted(waiting.looks, act, upload._say, upload._take_back)
+    monkeypatch.undo()
+    state["staged"] = kept["staged"]
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visit) -> None:
+    app = drop(visit("data"), wells_csv=WELLS, owners_csv=OWNERS)
+    wells, owners = told(app)["sheets"]
+    assert (wells["header"], wells["units"], wells["first"]) == ([1, 2], 3, 4)
+    assert wells["above"][0] == [0, ["Wells 2023", "", ""]]
+    assert wells["told"] == "ids from Well"
+    nitrate, owner = wells["columns"][1:]
+    assert (nitrate["name"], nitrate["unit"]) == ("Measured / Nitrate", "mg/l")
+    assert (nitrate["n"], nitrate["missing"], sum(nitrate["counts"])) == (12, 1, 11)
+    assert owner["why"] == "3 of 3 values are ids of owners.csv"
+    assert owner["top"] == ["a", "b", "c"]
+    assert [row for row, _ in wells["preview"]] == [4, 5, 6]
+    assert wells["ids"][0]["words"] == "Well: different in all 12 rows"
+    assert owners["size"] == "3 × 2"
+    assert app.button(key="go-on").label == "Add them"
+
+
+def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = drop(visit(), wells_csv=WELLS)
+    say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="leave out")
+    say(app, monkeypatch, do="mark", key="wells.csv", mark="names", line=1)
+    say(app, monkeypatch, do="mark", key="wells.csv", mark="last", line=13)
+    (sheet,) = told(app)["sheets"]
+    assert [column["name"] for column in sheet["columns"]] == ["Well", "Nitrate", "Owner"]
+    assert [cells[2] for _, cells in sheet["preview"]] == [None] * 3
+    assert (sheet["n_data"], sheet["changed"]) == (10, True)
+    assert "10 wells" in html_of(app)
+    say(app, monkeypatch, do="undo")
+    assert told(app)["sheets"][0]["n_data"] == 12
+    say(app, monkeypatch, do="ids", key="wells.csv", columns=[])
+    assert told(app)["sheets"][0]["told"] == "row numbers are the ids"
+    press(app, "go-on")
+    data = workspace_of(app).state.opened()
+    assert list(data["wells"].ids[:2]) == ["1", "2"]
+    assert list(data["wells"].table.columns) == ["Well", "Nitrate"]
+
+
+def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = drop(visit(), wells_csv=WELLS)
+    before = told(app)["sheets"]
+    say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
+    say(app, monkeypatch, do="reset", key="wells.csv")
+    assert told(app)["sheets"] == before
+    assert "recipes" not in app.session_state["staged"].choices["wells.csv"]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        None,
+        "type",
+        {"do": "type", "key": "other.csv", "column": "Owner", "type": "text"},
+        {"do": "type", "key": "wells.csv", "column": "Owner", "type": "poem"},
+        {"do": "type", "key": "wells.csv", "column": "No such", "type": "text"},
+        {"do": "mark", "key": "wells.csv", "mark": "names", "line": 999},
+        {"do": "mark", "key": "wells.csv", "mark": "poem", "line": 1},
+        {"do": "ids", "key": "wells.csv", "columns": ["No such"]},
+        {"do": "ids", "key": "wells.csv", "columns": "Owner"},
+    ],
+)
+def test_what_means_nothing_is_passed_over(visit: Visit, act: Any) -> None:
+    app = drop(visit(), wells_csv=WELLS)
+    looks: tuple[Look, ...] = app.session_state["staged"].looks
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    sheets.acted(looks, act, never, never)
+
+
+def test_another_separator_forgets_what_was_said_of_rows(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = drop(visit(), wells_csv=WELLS)
+    say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
+    app.text_input(key="reading-0-id").set_value("Well")
+    again = next(button for button in app.button if button.label == "Read again")
+    again.click().run()
+    assert "recipes" in app.session_state["staged"].choices["wells.csv"]
+    app.selectbox(key="reading-0-separator").set_value(",")
+    next(button for button in app.button if button.label == "Read again").click().run()
+    assert "recipes" not in app.session_state["staged"].choices["wells.csv"]

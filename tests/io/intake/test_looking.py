@@ -1,0 +1,149 @@
+"""What stands in files, and to say how it is to be read."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.io import Choices, read_tables
+from hetviz.io.infer.recipe import RawTable, marked, propose
+from hetviz.io.intake import looking
+from hetviz.io.intake.looking import Look, look_at
+from hetviz.io.sandbox import child
+from hetviz.io.sandbox.pieces_as_bytes import unpacked
+from tests.io.making import workbook
+
+WELLS = [
+    ["Wells 2023", "", ""],
+    ["", "Measured", ""],
+    ["Well", "Nitrate", "Owner"],
+    ["", "mg/l", ""],
+    ["Abbey", "<0,5", "a"],
+    ["Brook", "3,25", "b"],
+    ["Croft", "n. d.", "a"],
+    ["Dale", "12", "c"],
+    ["Sum", "15,75", ""],
+]
+OWNERS = [["No.", "Town"], ["a", "York"], ["b", "Hull"], ["c", "Bath"], ["d", "Leeds"]]
+
+
+def csv(rows, sign=";"):
+    return "\n".join(sign.join(row) for row in rows).encode()
+
+
+def test_a_look_holds_the_rows_the_reading_and_what_columns_hold():
+    (look,) = look_at([("wells.csv", csv(WELLS))])
+    assert (look.n_rows, look.n_data, look.id_from) == (9, 4, ("Well",))
+    assert look.rows[4] == (4, ("Abbey", "<0,5", "a"))
+    assert [column.type for column in look.recipe.columns] == [
+        "id",
+        "number with the rest missing",
+        "category",
+    ]
+    nitrate = look.profiles[1]
+    assert (nitrate.n_rows, nitrate.n_missing, nitrate.unit) == (4, 1, "mg/l")
+    assert nitrate.examples == ("n. d.",)
+    assert dict(look.preview)[4]["Measured / Nitrate"] == "0,5"
+    assert Look.from_dict(json.loads(json.dumps(look.to_dict()))) == look
+
+
+def test_a_look_shows_what_was_said():
+    (look,) = look_at([("wells.csv", csv(WELLS))])
+    recipe = look.recipe.with_type("Owner", "leave out").with_ids()
+    said = {"wells.csv": Choices(recipes={"": recipe.to_dict()})}
+    (again,) = look_at([("wells.csv", csv(WELLS))], said)
+    assert again.id_from == ()
+    assert "Owner" not in dict(again.preview)[4]
+    data = read_tables([("wells.csv", csv(WELLS))], said).data
+    assert list(data["wells"].ids) == ["1", "2", "3", "4"]
+    assert list(data["wells"].table.columns) == ["Well", "Measured / Nitrate"]
+
+
+def test_columns_of_the_ids_of_another_table_are_pointed_out():
+    files = [("wells.csv", csv(WELLS)), ("owners.csv", csv(OWNERS))]
+    wells, owners = look_at(files)
+    assert wells.recipe.column("Owner").of == "owners.csv"
+    assert wells.recipe.column("Owner").why == "3 of 3 values are ids of owners.csv"
+    assert not any(column.of for column in owners.recipe.columns)
+
+
+def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
+    book = workbook({"Wells": WELLS, "Owners": OWNERS})
+    looks, drop = child.look_at([("book.xlsx", book)], {})
+    assert [look.sheet for look in looks] == ["Wells", "Owners"]
+    assert looks[0].recipe.header == (1, 2)
+    assert unpacked(drop).pieces[1].name == "Owners"
+    monkeypatch.setattr(child, "_watched", lambda *_: ("too-slow", "it took too long", ""))
+    assert child.look_at([("book.xlsx", book)], {}) == ([], b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "notes.txt",
+            b"This is a story of two towns.\nIt has sentences and no table, or so they say.\n" * 2,
+        ),
+        ("data.zip", b"PK\x03\x04 damaged"),
+        ("none.csv", b""),
+        ("picture.png", b"\x89PNG\r\n\x1a\n"),
+    ],
+)
+def test_files_without_tables_are_passed_over(name, content):
+    assert look_at([(name, content)]) == []
+
+
+def test_tables_of_typed_columns_have_no_rows_to_mark(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"name": list("abcd"), "x": [1.5, 2.5, None, 4.0]}).to_parquet(path)
+    (look,) = look_at([("t.parquet", path.read_bytes())])
+    assert not look.has_rows
+    assert (look.n_data, look.profiles[1].n_missing) == (4, 1)
+
+
+def test_of_long_tables_some_rows_from_all_over_are_looked_at(monkeypatch):
+    monkeypatch.setattr(looking, "_MOST", 500)
+    rows = [["name", "x"], *([f"n{k}", str(k % 7)] for k in range(3_000))]
+    (look,) = look_at([("long.csv", csv(rows, ","))])
+    assert (look.n_rows, look.n_data) == (3_001, 3_000)
+    assert look.profiles[1].n_distinct == 7
+    assert 500 < look.profiles[1].n_rows < 1_000
+    assert look.rows[-1] == (3_000, ("n2999", "3"))
+
+
+def test_a_row_is_marked_and_no_longer():
+    raw = RawTable.of(WELLS, decimal=",")
+    recipe = propose(raw)
+    assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((1, 2), 3, 4, 7)
+    alone = marked(raw, recipe, "names", 1)
+    assert (alone.header, alone.units, alone.first) == ((2,), 3, 4)
+    assert marked(raw, alone, "names", 1).header == (1, 2)
+    assert marked(raw, alone, "names", 0).header == (0,)
+    assert marked(raw, recipe, "units", 3).units is None
+    assert marked(raw, recipe, "first", 5).first == 5
+    assert marked(raw, recipe, "last", 6).last == 6
+    assert marked(raw, recipe, "last", 7).last is None
+    down = marked(raw, alone, "units", 4)
+    assert (down.units, down.first) == (4, 5)
+    with pytest.raises(DataError, match="no such mark"):
+        marked(raw, recipe, "names", 99)
+
+
+def test_what_was_said_of_columns_stays_when_their_names_change():
+    raw = RawTable.of(WELLS, decimal=",")
+    said = propose(raw).with_type("Measured / Nitrate", "text")
+    alone = marked(raw, said, "names", 1)
+    assert [(column.name, column.type) for column in alone.columns] == [
+        ("Well", "id"),
+        ("Nitrate", "text"),
+    ]
+
+
+def test_a_choice_of_ids_takes_the_place_of_the_one_before():
+    recipe = propose(RawTable.of(WELLS, decimal=","))
+    both = recipe.with_ids("Well", "Owner")
+    assert both.of_type("id") == ("Well", "Owner")
+    assert both.with_ids("Owner").of_type("id") == ("Owner",)
