@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
 from hetviz.ui.data import sheets, upload
 from tests.app.conftest import Visit, html_of, workspace_of
@@ -80,6 +81,25 @@ def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(
     data = workspace_of(app).state.opened()
     assert list(data["wells"].ids[:2]) == ["1", "2"]
     assert list(data["wells"].table.columns) == ["Well", "Nitrate"]
+
+
+def test_what_is_said_at_once_is_all_kept(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = drop(visit(), wells_csv=WELLS)
+    waiting = app.session_state["staged"]
+    kept = {"staged": waiting}
+    monkeypatch.setattr(upload, "st", SimpleNamespace(session_state=kept))
+    for act in (
+        {"do": "mark", "mark": "names", "line": 1},
+        {"do": "type", "column": "Owner", "type": "text"},
+        {"do": "ids", "columns": ["Owner", "Well"]},
+    ):
+        # None of the later ones has seen what the page makes of the first.
+        sheets.acted(waiting.looks, {**act, "key": "wells.csv"}, upload._say, upload._take_back)
+    monkeypatch.undo()
+    recipe = Recipe.from_dict(kept["staged"].choices["wells.csv"]["recipes"][""])
+    assert recipe.header == (2,)
+    assert set(recipe.of_type("id")) == {"Owner", "Well"}
+    assert len(kept["staged"].before) == 3
 
 
 def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,17 @@ def settled(page: Page) -> None:
     ).to_be_visible()
 
 
+def serious_barriers(page: Page) -> set[str]:
+    """Return what axe finds that would keep somebody out."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return {
+        f"{rule['id']}: {node['target']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    }
+
+
 def drop(page: Page, **files: str | bytes) -> None:
     page.locator("input[type=file]").first.set_input_files(
         [
@@ -338,11 +349,4 @@ def test_no_serious_barrier_on_any_page(path: str, page: Page) -> None:
     page.goto(path)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     settled(page)
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    serious = {
-        f"{rule['id']}: {node['target']}"
-        for rule in found
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    }
-    assert serious == set()
+    assert serious_barriers(page) == set()

@@ -318,14 +318,17 @@ def _reread(choices: Said) -> None:
     _change(waiting, kept)
 
 
-def _say(look: Look, recipe: Recipe | None) -> None:
+def _say(look: Look, edit: sheets.Edit | None) -> None:
     """Read a table in another way from now on; None for as proposed."""
     waiting: Staged | None = st.session_state.get("staged")
     if waiting is None:
         return
     fields = dict(waiting.choices.get(look.file, {}))
     recipes = {name: one for name, one in fields.pop("recipes", {}).items() if name != look.sheet}
-    if recipe is not None:
+    if edit is not None:
+        # What was said a moment ago may not have been looked at yet.
+        now = waiting.choices.get(look.file, {}).get("recipes", {}).get(look.sheet)
+        recipe = edit(look.recipe if now is None else Recipe.from_dict(now))
         recipes[look.sheet] = recipe.to_dict()
     if recipes:
         fields["recipes"] = recipes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ _ABOVE = 40
 _BELOW = 6
 _SHORT = {"number with the rest missing": "number", "key of another table": "key"}
 
-Change = Callable[[Look, Recipe | None], None]
+Edit = Callable[[Recipe], Recipe]
+Change = Callable[[Look, Edit | None], None]
 
 
 def show(
@@ -38,7 +40,7 @@ def show(
         What was said of the files.
     can_undo : bool
     change : callable
-        Gets a look and how its table is to be read from now on, None for as proposed.
+        Gets a look and what is to be changed in how its table is read, None for as proposed.
     undo : callable
         Takes back what was said last.
     """
@@ -70,20 +72,27 @@ def acted(looks: Sequence[Look], act: Any, change: Change, undo: Callable[[], No
     look = next((look for look in looks if _key(look) == act.get("key")), None)
     if look is None:
         return
-    recipe, names = look.recipe, {column.name for column in look.recipe.columns}
+    names = {column.name for column in look.recipe.columns}
     match act:
         case {"do": "reset"}:
             change(look, None)
         case {"do": "mark", "mark": str(mark), "line": int(line)} if mark in MARKS and any(
             line == at for at, _ in look.rows
         ):
-            change(look, marked(look.raw, recipe, mark, line))
+            change(look, lambda recipe: marked(look.raw, recipe, mark, line))
         case {"do": "type", "column": str(column), "type": str(kind)} if (
             column in names and kind in TYPES
         ):
-            change(look, recipe.with_type(column, kind))
+            change(look, lambda recipe: _with(recipe, look, [column]).with_type(column, kind))
         case {"do": "ids", "columns": list(columns)} if names.issuperset(map(str, columns)):
-            change(look, recipe.with_ids(*map(str, columns)))
+            change(look, lambda recipe: _with(recipe, look, columns).with_ids(*columns))
+
+
+def _with(recipe: Recipe, look: Look, names: Sequence[str]) -> Recipe:
+    """Return a recipe that has these columns: one that was just said may not have them yet."""
+    there = {column.name for column in recipe.columns}
+    new = [one for one in look.recipe.columns if one.name in names and one.name not in there]
+    return replace(recipe, columns=(*recipe.columns, *new))
 
 
 def _key(look: Look) -> str:

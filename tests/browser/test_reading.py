@@ -1,0 +1,74 @@
+"""The tables of a workbook as people have them, said right with a few clicks."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Picture
+from tests.browser.test_app import drop, serious_barriers, settled
+from tests.io.making import workbook
+
+TOWNS = ["Altdorf", "Bergen", "Grünau"]
+WELLS = [
+    ["Groundwater 2023"],
+    ["", "", "", "Measured (mean)", "", ""],
+    ["Well", "Town", "Remark", "Nitrate", "pH", "Owner No."],
+    ["", "", "", "mg/l", "", ""],
+    *(
+        [
+            f"Well {k}",
+            TOWNS[k % 3],
+            "sampled again" if k % 4 else "",
+            "n. d." if k % 9 == 4 else "<0,5" if k % 9 == 5 else f"{k * 7 % 31},{k % 10}",
+            "-" if k % 11 == 3 else f"{6 + k % 2},{k % 10}",
+            f"B{k % 8 + 1:02d}",
+        ]
+        for k in range(40)
+    ),
+    ["Mean", "", "", "14,2", "", ""],
+    [],
+    ["Source: own survey"],
+]
+OWNERS = [
+    ["Owner No.", "Owner", "Staff", "Sales (T€)"],
+    *(
+        [f"B{k:02d}", f"Waterworks {k}", str(k * 37 % 90), f"{k * 3}.{k * 97 % 900 + 100},50"]
+        for k in range(1, 9)
+    ),
+]
+
+
+def test_a_workbook_is_said_right_with_two_clicks(page: Page, picture: Picture) -> None:
+    page.goto("/")
+    settled(page)
+    drop(page, wells_xlsx=workbook({"Wells": WELLS, "Owners": OWNERS}))
+    tables = page.locator(".hv-sheets")
+    expect(page.get_by_text("40 Wells and 8 Owners")).to_be_visible()
+    settled(page)
+    expect(tables.locator("tr.names")).to_have_count(2)
+    expect(tables.locator("tr.units")).to_contain_text("mg/l")
+    types = tables.locator("thead select")
+    assert [one.input_value() for one in types.all()] == [
+        *("id", "category", "category", "number with the rest missing"),
+        *("number with the rest missing", "category"),
+    ]
+    expect(tables.get_by_text("8 of 8 values are ids of Owners")).to_be_visible()
+    tables.get_by_label("What Owner No. is").select_option("key of another table")
+    tables.get_by_label("What Remark is").select_option("text")
+    expect(tables.locator("thead select.said")).to_have_count(2)
+    settled(page)
+    expect(page.get_by_text("Dataset 'Wells': 40 rows, ids from column 'Well'")).to_be_visible()
+
+    # A wrong click is seen at once, and taken back.
+    tables.get_by_role("button", name="Row 2, Names").click()
+    expect(tables.locator("tr.names")).to_have_count(1)
+    tables.get_by_role("button", name="Undo").click()
+    expect(tables.locator("tr.names")).to_have_count(2)
+    settled(page)
+    tables.get_by_role("tab", name="Owners").press("ArrowRight")
+    expect(tables.get_by_role("tab", name="Wells")).to_be_focused()
+    tables.get_by_role("tab", name="Wells").press("ArrowRight")
+    types = tables.locator("thead select")
+    assert [one.input_value() for one in types.all()] == ["id", "title", "whole number", "number"]
+    assert serious_barriers(page) == set()
+    picture(page, "reading")
