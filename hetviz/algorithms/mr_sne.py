@@ -42,9 +42,9 @@ class MRSNE(BaseEmbedder):
     that say apart never enter P, which must remain a distribution; they are a bounded force
     besides. An item has no place when it has neither comparable features nor a link. Given an
     earlier map of its own to start from, it makes 100 iterations without exaggeration, so that only
-    what must move does; 50 iterations before bring those together that were said to be and lie far
-    apart. Time O(n^2 d) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links)
-    above. Memory O(n perplexity + links).
+    what must move does; of two that were said to be together and lie far apart, the one that is
+    held less where it lies first goes to the other. Time O(n^2 d) for the neighbours; an iteration
+    is O(n^2) to 8,000 items and O(n + links) above. Memory O(n perplexity + links).
 
     References
     ----------

@@ -14,7 +14,7 @@ from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
-from hetviz.core.layout.guidance_boost import met, spoken_part
+from hetviz.core.layout.guidance_boost import gone_over, spoken_part
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, settings
 from hetviz.core.spectral.start import carried_on, spectral_start
@@ -253,7 +253,7 @@ class UMAP(BaseEmbedder):
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
                 # At a distance the pull fades, so what was said to be together starts together.
                 said = placed.among(spoken_weights(data))
-                Y = met(spoken_part(placed.graph, said), Y)
+                Y = gone_over(spoken_part(placed.graph, said), placed.graph, Y)
             else:
                 Y = spread_out(Y, rng)
         left, right, weight = placed.pairs(whole.negative)

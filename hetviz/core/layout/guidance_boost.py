@@ -2,7 +2,7 @@
 
 A few statements among thousands of links and neighbours would not be felt. So each item that a
 statement is about hears it as loudly as everything else it has, and pairs that lie far apart on an
-earlier map are first pulled harder: at a distance the pull between points fades, and the items
+earlier map are first brought together: at a distance the pull between points fades, and the items
 would stay with their neighbours for that reason alone.
 """
 
@@ -15,8 +15,7 @@ from hetviz._types import Floats, Sparse
 
 FAR = 0.1
 """Share of the map's extent beyond which a pair that was said to be together is far apart."""
-LOUDER = 20.0
-"""Factor of such pairs while they are brought together."""
+_BESIDE = 0.01
 
 
 def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
@@ -45,45 +44,45 @@ def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
-def louder(S: Sparse, Y: Floats) -> Sparse | None:
-    """Return what to add to a graph while far pairs of S are brought together; None without any.
+def gone_over(S: Sparse, P: Sparse, Y: Floats) -> Floats:
+    """Return a map on which far pairs of S lie together, each at the place of one of the two.
+
+    Who is held where it lies by less goes to who is held by more: were both to meet half way,
+    neither would have a true neighbour left, and a hub would be torn from all that it holds.
 
     Parameters
     ----------
     S : csr_array of shape (n, n)
         As from `spoken_part`.
+    P : csr_array of shape (n, n)
+        All affinities: those to what is near on the map hold an item there.
     Y : ndarray of shape (n, k)
-        The earlier map.
+        The earlier map; rows that stay are as they were. O(nnz).
     """
     entries = sp.coo_array(S)
     i, j = entries.coords
-    extent = float(np.ptp(Y, axis=0).max())
-    far = np.linalg.norm(Y[i] - Y[j], axis=1) > FAR * extent
+    near = FAR * float(np.ptp(Y, axis=0).max())
+    far = (np.linalg.norm(Y[i] - Y[j], axis=1) > near) & (entries.data > 0)
     if not far.any():
-        return None
-    values = (LOUDER - 1.0) * entries.data[far]
-    return sp.csr_array((values, (i[far], j[far])), shape=entries.shape)
-
-
-def met(S: Sparse, Y: Floats) -> Floats:
-    """Return a map on which far pairs of S have come together, the rest where it was.
-
-    Each item goes towards the mean of those it was said to be with, the farther the more it hears
-    of it beside them: two that hear it alike meet half way.
-
-    Parameters
-    ----------
-    S : csr_array of shape (n, n)
-        As from `spoken_part`.
-    Y : ndarray of shape (n, k)
-    """
-    far = louder(S, Y)
-    if far is None:
         return Y
-    heard = np.asarray(far.sum(axis=1)).ravel()
-    some = heard > 0
-    theirs = (far @ np.column_stack([Y, heard]))[some] / heard[some, None]
-    share = heard[some] / (heard[some] + theirs[:, -1])
+    i, j = i[far], j[far]
+    all_ = sp.coo_array(P)
+    p, q = all_.coords
+    here = np.linalg.norm(Y[p] - Y[q], axis=1) <= near
+    held = np.bincount(p[here], all_.data[here], minlength=len(Y))
+    # Of all that an item is said to be with, the one that is held most comes first.
+    order = np.lexsort((j, -held[j], i))
+    i, j = i[order], j[order]
+    first = np.r_[True, i[1:] != i[:-1]]
+    root = np.arange(len(Y))
+    other = root.copy()
+    other[i[first]] = j[first]
+    less = (held < held[other]) | ((held == held[other]) & (other < root))
+    root = np.where(less, other, root)
+    while (root[root] != root).any():
+        root = root[root]
     out = Y.copy()
-    out[some] += share[:, None] * (theirs[:, :-1] - Y[some])
+    goes = root != np.arange(len(Y))
+    # Not at the very place, where no force between the two has a direction.
+    out[goes] = Y[root[goes]] + _BESIDE * (Y[goes] - Y[root[goes]])
     return out

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, JsonObject, Sparse
-from hetviz.core.layout.guidance_boost import louder, spoken_part
+from hetviz.core.layout.guidance_boost import gone_over, spoken_part
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
@@ -21,7 +21,7 @@ from hetviz.progress import Part, Progress
 
 _FAR_ENOUGH = 0.95
 _DOUBLINGS = 3
-_LONGER = _BROUGHT = Phase(50)
+_LONGER = Phase(50)
 
 
 def warm_up() -> None:
@@ -99,8 +99,9 @@ class SneMap:
         earlier : mapping of str to array of shape (n, k), optional
             Places of each row on an earlier map.
         again : bool
-            The earlier map is of this method: only what must move does. 50 iterations bring
-            together those that were said to be and lie far apart, and 100 follow.
+            The earlier map is of this method: only what must move does. Of those that were said to
+            be together and lie far apart the less held goes to the better held, and 100 iterations
+            follow.
         n_iter : int
             Iterations from the start; an eighth of them with exaggeration.
         exaggeration : float
@@ -120,22 +121,16 @@ class SneMap:
         there = None if earlier is None else placed.earlier(earlier, n_components)
         again = again and there is not None
         Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
-        first = louder(placed.among(self._said), Y) if again else None
-        graph = placed.graph if first is None else _of_sum_one(placed.graph + first)
+        if again:
+            Y = gone_over(placed.among(self._said), placed.graph, Y)
         mass = None
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
-        self.layout = Layout(graph, Y, apart=self._apart, mass=mass)
+        self.layout = Layout(placed.graph, Y, apart=self._apart, mass=mass)
         self.reason = "all iterations made"
-        begun = 0.1
         try:
-            if first is not None:
-                begun = 0.3
-                self.layout.run([_BROUGHT], Part(progress, 0.1, begun), placed.whole)
-                Y = self.layout.positions
-                self.layout = Layout(placed.graph, Y, apart=self._apart, mass=mass)
-            self.layout.run(phases, Part(progress, begun, 0.9), placed.whole)
+            self.layout.run(phases, Part(progress, 0.1, 0.9), placed.whole)
             for _ in range(_DOUBLINGS):
                 if self._apart.strength == 0 or self.layout.far_enough() >= _FAR_ENOUGH:
                     break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz.core.layout.guidance_boost import LOUDER, louder, met, spoken_part
+from hetviz.core.layout.guidance_boost import gone_over, spoken_part
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.relations.user_links import spoken_weights
 
@@ -38,21 +38,28 @@ def test_an_item_hears_all_that_is_said_of_it_as_loudly_as_the_rest() -> None:
     assert S[0, 2] == S[2, 0] == 2.0 * 0.5 * min(0.2 / 2, 0.3)
 
 
-def test_only_far_pairs_are_made_louder() -> None:
-    S = sp.csr_array(np.array([[0, 0.1, 0.2], [0.1, 0, 0], [0.2, 0, 0]]))
-    more = louder(S, np.array([[0.0, 0.0], [0.05, 0.0], [1.0, 0.0]]))
-    assert more is not None
-    np.testing.assert_allclose(more.toarray()[0], [0.0, 0.0, 0.2 * (LOUDER - 1)])
-    assert louder(sp.csr_array((3, 3)), np.eye(3)) is None
+def test_the_less_held_of_a_far_pair_goes_to_the_better_held_and_the_rest_stays() -> None:
+    # 0 has two near it, 1 none; 2 and 3 are near each other; 4 and 5 lie beside 0.
+    Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0], [0.52, 1.0], [0.01, 0], [0, 0.01]])
+    P = np.zeros((6, 6))
+    P[0, 4] = P[4, 0] = P[0, 5] = P[5, 0] = P[2, 3] = P[3, 2] = P[1, 2] = P[2, 1] = 1.0
+    S = np.zeros((6, 6))
+    S[0, 1] = S[1, 0] = S[2, 3] = S[3, 2] = 1.0
+    moved = gone_over(sp.csr_array(S), sp.csr_array(P), Y)
+    np.testing.assert_allclose(moved[1], [0.01, 0.0])
+    np.testing.assert_array_equal(np.delete(moved, 1, axis=0), np.delete(Y, 1, axis=0))
+    assert gone_over(sp.csr_array((6, 6)), sp.csr_array(P), Y) is Y
 
 
-def test_far_pairs_meet_where_they_are_heard_alike_and_the_rest_stays() -> None:
-    Y = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 1.0], [0.52, 1.0]])
-    W = sp.csr_array(([1.0, 1.0, 1.0, 1.0], ([0, 1, 2, 3], [1, 0, 3, 2])), shape=(4, 4))
-    np.testing.assert_allclose(met(W, Y), [[0.5, 0.0], [0.5, 0.0], *Y[2:].tolist()])
-    assert met(sp.csr_array((4, 4)), Y) is Y
-    # One that hears three others goes to them rather than they to it.
-    star = sp.csr_array(([1.0] * 6, ([0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0])), shape=(4, 4))
-    places = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_allclose(met(star, places)[0], [0.75, 0.0])
-    np.testing.assert_allclose(met(star, places)[1], [0.75, 0.0])
+def test_of_several_all_go_to_the_one_that_is_held_most() -> None:
+    Y = np.array([[0.0, 0], [1.0, 0], [0, 1.0], [1.0, 0.02], [1.0, 0.04], [0, 1.02]])
+    P = np.zeros((6, 6))
+    for i, j in ((1, 3), (1, 4), (2, 5)):
+        P[i, j] = P[j, i] = 1.0
+    # Said of 0 and 2, and of 2 and 1: 0 goes where 2 goes.
+    S = np.zeros((6, 6))
+    for i, j in ((0, 2), (2, 1)):
+        S[i, j] = S[j, i] = 1.0
+    moved = gone_over(sp.csr_array(S), sp.csr_array(P), Y)
+    assert np.linalg.norm(moved[[0, 2]] - Y[1], axis=1).max() < 0.02
+    np.testing.assert_array_equal(moved[[1, 3, 4, 5]], Y[[1, 3, 4, 5]])
