@@ -33,6 +33,7 @@ __all__ = [
     "get_method",
     "guidance_curve",
     "guidance_report",
+    "join_tables",
     "learned_from",
     "links_between",
     "links_by_key",
@@ -77,6 +78,7 @@ _WHERE = {
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
+    "features.joined_tables": ("join_tables",),
     "features.relations.comparisons": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from hetviz.exports.model import load_model, save_model
     from hetviz.exports.report import write_report
     from hetviz.exports.result import load_run
+    from hetviz.features.joined_tables import join_tables
     from hetviz.features.recipe import make_features, transform_features
     from hetviz.features.relations.comparisons import (
         comparison_table,

@@ -193,6 +193,14 @@ def add_join(add: Add) -> None:
         action="store_true",
         help="carry out all that nothing speaks against, marked * in the list",
     )
+    join.add_argument(
+        "--rows",
+        action="append",
+        default=[],
+        metavar="DATASET=HOW",
+        help="take rows that name others as links, summary or both instead of items; may be "
+        "repeated",
+    )
     join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to")
 
 
@@ -221,9 +229,8 @@ def _join(given: argparse.Namespace) -> int:
         raise ParameterError("--sure: no join is sure; name those you want by --accept N.")
     if given.accept or sure:
         chosen = list(dict.fromkeys([*given.accept, *sure]))
-        joined = data
-        for number in chosen:
-            joined = found[number - 1].join.carried_out(joined)
+        rows = dict(one.rpartition("=")[::2] for one in given.rows)
+        joined = hetviz.join_tables(data, [found[number - 1] for number in chosen], rows)
         hetviz.save(joined, given.out)
         record |= {"accepted": chosen, "out": given.out}
         lines = [

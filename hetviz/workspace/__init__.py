@@ -21,7 +21,13 @@ from hetviz.workspace.commands.guidance import (
     SetLabels,
     SwitchSet,
 )
-from hetviz.workspace.commands.joining import LinkByKey, LinkByList, LinkByNearness, SetEntity
+from hetviz.workspace.commands.joining import (
+    JoinTables,
+    LinkByKey,
+    LinkByList,
+    LinkByNearness,
+    SetEntity,
+)
 from hetviz.workspace.commands.opening import AddTables, OpenBundle, OpenSample
 from hetviz.workspace.commands.placing import KeepItems, LeaveItems
 from hetviz.workspace.commands.runs import (
@@ -70,6 +76,7 @@ __all__ = [
     "Finding",
     "Glance",
     "ImportGuidance",
+    "JoinTables",
     "KeepFindings",
     "KeepItems",
     "LeaveItems",

@@ -17,7 +17,12 @@ TREES = "id,name,latitude,longitude\n" + "".join(
 
 
 def opened(visit: Visit, **files: str) -> AppTest:
-    return go(press(upload(visit(), **files), "go-on"), "data")
+    """Return the Data page after files were opened without joining them."""
+    app = upload(visit(), **files)
+    for box in app.checkbox:
+        box.uncheck()
+    app.run()
+    return go(press(app, "go-on"), "data")
 
 
 def kinds(workspace: Workspace) -> list[str]:
@@ -33,7 +38,8 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     assert "5 of 6 towns</dt>" in text
     # The pairs, by name, before anything is linked.
     assert "<em>with</em>" in text
-    press(app, "do-join-0")
+    # The key is surer than the list, which would make a dataset.
+    press(app, "do-join-1")
     data = workspace_of(app).state.opened()
     assert sorted(data["tags"].ids) == ["books", "food", "late"]
     assert "as a dataset: 40 links" not in html_of(app)
@@ -45,6 +51,48 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     press(app, "undo")
     press(app, "undo")
     assert list(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
+
+
+def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Visit) -> None:
+    app = upload(visit(), towns_csv=CITIES, shops_csv=SHOPS)
+    assert [(box.label.replace("\\", ""), box.value) for box in app.checkbox] == [
+        ("shops: town names towns", True),
+        ("shops: what tags lists becomes a dataset", False),
+    ]
+    text = html_of(app)
+    assert '<ul class="hv-belong"><li><b>shops<small>20</small></b><i>names</i>' in text
+    assert "It would make a dataset of its own of the entries. 40 links, such as" in text
+    assert "On the map: 20 shops and 6 towns, with 20 links." in text
+    press(app, "go-on")
+    workspace = workspace_of(app)
+    assert kinds(workspace) == ["same town"]
+    # The map is made of them joined, and to undo parts them again.
+    assert workspace.state.run is not None
+    assert workspace.state.is_current(workspace.state.run)
+    assert "town" not in str(
+        (workspace.state.opened()["shops"].recipe or {})["features"]["columns"]
+    )
+    go(app, "data")
+    press(app, "undo")
+    assert app.button(key="redo")
+
+
+def test_rows_that_only_describe_others_become_links_or_a_summary(visit: Visit) -> None:
+    pairs = [(k % 9, (k * 7) % 11) for k in range(1_000)]
+    people = "id,name,age\n" + "".join(f"p{k},Person {k},{20 + k}\n" for k in range(9))
+    clubs = "id,name,size\n" + "".join(f"c{k},Club {k},{k}.5\n" for k in range(11))
+    games = "player,club,goals,minutes,kind\n" + "".join(
+        f"p{i},c{j},{(i + j) % 5},{(7 * i) % 90},{'cup' if i % 2 else 'league'}\n" for i, j in pairs
+    )
+    app = upload(visit(), people_csv=people, clubs_csv=clubs, games_csv=games)
+    box = app.selectbox(key="rows-door-games-2")
+    assert (box.label, box.value) == ("The 1,000 games are", "both")
+    assert "Games: the strongest link is" in html_of(app)
+    assert "get the columns “games: how many”, “games: mean goals”" in html_of(app)
+    press(app, "go-on")
+    data = workspace_of(app).state.opened()
+    assert sorted(data.datasets) == ["clubs", "people"]
+    assert "games: mean minutes" in (data["people"].feature_names or ())
 
 
 def test_two_views_are_recognised_and_become_views(visit: Visit) -> None:

@@ -20,7 +20,7 @@ from hetviz.ui.guidance.order import bars
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip
-from hetviz.workspace import Command, SetEntity, State
+from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 
 _SHOWN = 8
@@ -387,7 +387,10 @@ def _belief(score: float) -> str:
 
 
 def _accept(proposal: Proposal, entity: str) -> None:
-    session.do(command_for(proposal.join, proposal.match.kind, entity))
+    if proposal.join.kind == "views":
+        session.do(command_for(proposal.join, proposal.match.kind, entity))
+    else:
+        session.do(JoinTables([proposal.join.to_dict()]))
 
 
 def column(state: State) -> None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
+from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHERS
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
-from hetviz.ui.data import reading, sheets
+from hetviz.ui.data import belonging, reading, sheets
 from hetviz.ui.data.reading import Said
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import AddTables, OpenBundle, is_project
@@ -54,6 +55,8 @@ class Staged:
         Why nothing could be used.
     read : bool
         Whether they have been read.
+    proposals : tuple of Proposal
+        How they seem to belong together.
     """
 
     files: Mapping[str, str]
@@ -65,6 +68,7 @@ class Staged:
     problems: tuple[Problem, ...] = ()
     message: str = ""
     read: bool = False
+    proposals: tuple[Proposal, ...] = ()
 
     @property
     def is_bundle(self) -> bool:
@@ -159,6 +163,21 @@ def _read(waiting: Staged) -> Staged:
     return replace(waiting, loaded=loaded, problems=problems, message=message, read=True)
 
 
+def _proposals(waiting: Staged) -> tuple[Proposal, ...]:
+    """Return how the files seem to belong together, and to what they are added to."""
+    loaded = waiting.loaded
+    # What comes as a bundle was joined by who made it.
+    if loaded is None or loaded.map is not None:
+        return ()
+    base = None if waiting.fresh else session.workspace().state.data
+    old = set() if base is None else set(base.datasets)
+    return tuple(
+        one
+        for one in propose_joins(loaded.data)
+        if one.join.source not in old or (one.match.made is None and one.join.target not in old)
+    )
+
+
 def account(waiting: Staged) -> None:
     """Say what was understood and what was wrong, and ask how to go on."""
     head = st.container(key="staged-head")
@@ -169,6 +188,7 @@ def account(waiting: Staged) -> None:
         # Below the tables, which can be worked on meanwhile.
         with st.spinner("Reading the files …", show_time=True):
             waiting = _read(waiting)
+            waiting = replace(waiting, proposals=_proposals(waiting))
         st.session_state["staged"] = waiting
     loaded = waiting.loaded
     errors = [problem for problem in waiting.problems if problem.severity == "error"]
@@ -181,7 +201,10 @@ def account(waiting: Staged) -> None:
             )
         else:
             theme.headline(summary(loaded), _second_line(errors))
-        _decide(waiting, bool(errors))
+        chosen = belonging.Belonging()
+        if loaded is not None:
+            chosen = belonging.ask(loaded.data, waiting.proposals, "door")
+        _decide(waiting, bool(errors), chosen)
     if loaded is not None:
         for info in loaded.files:
             st.html(
@@ -203,7 +226,7 @@ def account(waiting: Staged) -> None:
         problem_table(notes)
 
 
-def _decide(waiting: Staged, errors: bool) -> None:
+def _decide(waiting: Staged, errors: bool, chosen: belonging.Belonging) -> None:
     with st.container(horizontal=True, key="decide"):
         if waiting.loaded is not None:
             with st.container(key="primary_go", width="content"):
@@ -212,7 +235,7 @@ def _decide(waiting: Staged, errors: bool) -> None:
                     type="primary",
                     key="go-on",
                     on_click=_go_on,
-                    args=(waiting,),
+                    args=(waiting, chosen),
                 )
         st.button("Cancel" if waiting.loaded else "Back", key="leave", on_click=_forget)
 
@@ -285,7 +308,7 @@ def _go_label(waiting: Staged, errors: bool) -> str:
     return "Map them" if waiting.fresh else "Add them"
 
 
-def _go_on(waiting: Staged) -> None:
+def _go_on(waiting: Staged, chosen: belonging.Belonging) -> None:
     if waiting.is_bundle and waiting.fresh:
         name, blob = next(iter(waiting.files.items()))
         done = session.do(OpenBundle(blob, name, leave_out=True))
@@ -298,6 +321,8 @@ def _go_on(waiting: Staged) -> None:
     if not done:
         return
     _forget()
+    if chosen.command is not None:
+        session.do(chosen.command)
     if session.workspace().state.run is None:
         background.make_first_map()
     if waiting.fresh:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
-from hetviz.io import DatasetInfo
+from hetviz.io import ColumnInfo, DatasetInfo
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import State
 from hetviz.workspace.store.packing import unpack_features
@@ -65,7 +65,7 @@ class SetFeatures(Command):
             data=data.edit().replace(dataset),
             held_out=held_out,
             understood=tuple(
-                _understood(info, dataset) if info.dataset == name else info
+                understood(info, dataset) if info.dataset == name else info
                 for info in state.understood
             ),
             problems=(*kept, *notes),
@@ -91,9 +91,10 @@ def _is_about(problem: Problem, name: str, file: str | None) -> bool:
     )
 
 
-def _understood(info: DatasetInfo, dataset: Dataset) -> DatasetInfo:
+def understood(info: DatasetInfo, dataset: Dataset) -> DatasetInfo:
+    """Return how a dataset was read, with the features and the title column that it has now."""
     recipe = recipe_of(dataset)
-    used = set(columns_used(recipe))
+    used = columns_used(recipe)
     columns = tuple(
         replace(column, role="feature")
         if column.name in used
@@ -102,5 +103,13 @@ def _understood(info: DatasetInfo, dataset: Dataset) -> DatasetInfo:
         else column
         for column in info.columns
     )
+    known = {column.name for column in info.columns}
+    columns += tuple(ColumnInfo(name, "feature", "number") for name in used if name not in known)
     n_features = 0 if dataset.X is None else int(dataset.X.shape[1])
-    return replace(info, columns=columns, n_features=n_features, features=source_words(recipe))
+    return replace(
+        info,
+        columns=columns,
+        n_features=n_features,
+        features=source_words(recipe),
+        title_column=dataset.title_column,
+    )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from hetviz.data.joins.join import Join, joined
 from hetviz.data.joins.keys import Loose
 from hetviz.data.joins.matching import match_by_key
 from hetviz.errors import DataError, Problem
+from hetviz.features.joined_tables import join_tables
 from hetviz.workspace.commands.command import Command, Context
+from hetviz.workspace.commands.features import understood
 from hetviz.workspace.state import State
 
 
@@ -162,6 +164,50 @@ class LinkByNearness(Command):
 
     def apply(self, state: State, context: Context) -> State:
         return _joined(state, self.join, self.kind)
+
+
+@dataclass(frozen=True)
+class JoinTables(Command):
+    """Join datasets in several ways at once, and say what rows that name others are taken as.
+
+    Attributes
+    ----------
+    joins : sequence of mapping
+        As `hetviz.data.joins.join.Join.to_dict` gives them.
+    rows : mapping of str to str
+        See `hetviz.join_tables`.
+    """
+
+    op: ClassVar[str] = "join-tables"
+    does: ClassVar[str] = "join tables"
+    joins: Sequence[Mapping[str, Any]]
+    rows: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, state: State, context: Context) -> State:
+        before = state.opened()
+        try:
+            joins = [Join(**fields) for fields in self.joins]
+        except TypeError as error:
+            raise DataError(Problem("bad-join", "join tables", str(error))) from None
+        data = join_tables(before, joins, self.rows)
+        gone = set(before.datasets) - set(data.datasets)
+        held_out = state.held_out
+        if held_out is not None:
+            held_out = held_out.edit().drop(*(gone & set(held_out.datasets)))
+        return replace(
+            state,
+            data=data,
+            held_out=held_out,
+            understood=tuple(
+                info
+                if data[info.dataset] is before[info.dataset]
+                else understood(info, data[info.dataset])
+                for info in state.understood
+                if info.dataset in data.datasets
+            ),
+            view=replace(state.view, hidden=tuple(n for n in state.view.hidden if n not in gone)),
+            filters=tuple(one for one in state.filters if one.dataset not in gone),
+        )
 
 
 def _joined(state: State, join: Join, kind: str) -> State:

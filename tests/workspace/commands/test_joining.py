@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from hetviz.data.joins.join import Join
 from hetviz.errors import DataError
 from hetviz.workspace import (
+    AddTables,
     BlobStore,
     Command,
+    JoinTables,
     LinkByKey,
     LinkByList,
     LinkByNearness,
@@ -98,3 +101,25 @@ def test_what_cannot_be_joined_is_refused_and_changes_nothing(
     with pytest.raises(DataError):
         workspace.do(command)
     assert workspace.state is before
+
+
+def test_tables_are_joined_at_once_and_one_step_back_parts_them(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    people = b"id,name,age\n" + b"".join(b"p%d,Person %d,%d\n" % (k, k, 20 + k) for k in range(9))
+    games = b"player,goals,kind\n" + b"".join(
+        b"p%d,%d,%s\n" % (k % 9, k % 4, b"cup" if k % 2 else b"league") for k in range(90)
+    )
+    files = {"people.csv": people, "games.csv": games}
+    kept = {name: workspace.blobs.put(text) for name, text in files.items()}
+    before = workspace.do(AddTables(kept, fresh=True)).opened().fingerprint()
+    join = Join("key", "games", "people", "player")
+    state = workspace.do(JoinTables([join.to_dict()], {"games": "summary"}))
+    assert list(state.opened().datasets) == ["people"]
+    assert [info.dataset for info in state.understood] == ["people"]
+    assert "games: mean goals" in {column.name for column in state.understood[0].columns}
+    workspace.undo()
+    assert workspace.state.opened().fingerprint() == before
+    titled = workspace.do(JoinTables([join.to_dict()]))
+    assert titled.opened()["games"].titles[0] == "Person 0"
+    with pytest.raises(DataError, match="join tables"):
+        workspace.do(JoinTables([{"kind": "key", "colour": "red"}]))
