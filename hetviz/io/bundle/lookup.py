@@ -156,6 +156,7 @@ class Lookup:
         for name, other in self.datasets.items():
             known = np.array(texts, dtype=object)[other.find(texts) >= 0]
             hints |= dict.fromkeys(known, f"Dataset {name!r} has it: are two columns exchanged?")
+        hints |= _repeated(dataset, [text for text in texts if hints[text] is _NO_HINT])
         if len(dataset) > _HINT_POOL:
             return hints
         ids: list[Any] = dataset.ids.tolist()
@@ -169,3 +170,18 @@ class Lookup:
             if alike:
                 hints[text] = f"Did you mean {alike[0]!r}?"
         return hints
+
+
+def _repeated(dataset: Dataset, texts: list[str]) -> dict[str, str]:
+    """Return hints on texts that a column called id holds, though the ids are others."""
+    table = dataset.table
+    named = [] if table is None else [name for name in table.columns if str(name).lower() == "id"]
+    if table is None or not named:
+        return {}
+    held = table[named[0]].astype(str)
+    again = set(held[held.duplicated()])
+    hint = (
+        "Column id has it, in several rows: it was used before, so row numbers are the ids. "
+        "Make the ids unique."
+    )
+    return {text: hint for text in texts if text in again}

@@ -27,6 +27,7 @@ _SPARSE = {"csr", "csc", "coo"}
 _NUMBERS = "fiub"
 _TEXT = "US"
 _LEFT_OUT = "The row is left out."
+_LAST_SIGN, _HALVES = 0x10FFFF, (0xD800, 0xDFFF)
 _SAVE_AGAIN = "Save it again with numpy.save, as an array of numbers."
 
 
@@ -246,11 +247,13 @@ class _Siblings:
         names = next((key for key in _FEATURE_NAMES if key in lists and len(lists[key]) == p), None)
         if names == ids:
             names = None
-        columns = {ROW if ids is None else ids: _counted(n) if ids is None else _cells(lists[ids])}
+        columns = {
+            ROW if ids is None else ids: _counted(n) if ids is None else _cells(where, lists[ids])
+        }
         used = {ids, names}
         for key, values in lists.items():
             if key not in used and len(values) == n:
-                columns[key] = _cells(values)
+                columns[key] = _cells(where, values)
                 used.add(key)
         lost = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
         what = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
@@ -259,7 +262,7 @@ class _Siblings:
             pd.DataFrame(columns, dtype=str),
             ids or ROW,
             ids or "",
-            () if names is None else tuple(_cells(lists[names])),
+            () if names is None else tuple(_cells(where, lists[names])),
             tuple(notes),
         )
 
@@ -268,12 +271,23 @@ def _counted(n: int) -> list[str]:
     return [str(row) for row in range(1, n + 1)]
 
 
-def _cells(values: Array) -> list[str]:
+def _cells(where: str, values: Array) -> list[str]:
+    if values.dtype.kind == "U" and not _is_text(values):
+        what = "a list of texts beside the matrix is damaged"
+        raise gate.refusal("bad-npy", where, what, remedy=_SAVE_AGAIN)
     if values.dtype.kind == "S":
         return [value.decode("utf-8", "replace") for value in values.tolist()]
     if values.dtype.kind == "f":
         return ["" if np.isnan(value) else repr(value) for value in values.tolist()]
     return [str(value) for value in values.tolist()]
+
+
+def _is_text(values: Array) -> bool:
+    """Whether each sign is one that there is; halves of signs alone are none."""
+    signs = np.ascontiguousarray(values).view(
+        np.dtype(np.uint32).newbyteorder(values.dtype.byteorder)
+    )
+    return not bool(((signs > _LAST_SIGN) | ((signs >= _HALVES[0]) & (signs <= _HALVES[1]))).any())
 
 
 def _piece(called: str, where: str, X: Matrix, siblings: _Siblings, choices: Choices) -> Piece:

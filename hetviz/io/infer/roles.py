@@ -65,9 +65,24 @@ def row_number_note(read: TableRead) -> Problem:
     named = [name for name in map(str, read.frame.columns) if is_named_id(name)]
     if named:
         one = candidate(read.frame, [named[0]])
-        what = f"row numbers are the ids: {one.words}"
+        again = _repeated(read, named[0]) if named[0].strip().lower() == "id" else ""
+        what = f"row numbers are the ids: {one.words}{again}"
     remedy = "To match a newer version of the file, choose a column of ids."
     return Problem("row-numbers", read.name, what, "", remedy, "note")
+
+
+def _repeated(read: TableRead, name: str) -> str:
+    """Return words on the first cell of a column that stood above already."""
+    cells = read.frame[name]
+    again = np.flatnonzero(cells.duplicated() & cells.str.strip().ne(""))
+    if not len(again):
+        return ""
+    text = cells.iloc[again[0]]
+    first = int(np.flatnonzero(cells == text)[0])
+    places = list(read.row or range(len(cells)))
+    return (
+        f"; {text[:60]!r} in row {places[again[0]] + 1} was used before, in row {places[first] + 1}"
+    )
 
 
 def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> Bools:

@@ -248,3 +248,12 @@ def test_any_array_is_read_or_refused(X):
         return
     for matrix in (piece.X, piece.kernel, piece.distance):
         assert matrix is None or np.isfinite(matrix).all()
+
+
+@pytest.mark.parametrize("sign", [0x110000, 0xD800, 0xFFFFFFFF])
+def test_texts_of_signs_that_there_are_not_are_refused(sign):
+    names = np.array(["a1", "a2", "a3"]).view(np.uint32).copy()
+    names[1] = sign
+    content = npz(X=np.eye(3)[:, :2], ids=names.view("<U2"))
+    with pytest.raises(DataError, match="texts beside the matrix is damaged"):
+        read_npz("m.npz", content, Choices())

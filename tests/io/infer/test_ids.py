@@ -75,9 +75,23 @@ def test_a_column_of_ids_that_repeats_leaves_the_row_numbers_and_says_so():
     assert list(loaded.data["t"].ids) == ["1", "2", "3"]
     assert list(loaded.data["t"].table["id"]) == ["a", "a", "b"]
     assert [p.what for p in loaded.notes if p.code == "row-numbers"] == [
-        "row numbers are the ids: id: 2 different in 3 rows"
+        "row numbers are the ids: id: 2 different in 3 rows; 'a' in row 2 was used before, in row 1"
     ]
     assert "row numbers are the ids" in loaded.files[0].words
+
+
+def test_a_link_to_an_id_that_repeats_says_that_it_was_used_before():
+    files = [
+        ("drugs.csv", b"id,x\n007,1\n008,2\n007,3\n"),
+        ("towns.csv", b"id,x\nt1,1\nt2,2\n"),
+        ("links.csv", b"source_dataset,source_id,target_dataset,target_id\n"
+                      b"drugs,007,towns,t1\ndrugs,008,towns,t1\n"),
+    ]  # fmt: skip
+    lost = [p for p in read_tables(files).problems if p.code == "unknown-id"]
+    assert [(p.value, "it was used before" in p.remedy) for p in lost] == [
+        ("007", True),
+        ("008", False),
+    ]
 
 
 def test_two_columns_that_are_the_id_together_stay_in_the_table():
