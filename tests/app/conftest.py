@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.jobs import InlineRunner
 from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import PAGES, ROUTER
+from hetviz.ui.statements import preview
 from hetviz.workspace import SESSIONS, Workspace
 
 Visit = Callable[..., AppTest]
@@ -19,6 +20,8 @@ Visit = Callable[..., AppTest]
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
     monkeypatch.setattr(background, "RUNNER", InlineRunner(background.ended))
+    # A job that runs at once would make a map for each draft of a statement.
+    monkeypatch.setattr(preview, "MOST_ROWS", 0)
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=60)

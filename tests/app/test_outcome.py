@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 import hetviz
+from hetviz import Embedding
 from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
+from hetviz.ui.statements import preview
 from hetviz.workspace import RecordRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
@@ -95,3 +97,42 @@ def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> 
     ids = data["emoji"].ids
     assert set(asked["source_id"]) == {ids[9]}
     assert asked["target_id"].tolist() == ids[:3].tolist()
+
+
+def test_what_a_statement_would_do_is_told_before_it_is_said(
+    visit: Visit, monkeypatch: Any
+) -> None:
+    from hetviz.jobs import MadeMap
+    from hetviz.ui.shell import background
+
+    app = visit("map")
+    workspace = workspace_of(app)
+    state = workspace.state
+    run = state.run
+    assert run is not None and run.embedding is not None
+    asked: list[tuple[Any, ...]] = []
+
+    def foresee(state: Any, data: Any, said: Any, mark: str) -> None:
+        asked.append((data, said))
+        Y = {name: part.copy() for name, part in run.embedding.coordinates.items()}
+        Y["emoji"][0] = Y["emoji"][1] + 0.001
+        learned = [{"n_followers": 40, "followers": ["x"]}]
+        figures = {"consequences": FIGURES["consequences"], "learned": learned}
+        made = MadeMap("mr-sne", "x", {}, Embedding(Y, run.embedding.ids), figures)
+        background._FORESEEN[app.session_state["sid"]] = (mark, made)
+
+    monkeypatch.setattr(background, "foresee", foresee)
+    monkeypatch.setattr(preview, "MOST_ROWS", 5_000)
+    workspace.set_glance(groups={"A": np.array([0]), "B": np.array([1])})
+    app.run()
+    app.run()
+    assert not app.exception
+    text = html_of(app)
+    (data, said), *_ = asked
+    assert len(said) == 1 and said[0] in set(hetviz.statements(data)["key"])
+    assert "Kept would be 3 of 3, now 0. True neighbours of ten: 9 now, 5 then." in text
+    assert (
+        "Other links: 1 won, 4 lost. 7 other items would move. About 40 may be like them." in text
+    )
+    # Nothing has been said, and nothing of it is kept.
+    assert workspace.state is state

@@ -14,7 +14,7 @@ import streamlit as st
 from hetviz._moved import current_task
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
-from hetviz.data import Embedding
+from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
 from hetviz.serve.config import settings
@@ -39,6 +39,10 @@ log = logging.getLogger(__name__)
 FIRST = "First map"
 # A journal may come from anybody, and the worker would call whatever it names.
 _TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
+# In the note of a job of which nothing is kept: what it was asked about.
+_MARK = "foresees"
+_FORESEEN: dict[str, tuple[str, MadeMap | None]] = {}
+_MOST_FORESEEN = 200
 MAP, FIRST_MAP = "hetviz.jobs.tasks.maps:make_map", "hetviz.jobs.tasks.maps:make_first_map"
 
 
@@ -52,7 +56,7 @@ def live() -> Job | None:
     found = None
     for job in RUNNER.jobs(owner()):
         if job.live:
-            found = found or job
+            found = found or (None if _MARK in job.note else job)
         else:
             # Kept in the workspace by now.
             RUNNER.take(job.id, job.owner)
@@ -116,6 +120,48 @@ def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -
         said=said,
     )
     return True
+
+
+def foresee(state: State, data: HeteroData, said: Collection[str], mark: str) -> None:
+    """Start finding out what the shown map would become for other data, in place of what was asked.
+
+    Nothing of it is kept with the project. While work is under way that was asked for, it waits to
+    be asked again.
+    """
+    run = state.run
+    if run is None or live() is not None:
+        return
+    running = [job for job in RUNNER.jobs(owner()) if job.live and _MARK in job.note]
+    if any(job.note[_MARK] == mark for job in running):
+        return
+    _forget_foresight()
+    arguments = {
+        "data": data,
+        "method": run.method,
+        "params": dict(run.params),
+        "seed": run.seed,
+        "hold_out": run.hold_out,
+        "weights": dict(run.weights),
+        "start": _to_go_on_from(state, run, run.method, None),
+        "said": list(said),
+    }
+    RUNNER.submit(owner(), "Preview", Task(MAP, arguments), {_MARK: mark})
+
+
+def foreseeing() -> bool:
+    """Whether that is under way."""
+    return any(job.live and _MARK in job.note for job in RUNNER.jobs(owner()))
+
+
+def foreseen() -> tuple[str, MadeMap | None]:
+    """Return what was found out last, by its mark; None where it failed."""
+    return _FORESEEN.get(owner(), ("", None))
+
+
+def _forget_foresight() -> None:
+    for job in RUNNER.jobs(owner()):
+        if job.live and _MARK in job.note:
+            RUNNER.cancel(job.id, job.owner)
 
 
 def find(
@@ -187,6 +233,7 @@ def _start(
     data = state.guided
     if data is None or live() is not None:
         return
+    _forget_foresight()
     job = secrets.token_hex(8)
     note = {
         "task": task,
@@ -229,6 +276,13 @@ def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> E
 
 def ended(job: Job) -> None:
     """Keep how a job ended; called by the runner, whether or not anybody is looking."""
+    if _MARK in job.note:
+        if job.state != "cancelled":
+            made = job.result if isinstance(job.result, MadeMap) else None
+            _FORESEEN[job.owner] = (str(job.note[_MARK]), made)
+            while len(_FORESEEN) > _MOST_FORESEEN:
+                _FORESEEN.pop(next(iter(_FORESEEN)), None)
+        return
     who = str(job.note.get("person") or "")
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
     people.audit().note("job", who, job.owner, **took)

@@ -26,7 +26,7 @@ PLACE_OF = {
 def show(place: str) -> list[tuple[str, str]]:
     """Show the bar, and whatever must be told; return what was told."""
     workspace = session.workspace()
-    st.session_state["drawn"] = (workspace.version, session.theme())
+    st.session_state["drawn"] = _drawn(workspace)
     # By this the style sheet knows where we are.
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
@@ -37,7 +37,7 @@ def show(place: str) -> list[tuple[str, str]]:
                 with st.container(key=f"place-{name}", width="content"):
                     st.page_link(PAGES / f"{name}.py", label=name.capitalize())
         st.html('<div class="hv-find-host"></div>', width="content")
-        beat = _FAST_BEAT if background.live() else _BEAT
+        beat = _FAST_BEAT if background.live() or background.foreseeing() else _BEAT
         with st.container(key="state", width="content"):
             st.fragment(run_every=beat)(_strip)()
         _steps(workspace)
@@ -99,6 +99,11 @@ def _steps(workspace: Workspace) -> None:
         )
 
 
+def _drawn(workspace: Workspace) -> tuple[object, ...]:
+    """Return what the page shows, but for what is being worked on."""
+    return workspace.version, session.theme(), background.foreseen()[0]
+
+
 def _strip() -> None:
     """Show the running job, or the state of the map; its timer also keeps a tab alive.
 
@@ -106,10 +111,7 @@ def _strip() -> None:
     page runs again when another tab, a job or the system's light and dark changed something, and
     when a file could not be made that a button was pressed for.
     """
-    if (
-        session.heard_late()
-        or (session.workspace().version, session.theme()) != st.session_state["drawn"]
-    ):
+    if session.heard_late() or _drawn(session.workspace()) != st.session_state["drawn"]:
         st.rerun()
     job = background.live()
     with st.container(

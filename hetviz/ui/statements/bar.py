@@ -10,7 +10,7 @@ from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import touching
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.statements import commands, objections, wording
+from hetviz.ui.statements import commands, objections, preview, wording
 from hetviz.ui.statements import draft as act_draft
 from hetviz.ui.statements.wording import HOWS, How
 from hetviz.ui.widgets import filters, item_chip
@@ -266,13 +266,39 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
 
 
 def _objections(state: State) -> None:
+    """Say what would come of it, and what speaks against it."""
     draft = act_draft.draft(state)
-    told = [] if draft is None else [*objections.objections(state, draft), act_draft.deaf(state)]
-    said = list(filter(None, told))
-    if said:
+    if draft is None:
+        return
+    against = filter(None, [*objections.objections(state, draft), act_draft.deaf(state)])
+    lines = [
+        *would,
+        *(f'<p class="hv-act-not" role="status">{theme.esc(one)}</p>' for one in against),
+    ]
+    lines = [*_foreseen(state, draft), *lines]
+    if lines:
         with st.container(key="acts-not", gap="xsmall"):
-            for sentence in said:
-                st.html(f'<p class="hv-act-not" role="status">{theme.esc(sentence)}</p>')
+            for line in lines:
+                st.html(line)
+
+
+def _foreseen(state: State, draft: commands.Draft) -> list[str]:
+    """Return what would come of it as HTML, where that is known by now."""
+    found = preview.of(state, draft)
+    if found is None:
+        return []
+    would = found.consequences
+    words = [f"Kept would be {would.kept_after:,} of {would.n_said:,}, now {would.kept_before:,}."]
+    if np.isfinite([would.true_before, would.true_after]).all():
+        before, after = (10 * share for share in (would.true_before, would.true_after))
+        words.append(f"True neighbours of ten: {before:.0f} now, {after:.0f} then.")
+    if would.links_won or would.links_lost:
+        words.append(f"Other links: {would.links_won:,} won, {would.links_lost:,} lost.")
+    words.append(f"{theme.count(would.n_moved, 'other item')} would move.")
+    if found.n_followers:
+        words.append(f"About {found.n_followers:,} may be like them.")
+    mark = " falser" if would.falser else ""
+    return [f'<p class="hv-act-would{mark}" role="status">{theme.esc(" ".join(words))}</p>']
 
 
 def _proposed(key: str) -> None:

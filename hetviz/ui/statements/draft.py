@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,10 +92,11 @@ def want(before: State, loose: Ints | None = None) -> None:
     state = workspace.state
     if state.run is None or state.guided is before.guided or state.is_current(state.run):
         return
-    new = _said_since(before, state)
+    new = [] if before.guided is None else new_statements(before.guided, state.guided)
     if new:
         st.session_state[SAID_AT] = workspace.steps
-    if loose is None and not _heeds(state, new):
+    can = capabilities(state)
+    if loose is None and can is not None and not heeds(can, new):
         return
     st.session_state[_SAID] = sorted({*st.session_state.get(_SAID, ()), *new})
     kept: Ints | None = st.session_state.get(_WANTED)
@@ -133,10 +134,9 @@ def _go() -> None:
         background.refit(state, rows if len(rows) else None, said)
 
 
-def _said_since(before: State, now: State) -> list[str]:
+def new_statements(before: HeteroData, after: HeteroData | None) -> list[str]:
     """Return the keys of the statements that are new, or weigh something else."""
-    known = {} if before.guided is None else _weights(before.guided)
-    there = {} if now.guided is None else _weights(now.guided)
+    known, there = _weights(before), {} if after is None else _weights(after)
     return [key for key, weight in there.items() if known.get(key) != weight]
 
 
@@ -146,17 +146,14 @@ def _weights(data: HeteroData) -> dict[str, float]:
     return dict(zip(statement_keys(data).tolist(), weights.tolist(), strict=True))
 
 
-def _heeds(state: State, new: Sequence[str]) -> bool:
-    """Say whether the method of the map makes use of what is new: statements, else labels."""
-    can = _capabilities(state)
-    if can is None:
-        return True
+def heeds(can: Collection[Capability], new: Sequence[str]) -> bool:
+    """Say whether a method of these capabilities uses what is new: statements, else labels."""
     if not new:
         return Capability.LABELS in can
     return Capability.COMPARISONS in can or any(key.startswith("link") for key in new)
 
 
-def _capabilities(state: State) -> frozenset[Capability] | None:
+def capabilities(state: State) -> frozenset[Capability] | None:
     """Return what the method of the map makes use of, or None where it is not known."""
     from hetviz.algorithms.registry import get_method
 
@@ -168,7 +165,7 @@ def _capabilities(state: State) -> frozenset[Capability] | None:
 
 def deaf(state: State) -> str:
     """Say that the method of the map makes no use of what the bar says; empty where it does."""
-    run, can = state.run, _capabilities(state)
+    run, can = state.run, capabilities(state)
     if run is None or can is None or wording.saying().how != "closer":
         return ""
     if Capability.COMPARISONS in can:

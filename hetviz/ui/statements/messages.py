@@ -14,7 +14,7 @@ from hetviz.ui.map import selection_codec
 from hetviz.ui.map.array_cache import SHELVES, Packed
 from hetviz.ui.map.parts import geometry, seen
 from hetviz.ui.shell import session
-from hetviz.ui.statements import draft, wording
+from hetviz.ui.statements import draft, preview, wording
 from hetviz.ui.statements.wording import HOWS
 from hetviz.workspace import State
 
@@ -64,11 +64,13 @@ def spec(state: State, owner: str) -> dict[str, Any]:
     """Return what the map draws of it: keys of the groups' rows, pairs, a dropped item."""
     made = draft.draft(state)
     groups = wording.groups(state)
+    foreseen = None if made is None else preview.of(state, made)
     return {
         "groups": {
             name: SHELVES.put(owner, Packed.of(rows, "<i4")) for name, rows in groups.items()
         },
         "preview": [] if made is None else made.lines,
+        "ghosts": [] if foreseen is None else foreseen.ghosts,
         "dropped": list(wording.saying().dropped or ()) or None,
         "rows": session.workspace().glance.fingerprint,
         "heard": heard(),

@@ -15,7 +15,7 @@ export const WORDS = {
 
 export class Acts {
   constructor(map) {
-    Object.assign(this, { map, groups: new Map(), preview: [], carried: null, told: "" });
+    Object.assign(this, { map, groups: new Map(), preview: [], ghosts: [], carried: null, told: "" });
     // Of two messages in a row Streamlit may deliver only the later, so each carries all wishes that
     // Python has not been heard to have got, and is sent again until it has. Python does each number
     // once; the clock keeps them rising over a reload.
@@ -26,6 +26,7 @@ export class Acts {
   take(data, groups) {
     const acts = data.acts ?? {};
     this.preview = acts.preview ?? [];
+    this.ghosts = acts.ghosts ?? [];
     this.dropped = acts.dropped ?? null;
     this.wishes = this.wishes.filter((wish) => wish.n > (acts.heard ?? 0));
     const told = JSON.stringify([acts.groups ?? {}, data.n]);
@@ -97,7 +98,24 @@ export class Acts {
   draw(ctx) {
     this.pairs(ctx);
     for (const [name, rows] of this.groups) this.rings(ctx, name, rows);
+    this.foreseen(ctx);
     this.carry(ctx);
+  }
+
+  /** Where what would move would lie: a way to a hollow place. */
+  foreseen(ctx) {
+    const { pass, view, overlay, tokens } = this.map;
+    for (const [row, x, y] of this.ghosts) {
+      if (!pass[row]) continue;
+      const [to, down] = [view.x(x), view.y(y)];
+      ctx.beginPath();
+      ctx.moveTo(...this.at(row));
+      ctx.lineTo(to, down);
+      ctx.lineWidth = 1.2;
+      ctx.strokeStyle = clear(tokens.accent, 0.45);
+      ctx.stroke();
+      overlay.ring(ctx, to, down, 5, 1.6);
+    }
   }
 
   at(row) {

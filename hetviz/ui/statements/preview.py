@@ -1,0 +1,96 @@
+"""What the map would do with the statement in the bar, found out before it is said."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetviz._types import Floats
+from hetviz.algorithms.base import Capability
+from hetviz.core.layout.procrustes import align
+from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
+from hetviz.jobs import MadeMap
+from hetviz.metrics.fit.consequences import NOTICED, Consequences, consequences_from
+from hetviz.ui.map.parts import geometry
+from hetviz.ui.shell import background, session
+from hetviz.ui.statements import draft
+from hetviz.ui.statements.commands import Draft
+from hetviz.workspace import AddComparisons, AddLinks, State
+from hetviz.workspace.commands.guidance import AddPairs, stated
+
+MOST_ROWS = 3_000
+"""Above, a map takes too long to be made for a question."""
+_MOST_GHOSTS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """What would come of a statement.
+
+    Attributes
+    ----------
+    consequences : Consequences
+    ghosts : list of [row, x, y]
+        Where what moves would lie on the shown map, the farthest first.
+    n_followers : int
+        How many others may be like those that are named.
+    """
+
+    consequences: Consequences
+    ghosts: list[list[float]]
+    n_followers: int
+
+
+def of(state: State, made: Draft) -> Preview | None:
+    """Return what would come of a statement, or start to find it out; None until it is known."""
+    data, run = state.guided, state.run
+    if data is None or run is None or data.n_rows > MOST_ROWS or not draft.refits():
+        return None
+    can = draft.capabilities(state)
+    if can is None or Capability.WARM_START not in can or not state.is_current(run):
+        return None
+    said = json.dumps([run.id, data.fingerprint(), made.lines])
+    mark = hashlib.sha256(said.encode()).hexdigest()
+    known, found = background.foreseen()
+    if known != mark:
+        after = _with(data, made)
+        if after is not None:
+            keys = draft.new_statements(data, after)
+            if draft.heeds(can, keys):
+                background.foresee(state, after, keys, mark)
+        return None
+    if found is None or not (found.figures or {}).get("consequences"):
+        return None
+    return session.cached(("preview", mark), found, lambda: _read(state, found))
+
+
+def _with(data: HeteroData, made: Draft) -> HeteroData | None:
+    try:
+        for command in made.commands:
+            if isinstance(command, AddLinks | AddPairs | AddComparisons):
+                data = stated(data, command).data
+    except HetvizError:
+        # What is wrong with it is said when it is added.
+        return None
+    return data
+
+
+def _read(state: State, found: MadeMap) -> Preview:
+    figures = found.figures or {}
+    here = np.asarray(geometry(state, state.run).points, dtype=np.float64)
+    there = np.vstack([found.embedding.coordinates[name] for name in state.opened().datasets])
+    new: Floats = align(there[:, :2], here)(there[:, :2])
+    far = np.linalg.norm(new - here, axis=1)
+    extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
+    rows = np.argsort(-np.nan_to_num(far), kind="stable")[:_MOST_GHOSTS]
+    rows = rows[np.nan_to_num(far[rows]) >= NOTICED * extent]
+    learned = figures.get("learned") or []
+    return Preview(
+        consequences_from(figures["consequences"]),
+        [[int(row), float(new[row, 0]), float(new[row, 1])] for row in rows],
+        sum(int(group["n_followers"]) for group in learned if group["followers"]),
+    )
