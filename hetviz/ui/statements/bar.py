@@ -271,11 +271,8 @@ def _objections(state: State) -> None:
     if draft is None:
         return
     against = filter(None, [*objections.objections(state, draft), act_draft.deaf(state)])
-    lines = [
-        *would,
-        *(f'<p class="hv-act-not" role="status">{theme.esc(one)}</p>' for one in against),
-    ]
-    lines = [*_foreseen(state, draft), *lines]
+    no = [f'<p class="hv-act-not" role="status">{theme.esc(one)}</p>' for one in against]
+    lines = [*_foreseen(state, draft), *no]
     if lines:
         with st.container(key="acts-not", gap="xsmall"):
             for line in lines:
