@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import count, percent
+from hetviz._text import count, rounded
 from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
@@ -24,7 +24,7 @@ NOTICED = 0.05
 """Share of the map's extent from which on an item counts as having moved."""
 _FALSER = 0.15
 _NEIGHBOURS = 10
-_MOST_ROWS = 200
+_MOST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class Consequences:
         Mean distance of the named pairs as a share of the map's extent; NaN where no pair was
         named.
     true_before, true_after : float
-        Share of the ten nearest of each named item on the map, in its own dataset, that are near in
-        the data as well; NaN for datasets without features. Of more than 200 named items, 200.
+        Share of the ten nearest of each named item on the map, in its own dataset and but for the
+        other named ones, that are near in the data as well; NaN for datasets without features. Of
+        more than 20 named items, 20.
     links_won, links_lost : int
         Other links that only the later map keeps, and only the earlier one.
     n_moved, n_others : int
@@ -77,8 +78,8 @@ class Consequences:
         ]
         if np.isfinite([self.apart_before, self.apart_after]).all():
             told.append(
-                f"They lie {percent(self.apart_after)} of the map's width apart "
-                f"({percent(self.apart_before)} before)."
+                f"They lie {_share(self.apart_after)} of the map's width apart "
+                f"({_share(self.apart_before)} before)."
             )
         if np.isfinite([self.true_before, self.true_after]).all():
             told.append(
@@ -156,7 +157,7 @@ def consequences(
     pairs = ends[is_link & mine][:, :2]
     apart = [_apart(data, one, pairs) for one in (before, after)]
     looked = np.random.default_rng(0).permutation(named)[:_MOST_ROWS]
-    true = [_true(data, one, looked) for one in (before, after)]
+    true = [_true(data, one, named, looked) for one in (before, after)]
     rest = np.isfinite(far)
     rest[named] = False
     return Consequences(
@@ -191,11 +192,26 @@ def _apart(data: HeteroData, embedding: Embedding, pairs: Ints) -> float:
     return float(there.mean() / extent) if len(there) else float("nan")
 
 
-def _true(data: HeteroData, embedding: Embedding, rows: Ints) -> float:
-    found = trust(data, embedding, _NEIGHBOURS, rows=rows.tolist())
-    share = 1.0 - found.false_within[rows] / found.of_within[rows]
-    there = share[np.isfinite(share)]
+def _true(data: HeteroData, embedding: Embedding, named: Ints, looked: Ints) -> float:
+    """Return the share of true neighbours of some of the named, who do not count for each other."""
+    shares = []
+    for row in looked.tolist():
+        found = trust(data, _without(data, embedding, named[named != row]), _NEIGHBOURS, rows=[row])
+        shares.append(1.0 - found.false_within[row] / found.of_within[row])
+    there = np.array(shares)[np.isfinite(shares)]
     return float(there.mean()) if len(there) else float("nan")
+
+
+def _without(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
+    """Return a map without the places of some global rows."""
+    Y = {name: embedding.coordinates[name].copy() for name in data.datasets}
+    for name, span in data.offsets.items():
+        Y[name][rows[(rows >= span.start) & (rows < span.stop)] - span.start] = np.nan
+    return Embedding(Y, embedding.ids, embedding.entity)
+
+
+def _share(value: float) -> str:
+    return "under 1 %" if value < 0.01 else rounded(value)
 
 
 def _of_ten(share: float) -> str:

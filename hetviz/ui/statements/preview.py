@@ -24,7 +24,7 @@ from hetviz.workspace.commands.guidance import AddPairs, stated
 
 MOST_ROWS = 3_000
 """Above, a map takes too long to be made for a question."""
-_MOST_GHOSTS = 60
+_MOST_GHOSTS = 30
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ export class Acts {
       ctx.lineWidth = 1.2;
       ctx.strokeStyle = clear(tokens.accent, 0.45);
       ctx.stroke();
-      overlay.ring(ctx, to, down, 5, 1.6);
+      overlay.ring(ctx, to, down, 3.5, 1);
     }
   }
 
