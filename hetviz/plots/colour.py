@@ -99,7 +99,9 @@ def _found_options(data: HeteroData) -> list[ColourOption]:
     def note(dataset: str, column: str, values: pd.Series) -> None:
         kind = _kind(values)
         if kind is not None:
-            title = f"{spoken(column)} of {dataset}" if many else spoken(column)
+            unit = data[dataset].units.get(column) if kind == "numbers" else None
+            title = spoken(column) + (f" ({unit})" if unit else "")
+            title += f" of {dataset}" if many else ""
             key = json.dumps([dataset, column])
             found.setdefault(key, ColourOption(key, title, kind))
 

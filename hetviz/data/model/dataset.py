@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -185,6 +185,15 @@ class Dataset(Frozen):
         if declared in self.table.columns:
             return str(declared)
         return next((column for column in _TITLE_COLUMNS if column in self.table.columns), None)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of table columns of numbers, where they are known and not in the name."""
+        known = (self.recipe or {}).get("units")
+        if self.table is None or not isinstance(known, Mapping):
+            return {}
+        there = set(map(str, self.table.columns))
+        return {str(name): str(unit) for name, unit in known.items() if name in there}
 
     @cached_property
     def titles(self) -> Texts:

@@ -26,7 +26,7 @@ from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
 from hetviz.io.infer.ids import with_ids
 from hetviz.io.infer.number_formats import unusable_cells
-from hetviz.io.infer.recipe import Recipe
+from hetviz.io.infer.recipe import NUMBERS, Recipe
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,
@@ -308,6 +308,9 @@ class _Reading:
             recipe["text"] = list(entry.text)
         if entry.media_column is not None:
             recipe["media"] = entry.media_column
+        units = self._units(table)
+        if units:
+            recipe["units"] = units
         media = self._media(table, rows)
         if X is not None:
             X = X[rows]
@@ -360,6 +363,18 @@ class _Reading:
         found = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
         guessed = next((name for name in found if name in table.columns), None)
         return self.entry.title or guessed or named_title(table.columns)
+
+    def _units(self, table: pd.DataFrame) -> dict[str, str]:
+        """Return the units of columns of numbers that their names do not say."""
+        said = () if self.read.recipe is None else self.read.recipe.columns
+        return {
+            column.name: column.unit
+            for column in said
+            if column.unit
+            and column.type in NUMBERS
+            and column.name in table
+            and column.unit not in column.name
+        }
 
     def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[bytes | None, ...] | None:
         media, column = self.entry.media, self.entry.media_column

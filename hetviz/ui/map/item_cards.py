@@ -87,10 +87,12 @@ def _facts(data: HeteroData, item: Item) -> Iterator[tuple[str, str]]:
     for label in data.labels:
         if label.dataset == dataset.name:
             values.setdefault(label.name, label.values[row])
+    units = dataset.units
     for column, value in values.items():
         words = value_words(value)
         if column not in told and words:
-            yield spoken(column), short(words, _LONGEST_FACT)
+            unit = f" {units[column]}" if column in units else ""
+            yield spoken(column), f"{short(words, _LONGEST_FACT)}{unit}"
 
 
 def value_words(value: Any) -> str:

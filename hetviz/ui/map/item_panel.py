@@ -68,7 +68,8 @@ def _facts(data: HeteroData, item: Item) -> None:
         if column.kind == "text" or len(words) > 60:
             texts.append((name, words))
         else:
-            facts.append((spoken(name), words))
+            unit = f" {dataset.units[name]}" if name in dataset.units else ""
+            facts.append((spoken(name), f"{words}{unit}"))
     if facts:
         theme.pairs(facts[:_FACTS])
     for _, words in texts[:1]:

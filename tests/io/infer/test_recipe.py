@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hetviz
 from hetviz.errors import DataError
 from hetviz.features.columns.written import is_unit, number_column, parse
 from hetviz.io import Choices, newer_version, read_tables
@@ -12,6 +13,8 @@ from hetviz.io.infer.recipe import TYPES, ColumnRecipe, RawTable, Recipe, adapte
 from hetviz.io.intake.new_items import read_new_items
 from hetviz.io.intake.raw import raw_tables
 from hetviz.io.sandbox import child
+from hetviz.plots.colour import colour_options, colouring
+from hetviz.ui.map import item_cards
 from tests.io.making import workbook
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 3))
@@ -260,3 +263,22 @@ def test_a_newer_version_without_ids_says_that_rows_are_matched_by_their_numbers
 def test_a_last_row_with_empty_cells_is_data(last):
     raw = RawTable.of([["id", "x", "y"], ["a", "1", "2"], ["b", "2", "3"], ["d", "2", "3"], last])
     assert apply(raw, propose(raw)).frame["id"].tolist() == ["a", "b", "d", last[0]]
+
+
+def test_units_go_with_the_numbers_to_the_map(tmp_path):
+    rows = "".join(f"Well {k},{k * 7 % 31 + 0.25},{6 + k % 5}\n" for k in range(40))
+    data = read_tables([("w.csv", f"name,nitrate,pH\n,mg/l,\n{rows}".encode())]).data
+    assert data["w"].units == {"nitrate": "mg/l"}
+    titles = [option.title for option in colour_options(data)]
+    assert "Nitrate (mg/l)" in titles
+    card = item_cards.card(data, 1, colouring(data), "s")
+    assert [fact for fact in card["facts"] if "7" in fact[1]] == [
+        ("Nitrate", "7.25 mg/l"),
+        ("pH", "7"),
+    ]
+    assert hetviz.load(hetviz.save(data, tmp_path / "w.zip"))["w"].units == data["w"].units
+
+
+def test_a_unit_that_stands_in_the_name_is_not_said_twice():
+    loaded = read_tables([("t.csv", b"name,mass [kg]\na,1.5\nb,2.5\nc,3\n")])
+    assert loaded.data["t"].units == {}
