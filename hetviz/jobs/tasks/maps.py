@@ -15,6 +15,7 @@ from hetviz.metrics.fit.consequences import consequences
 from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.summary import scores_of
+from hetviz.metrics.telling import most_telling
 from hetviz.progress import Part, Progress
 from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run
@@ -130,6 +131,8 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     progress(0.9, "Measuring the map")
     figures = figures_of(data, first.embedding)
     figures["choice"] = first.choice.sentence
+    if (colour := most_telling(data, first.embedding)) is not None:
+        figures["colour"] = colour
     figures["notes"] = list(first.notes)
     progress(1.0, "Done")
     return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)

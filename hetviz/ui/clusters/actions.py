@@ -26,6 +26,7 @@ from hetviz.workspace import (
     State,
     from_dict,
 )
+from hetviz.workspace.commands.clusters import bounded_names
 
 _PARTS = (2, 3, 4)
 _ROWS = 6
@@ -134,7 +135,7 @@ def _merge(numbers: list[int]) -> None:
     name = cluster_names(layers.contrasts_of(data), codes, 1)[0]
     if name == "Cluster 1":
         name = " + ".join(found.names[number - 1] for number in numbers)
-    session.do(MergeClusters(numbers, name[:60]))
+    session.do(MergeClusters(numbers, *bounded_names([name])))
 
 
 def _split(numbers: list[int], k: int) -> None:
@@ -154,7 +155,7 @@ def _split(numbers: list[int], k: int) -> None:
     given = [name if not name.startswith("Cluster ") else f"{old}, part" for name in names]
     told = [f"{name} {at}" if given.count(name) > 1 else name for at, name in enumerate(given, 1)]
     blob = workspace.blobs.put(pack_codes(parts))
-    session.do(SplitCluster(numbers[0], blob, [name[:60] for name in told]))
+    session.do(SplitCluster(numbers[0], blob, bounded_names(told)))
 
 
 def _say(cards: list[ClusterCard]) -> None:

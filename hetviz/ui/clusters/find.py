@@ -17,6 +17,7 @@ from hetviz.runs.cluster.codes import codes_of_text, pack_codes
 from hetviz.ui.map import layers
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import Finding, SetClusters, SetView, State
+from hetviz.workspace.commands.clusters import bounded_names
 
 KIND = "clusters"
 TASK = "hetviz.jobs.tasks.cluster:find_clusters"
@@ -266,5 +267,5 @@ def put(
     """Put the items in clusters, and let the map show them."""
     workspace = session.workspace()
     blob = workspace.blobs.put(pack_codes(np.asarray(codes, dtype=np.int64)))
-    short = [name[:60] for name in names]
-    session.do(SetClusters(blob, short, dict(how), workspace.state.chosen, list(stability)))
+    told = bounded_names(names)
+    session.do(SetClusters(blob, told, dict(how), workspace.state.chosen, list(stability)))

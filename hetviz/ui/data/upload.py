@@ -201,10 +201,13 @@ def account(waiting: Staged) -> None:
             )
         else:
             theme.headline(summary(loaded), _second_line(errors))
+        # The button stands before the ticks, which nobody needs to change.
+        decide = st.container()
         chosen = belonging.Belonging()
         if loaded is not None:
             chosen = belonging.ask(loaded.data, waiting.proposals, "door")
-        _decide(waiting, bool(errors), chosen)
+        with decide:
+            _decide(waiting, bool(errors), chosen)
     if loaded is not None:
         for info in loaded.files:
             st.html(

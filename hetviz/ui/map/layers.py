@@ -45,7 +45,7 @@ def options(state: State, run: Run | None) -> list[ColourOption]:
 
 def colours_of(state: State, run: Run | None) -> Colouring:
     """Return the colouring that the view asks for; that of the data where it has no such layer."""
-    data, key = parts.data_of(state), state.view.colour
+    data, key = parts.data_of(state), state.view.colour or _most_telling(state)
     if key == CLUSTER.key and run is not None and state.clustering is not None:
         found = state.clustering
         return kept(
@@ -68,6 +68,12 @@ def colours_of(state: State, run: Run | None) -> Colouring:
     return kept(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
     )
+
+
+def _most_telling(state: State) -> str | None:
+    """Return the colour that the first map was found to tell most about, if that is known."""
+    found = (run.figures.get("colour") for run in state.runs if run.figures)
+    return next((str(key) for key in found if key), None)
 
 
 def contrasts_of(data: HeteroData) -> Contrasts:

@@ -293,7 +293,10 @@ def ended(job: Job) -> None:
     try:
         workspace.do(outcome(job, workspace))
     except HetvizError as error:
-        message = f"The data changed while this was being made. {error}"
+        guided = workspace.state.guided
+        same = guided is not None and guided.fingerprint() == str(job.note.get("fingerprint"))
+        # What was found cannot be kept, and only sometimes because of what somebody did meanwhile.
+        message = str(error) if same else f"The data changed while this was being made. {error}"
         try:
             workspace.do(EndJob(job.id, "failed", message))
         except HetvizError:

@@ -100,8 +100,10 @@ def _steps(workspace: Workspace) -> None:
 
 
 def _drawn(workspace: Workspace) -> tuple[object, ...]:
-    """Return what the page shows, but for what is being worked on."""
-    return workspace.version, session.theme(), background.foreseen()[0]
+    """Return what the page shows, but for what is being worked on, and whether a map grows."""
+    job = background.live()
+    growing = workspace.state.run is None and job is not None and job.seq > 0
+    return workspace.version, session.theme(), background.foreseen()[0], growing
 
 
 def _strip() -> None:
@@ -127,6 +129,8 @@ def _strip() -> None:
 
 
 def _progress(job: Job) -> str:
+    # What is to be seen by then goes on moving.
+    title = f"{job.title}, preview" if job.title == background.FIRST and job.seq else job.title
     if job.state == "waiting":
         words = f"waiting, {theme.count(job.ahead, 'map')} ahead" if job.ahead else "starting"
     else:
@@ -135,7 +139,7 @@ def _progress(job: Job) -> str:
         if left is not None:
             words += f", {max(1, round(left))} s left"
     return (
-        f'<div class="hv-job" role="status">{theme.esc(job.title)}'
+        f'<div class="hv-job" role="status">{theme.esc(title)}'
         f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>{theme.esc(words)}</div>'
     )
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.runs.cluster.codes import codes_of_text, unpack_codes
@@ -126,7 +127,9 @@ def found_clusters(state: State, content: Mapping[str, Any], run: str | None) ->
     names = content["names"]
     place = int(content["chosen"])
     codes = codes_of_text(content["codes"][place], data.n_rows, len(names))
-    return _set(state, codes, names, content["how"], run, content["stability"][place])
+    return _set(
+        state, codes, bounded_names(names), content["how"], run, content["stability"][place]
+    )
 
 
 def _changed(state: State, now: Clustering, codes: Ints, new: Sequence[str]) -> State:
@@ -173,6 +176,23 @@ def by_size(codes: Ints, n: int) -> tuple[Ints, list[int]]:
     new = np.full(n + 1, -1)
     new[kept] = np.arange(len(kept))
     return np.asarray(new[codes], dtype=np.int64), kept
+
+
+def bounded_names(names: Sequence[str]) -> list[str]:
+    """Return names that were made of the data so that clusters can have them.
+
+    On one line, cut where they are too long, and each different from those before it.
+    """
+    found: list[str] = []
+    for number, name in enumerate(names, start=1):
+        text = " ".join(str(name).split()) or f"Cluster {number}"
+        told, again = short(text, MOST_NAME), 1
+        while told in found:
+            again += 1
+            ending = f" ({again})"
+            told = short(text, MOST_NAME - len(ending)) + ending
+        found.append(told)
+    return found
 
 
 def checked_name(text: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetviz.data import Dataset, HeteroData
 from hetviz.workspace import Clustering
+from hetviz.workspace.commands.clusters import bounded_names, checked_name
 
 
 def test_a_summary_counts_the_items_of_each_dataset() -> None:
@@ -17,3 +18,13 @@ def test_a_summary_counts_the_items_of_each_dataset() -> None:
     assert table["a"].tolist() == [2, 1]
     assert table["b"].tolist() == [1, 0]
     assert table["stability"].tolist() == ["0.50", ""]
+
+
+def test_names_made_of_the_data_are_bounded_and_made_different() -> None:
+    long = "an emoji that is found by a word that is longer than any name may be: "
+    found = bounded_names([long + "one", long + "two", "", "two\nlines", "two lines"])
+    assert max(map(len, found)) <= 60
+    assert len(set(found)) == 5
+    assert found[0].endswith("…")
+    assert found[2:] == ["Cluster 3", "two lines", "two lines (2)"]
+    assert [checked_name(name) for name in found] == found

@@ -1,0 +1,47 @@
+"""Which colour a new map begins with: the column that its neighbours agree on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.metrics.telling import most_telling
+
+
+def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> None:
+    rng = np.random.default_rng(0)
+    Y = rng.random((300, 2))
+    group = (Y[:, 0] * 3).astype(int)
+    table = pd.DataFrame(
+        {
+            "name": [f"item {k}" for k in range(300)],
+            "side_id": [f"s{k}" for k in group],
+            "by chance": rng.permutation(["a", "b", "c"] * 100),
+            "kind": [["red", "green", "blue"][k] for k in group],
+            "size": rng.random(300),
+        }
+    )
+    few = pd.DataFrame({"half": ["left"] * 10 + ["right"] * 10})
+    ids = {"many": [f"m{k}" for k in range(300)], "few": [f"f{k}" for k in range(20)]}
+    many = Dataset("many", ids["many"], table=table)
+    data = HeteroData([many, Dataset("few", ids["few"], table=few)])
+    line = np.column_stack([np.arange(20.0), np.zeros(20)])
+    places = {"many": Y, "few": line}
+
+    def found(data: HeteroData) -> str | None:
+        names = {name: part.ids for name, part in data.datasets.items()}
+        kinds = {name: name for name in data.datasets}
+        return most_telling(data, Embedding(places, names, kinds))
+
+    assert found(data) == json.dumps(["many", "kind"])
+    # Of numbers too: what grows along the map.
+    data = data.edit().replace(
+        Dataset("many", ids["many"], table=table.drop(columns="kind").assign(size=Y[:, 1]))
+    )
+    assert found(data) == json.dumps(["many", "size"])
+    data = data.edit().replace(Dataset("many", ids["many"], table=table[["by chance"]]))
+    assert found(data) == json.dumps(["few", "half"])
+    assert found(data.edit().replace(Dataset("few", ids["few"]))) is None
