@@ -23,6 +23,7 @@ from hetviz.workspace.commands.guidance import (
 )
 from hetviz.workspace.commands.joining import (
     JoinTables,
+    LeaveUnlinked,
     LinkByKey,
     LinkByList,
     LinkByNearness,
@@ -80,6 +81,7 @@ __all__ = [
     "KeepFindings",
     "KeepItems",
     "LeaveItems",
+    "LeaveUnlinked",
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hetviz._types import Bools
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.views import identity_links
@@ -58,6 +59,15 @@ class Reach:
 
     featureless: frozenset[str] = frozenset()
 
+    def free(self, name: str) -> int:
+        """Return how many items of a dataset are in no link."""
+        return self.items[name] - self.linked[name]
+
+    @property
+    def deserted(self) -> tuple[str, ...]:
+        """The datasets of which many items, but not all, are in no link."""
+        return tuple(name for name, n in self.items.items() if n > self.free(name) >= max(1, n / 5))
+
     @property
     def lonely(self) -> tuple[str, ...]:
         """Which datasets have many items in no link, and what to do."""
@@ -94,6 +104,15 @@ class Reach:
         return self.lonely + self.crowded
 
 
+def reached(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:
+    """Return which rows are in a link, shape (n_rows,); of all links unless given, and by views."""
+    out = np.zeros(data.n_rows, dtype=bool)
+    for group in [*data.links, *identity_links(data)] if links is None else links:
+        for name, rows in ((group.source, group.i), (group.target, group.j)):
+            out[data.offsets[name].start + rows] = True
+    return out
+
+
 def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     """Say how far links reach.
 
@@ -121,10 +140,7 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     ]
     counts = np.zeros(data.n_rows, dtype=np.int64)
     held = np.zeros(data.n_rows)
-    reached = np.zeros(data.n_rows, dtype=bool)
-    for group in [*known, *tied]:
-        for name, rows in ((group.source, group.i), (group.target, group.j)):
-            reached[data.offsets[name].start + rows] = True
+    held_by_any = reached(data, [*known, *tied])
     for group in known:
         for name, rows in ((group.source, group.i), (group.target, group.j)):
             np.add.at(counts, data.offsets[name].start + rows, 1)
@@ -146,7 +162,7 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
             )
         )
     return Reach(
-        {name: int(reached[data.offsets[name]].sum()) for name in names},
+        {name: int(held_by_any[data.offsets[name]].sum()) for name in names},
         {name: len(data[name]) for name in names},
         tuple(hubs),
         total,

@@ -22,6 +22,7 @@ from hetviz.progress import Progress
 MOST_FEATURES = 32
 """Leading axes of each dataset's own features that take part."""
 _FEW = 5.0
+_HOPS = 3
 
 
 def own_block(
@@ -72,6 +73,45 @@ def leading_of(dataset: Dataset, kind: str, random_state: int = 0) -> Floats | N
 
     found = remembered((digest(matrix), word, "leading", MOST_FEATURES, random_state), compute)
     return found if found.shape[1] else None
+
+
+def glance(data: HeteroData, random_state: int = 0) -> Floats:
+    """Return places to look at while a map is made: of one dataset, and of the others by links.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 2)
+        The two leading principal components of the dataset with the most items that something
+        describes; each other item in the weighted mean of those it is linked with, over at most
+        three links; by its own two components where no links lead there, and NaN without any.
+
+    Notes
+    -----
+    O(n p) for the components, which a joint map needs anyway and finds again, and O(links).
+    """
+    own = np.full((data.n_rows, 2), np.nan)
+    described: dict[str, int] = {}
+    features = leading_features(data, random_state=random_state)
+    for (name, span), found in zip(data.offsets.items(), features, strict=True):
+        if found is not None:
+            two = np.zeros((len(found), 2))
+            two[:, : min(2, found.shape[1])] = found[:, :2]
+            size = float(np.sqrt((two**2).sum(axis=1).mean()))
+            own[span] = two / size if size > 0 else two
+            described[name] = len(found)
+    Y = np.full((data.n_rows, 2), np.nan)
+    if described:
+        first = data.offsets[max(described, key=lambda name: described[name])]
+        Y[first] = own[first]
+    W = data.adjacency("+")
+    for _ in range(_HOPS):
+        known = ~np.isnan(Y[:, 0])
+        weight = W @ known.astype(np.float64)
+        reached = ~known & (weight > 0)
+        if not reached.any():
+            break
+        Y[reached] = (W @ np.where(known[:, None], Y, 0.0))[reached] / weight[reached, None]
+    return np.where(np.isnan(Y), own, Y)
 
 
 def axes_of_new(

@@ -30,6 +30,7 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
+from hetviz.features.spaces.joint_axes import glance
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
@@ -204,8 +205,8 @@ def first_map(
     ----------
     data : HeteroData
     progress : callable, optional
-        Gets partial layouts of the method that `hetviz.suggest` names first, which is drawn before
-        others are tried.
+        Gets a first glance, see `hetviz.features.spaces.joint_axes.glance`, then partial layouts of
+        the method that `hetviz.suggest` names first, which is drawn before others are tried.
     seconds, random_state
         See `choose`.
 
@@ -217,6 +218,8 @@ def first_map(
         When `progress` raises it; its ``partial`` is a FirstMap of what there was, if anything was.
     """
     report = silent if progress is None else progress
+    if not all(dataset.is_featureless for dataset in data.datasets.values()):
+        report(0.0, "A first glance", layout=lambda: glance(data, random_state))
     made = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.4))
     try:
         choice = choose(data, Part(report, 0.4, 0.8), seconds=seconds, random_state=random_state)

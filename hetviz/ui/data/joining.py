@@ -20,7 +20,7 @@ from hetviz.ui.guidance.order import bars
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip
-from hetviz.workspace import Command, JoinTables, SetEntity, State
+from hetviz.workspace import Command, JoinTables, LeaveUnlinked, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 
 _SHOWN = 8
@@ -402,7 +402,15 @@ def column(state: State) -> None:
     cards(data)
     by_hand(data)
     if data.links:
-        warned(session.cached(("reach", id(data)), data, lambda: reach(data)).warnings)
+        found = session.cached(("reach", id(data)), data, lambda: reach(data))
+        warned(found.warnings)
+        for name in found.deserted:
+            st.button(
+                theme.plain(f"Leave {found.free(name):,} {name} out"),
+                key=f"leave-{name}",
+                on_click=_do,
+                args=(LeaveUnlinked(name),),
+            )
 
 
 def same_things(data: HeteroData, name: str, place: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from hetviz.data.joins.join import Join, joined
 from hetviz.data.joins.keys import Loose
 from hetviz.data.joins.matching import match_by_key
+from hetviz.data.queries.reach import reached
 from hetviz.errors import DataError, Problem
 from hetviz.features.joined_tables import join_tables
 from hetviz.workspace.commands.command import Command, Context
@@ -208,6 +209,26 @@ class JoinTables(Command):
             view=replace(state.view, hidden=tuple(n for n in state.view.hidden if n not in gone)),
             filters=tuple(one for one in state.filters if one.dataset not in gone),
         )
+
+
+@dataclass(frozen=True)
+class LeaveUnlinked(Command):
+    """Leave out the items of a dataset that no link reaches."""
+
+    op: ClassVar[str] = "leave-unlinked"
+    does: ClassVar[str] = "leave out"
+    dataset: str
+
+    def apply(self, state: State, context: Context) -> State:
+        data, name = state.opened(), self.dataset
+        rows = reached(data)[data.offsets[data[name].name]]
+        if rows.all() or not rows.any():
+            what = "links reach all of it" if rows.all() else "no link reaches any of it"
+            raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
+        held_out = state.held_out
+        if held_out is not None and name in held_out.datasets:
+            held_out = held_out.edit().subset({name: data[name].ids[rows].tolist()})
+        return replace(state, data=data.edit().subset({name: rows}), held_out=held_out)
 
 
 def _joined(state: State, join: Join, kind: str) -> State:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.joins.join import Join
 from hetviz.errors import DataError
 from hetviz.workspace import (
@@ -13,11 +14,13 @@ from hetviz.workspace import (
     BlobStore,
     Command,
     JoinTables,
+    LeaveUnlinked,
     LinkByKey,
     LinkByList,
     LinkByNearness,
     OpenSample,
     SetEntity,
+    State,
     Workspace,
     from_dict,
 )
@@ -123,3 +126,16 @@ def test_tables_are_joined_at_once_and_one_step_back_parts_them(blobs: BlobStore
     assert titled.opened()["games"].titles[0] == "Person 0"
     with pytest.raises(DataError, match="join tables"):
         workspace.do(JoinTables([{"kind": "key", "colour": "red"}]))
+
+
+def test_what_no_link_reaches_can_be_left_out_and_comes_back(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    films, makers = Dataset("films", list("abcde")), Dataset("makers", ["x", "y"])
+    few = HeteroData([films, makers], [Links("films", "makers", [0, 2, 4], [0, 1, 1])])
+    workspace.state = State(data=few)
+    after = workspace.do(LeaveUnlinked("films")).opened()
+    assert after["films"].ids.tolist() == ["a", "c", "e"]
+    assert after.links[0].i.tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match="links reach all of it"):
+        workspace.do(LeaveUnlinked("films"))
+    assert len(workspace.undo().opened()["films"]) == 5

@@ -1,0 +1,26 @@
+"""What there is to look at before a map is made."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.features.spaces.joint_axes import glance
+
+
+def test_linked_items_lie_in_the_mean_of_what_they_are_linked_with() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    items = Dataset("items", [f"i{k}" for k in range(40)], X)
+    words = Dataset("words", ["v", "w", "x"])
+    other = Dataset("other", ["o1", "o2", "o3"], np.eye(3))
+    links = Links("words", "items", [0, 0, 1], [3, 7, 5], [1.0, 1.0, 0.5])
+    data = HeteroData([items, words, other], [links])
+    Y = glance(data)
+    assert Y.shape == (46, 2)
+    assert np.isclose((Y[:40] ** 2).sum(axis=1).mean(), 1.0)
+    assert np.allclose(Y[40], (Y[3] + Y[7]) / 2)
+    assert np.allclose(Y[41], Y[5])
+    # Nothing leads to the third word; the other dataset has features of its own.
+    assert np.isnan(Y[42]).all()
+    assert np.isfinite(Y[43:]).all()
+    assert np.isnan(glance(HeteroData([words]))).all()
