@@ -30,6 +30,11 @@ def add_guidance(add: Add) -> None:
         help="what items said to belong together have in common, and who would follow them",
     )
     what.add_argument(
+        "--more-like",
+        metavar="COLUMN",
+        help="who is like the items of each label of a column, the most alike first",
+    )
+    what.add_argument(
         "--did",
         nargs=2,
         metavar=("BEFORE", "AFTER"),
@@ -57,9 +62,11 @@ def _guidance(given: argparse.Namespace) -> int:
     if given.template is not None:
         say(guidance_template(data, given.template).rstrip("\n"))
         return 0
-    if given.learned:
-        found = hetviz.learned_from(data)
+    if given.learned or given.more_like is not None:
+        found = hetviz.learned_from(data, label=given.more_like)
         none = "Nobody said of three items of a dataset that they belong together."
+        if given.more_like is not None:
+            none = f"No three items of a dataset have the same {given.more_like}."
         show(given, [group.to_dict() for group in found], list(map(str, found)) or [none])
         return 0
     if given.did is not None:

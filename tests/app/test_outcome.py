@@ -11,6 +11,7 @@ from hetviz import Embedding
 from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
 from hetviz.ui.statements import preview
+from hetviz.ui.statements.wording import Saying
 from hetviz.workspace import RecordRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
@@ -136,3 +137,30 @@ def test_what_a_statement_would_do_is_told_before_it_is_said(
     )
     # Nothing has been said, and nothing of it is kept.
     assert workspace.state is state
+
+
+def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    data = workspace.state.opened()
+    table = data["emoji"].table
+    assert table is not None
+    rows = np.flatnonzero((table["group"] == "food-drink").to_numpy())[:40:4]
+    app.session_state["saying"] = Saying("label")
+    workspace.set_glance(groups={"A": rows})
+    app.run()
+    app.text_input(key="label-value").set_value("food").run()
+    app.button(key="act-label").click().run()
+    assert not app.exception
+    (group,) = workspace.state.findings["more like these"].content["groups"]
+    assert group["label"] == ["my label 1", "food"]
+    assert group["followers"]
+    go(app, "guidance")
+    assert "Is it “food”, as these are?" in html_of(app)
+    app.button(key="ask-no").click().run()
+    app.button(key="ask-yes").click().run()
+    mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
+    assert mine.known.sum() == len(rows) + 1
+    named = {str(data["emoji"].ids[row]) for row in np.flatnonzero(mine.known)}
+    assert group["followers"][0] not in named
+    assert group["followers"][1] in named

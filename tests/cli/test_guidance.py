@@ -48,6 +48,8 @@ def test_what_was_learned_of_groups_is_told(run: Run, tmp_path: Path) -> None:
     assert group["learned"]
     _, text, _ = run("emoji", "--learned")
     assert "Nobody said" in text
+    _, text, _ = run("digits", "--more-like", digits.labels[0].name, "--json")
+    assert {group["label"][0] for group in json.loads(text)} == {digits.labels[0].name}
 
 
 def test_what_a_set_of_statements_did_is_told(run: Run, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._text import count, percent, some
-from hetviz._types import Floats, JsonObject, Matrix, Sparse, is_sparse
+from hetviz._types import Floats, Ints, JsonObject, Matrix, Sparse, is_sparse
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.spectral.group_axes import (
     LEAST_NAMED,
@@ -82,9 +82,12 @@ class Taught:
                 own[place] = near(Dataset(name, data[name].ids, _beside(X, axes[rows])))
         return replace(graph, own=own)
 
-    def of_items(self, data: HeteroData) -> list[LearnedGroup]:
-        """Return what was learned of each group by the ids of its items."""
-        return [_of_items(group, data) for group in self.groups]
+    def of_items(self, data: HeteroData, aside: Ints | None = None) -> list[LearnedGroup]:
+        """Return what was learned of each group by the ids of its items.
+
+        The global rows `aside` follow none, such as those of which somebody said where they belong.
+        """
+        return [_of_items(group, data, aside) for group in self.groups]
 
     def account(self, data: HeteroData) -> str:
         """Return why nothing was learned of some groups, a sentence each; nothing for others."""
@@ -110,6 +113,8 @@ class LearnedGroup:
         How far each follower is like them, from one half to 1.
     n_followers : int
         How many there are in all.
+    label : tuple of (str, str)
+        Column and label that the named share, where they were named so; empty texts otherwise.
     """
 
     dataset: str
@@ -119,6 +124,7 @@ class LearnedGroup:
     followers: tuple[str, ...]
     certainty: tuple[float, ...]
     n_followers: int
+    label: tuple[str, str] = ("", "")
 
     @property
     def learned(self) -> bool:
@@ -137,6 +143,7 @@ class LearnedGroup:
             "followers": list(self.followers),
             "certainty": list(self.certainty),
             "n_followers": self.n_followers,
+            "label": list(self.label),
         }
 
     @staticmethod
@@ -150,6 +157,7 @@ class LearnedGroup:
             tuple(map(str, told["followers"])),
             tuple(map(float, told["certainty"])),
             int(told["n_followers"]),
+            tuple(told.get("label", ("", ""))),
         )
 
     def __str__(self) -> str:
@@ -171,6 +179,7 @@ def taught_by(
     kinds: str | Mapping[str, str] = "auto",
     n_axes: int = N_AXES,
     random_state: int = 0,
+    groups: Sequence[Ints] | None = None,
 ) -> Taught:
     """Learn from the groups that a person named what their items have in common.
 
@@ -182,12 +191,16 @@ def taught_by(
         here: whether the named are found again must not follow from what was said of them.
     kinds, n_axes, random_state
         As for the joint axes.
+    groups : sequence of array of int, optional
+        Global rows of each group, of one dataset and none in two; by default what was said to
+        belong together. Groups of fewer than three with features or links are passed over.
 
     Notes
     -----
     Costs the joint axes once more, see `hetviz.core.spectral.group_axes` for the rest.
     """
-    groups = said_groups(data, LEAST_NAMED)
+    if groups is None:
+        groups = said_groups(data, LEAST_NAMED)
     if not groups:
         return Taught()
     unsaid = replace(
@@ -221,15 +234,18 @@ def _beside(X: Matrix, more: Floats) -> Matrix:
     return np.hstack([dense / size, more])
 
 
-def _of_items(group: TaughtGroup, data: HeteroData) -> LearnedGroup:
+def _of_items(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> LearnedGroup:
     name, rows = next(
         (name, rows)
         for name, rows in data.offsets.items()
         if rows.start <= group.rows[0] < rows.stop
     )
     ids, named = data[name].ids, group.rows - rows.start
-    belief = group.belief[rows].copy()
-    belief[named] = 0.0
+    belief = group.belief.copy()
+    belief[group.rows] = 0.0
+    if aside is not None:
+        belief[aside] = 0.0
+    belief = belief[rows]
     sure = int((belief > _MORE_LIKELY).sum()) if group.learned else 0
     first = np.argsort(-belief, kind="stable")[: min(sure, FOLLOWERS)]
     return LearnedGroup(

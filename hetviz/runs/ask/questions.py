@@ -46,6 +46,8 @@ class Question:
         The question, and why it is asked, in plain words.
     gain : float
         What an answer is worth beside other questions of its kind; comparable only within a call.
+    label : tuple of (str, str)
+        Column and label that the item would get, where that is asked.
     """
 
     kind: str
@@ -54,20 +56,30 @@ class Question:
     text: str
     why: str
     gain: float
+    label: tuple[str, str] = ("", "")
 
     @property
     def key(self) -> str:
         """The question as text that outlives changes of row numbers; see `skip`."""
-        return json.dumps([list(item) for item in self.items], ensure_ascii=False)
+        items = [list(item) for item in self.items]
+        return json.dumps([*items, [*self.label]] if self.label[0] else items, ensure_ascii=False)
 
     def answer(self, said: str) -> JsonObject:
-        """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary."""
+        """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary.
+
+        That an item lacks a label is no label: who asks must remember it, see `skip`.
+        """
         if said not in _ANSWERS:
             raise ParameterError(f"answer: {said!r}; one of yes, no.")
         if self.kind == "comparison":
             a, b, c = (list(item) for item in self.items)
             rows = [[a, b, c] if said == "yes" else [a, c, b]]
             return {"op": "add-comparisons", "rows": rows, "set": ASKED}
+        if self.label[0]:
+            column, word = self.label
+            dataset, id_ = self.items[0]
+            values = {id_: word if said == "yes" else None}
+            return {"op": "set-labels", "dataset": dataset, "column": column, "values": values}
         (source, source_id), (target, _), *_ = self.items
         return {
             "op": "add-links",
@@ -186,8 +198,10 @@ def _members(
             if wanted is not None and rows[0] not in wanted:
                 continue
             text = f"Does “{_title(data, items[0])}” belong with {words}?"
+            if group.label[0]:
+                text = f"Is “{_title(data, items[0])}” also “{group.label[1]}”, like {words}?"
             why = f"It is like them in what is known of it: {percent(certainty, 2)} sure."
-            asked.append((rank, Question("member", rows, items, text, why, certainty)))
+            asked.append((rank, Question("member", rows, items, text, why, certainty, group.label)))
     return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
 
 
@@ -207,6 +221,10 @@ def still_open(
     out = []
     for question in questions:
         rows = np.array([question.rows])
+        if question.label[0]:
+            if question.key not in skip and not _has_label(data, question):
+                out.append(question)
+            continue
         by_pair = question.kind != "comparison"
         known = implied.known(rows[:, 0], rows[:, 1]) if by_pair else implied.compared(rows)
         if question.key not in skip and not known[0]:
@@ -214,11 +232,21 @@ def still_open(
     return out
 
 
+def _has_label(data: HeteroData, question: Question) -> bool:
+    dataset, id_ = question.items[0]
+    row = data[dataset].position(id_)
+    return any(
+        bool(one.known[row])
+        for one in data.labels
+        if (one.dataset, one.name) == (dataset, question.label[0])
+    )
+
+
 def _rows_of(data: HeteroData, keys: Collection[str]) -> list[tuple[int, ...]]:
     """Return the global rows of questions; those that name an item that is gone are left out."""
     out = []
     for key in keys:
-        items = json.loads(key)
+        items = [item for item in json.loads(key) if item[0] in data.datasets]
         if all(name in data.datasets and data[name].find([id_])[0] >= 0 for name, id_ in items):
             out.append(tuple(data.position(name, id_) for name, id_ in items))
     return out

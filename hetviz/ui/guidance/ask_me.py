@@ -14,6 +14,7 @@ from hetviz.data import HeteroData
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.jobs.tasks.ask import LIKE
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
 from hetviz.ui.shell import background, session, theme
@@ -90,6 +91,8 @@ def card(state: State) -> None:
 
 def _show(data: HeteroData, question: Question) -> None:
     text = _TEXTS.get(question.kind, "Do these two go together?")
+    if question.label[0]:
+        text = f"Is it “{theme.esc(question.label[1])}”, as these are?"
     st.html(f'<p class="hv-ask">{text}</p>')
     rows = question.rows
     if question.kind in _TEXTS:
@@ -181,7 +184,9 @@ def _asking() -> _Asking:
 
 def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question | None:
     """Return the first question that is still open; work out more when the last was used."""
-    of = (run.id, *((name, len(part)) for name, part in data.datasets.items()))
+    alike = state.findings.get(LIKE)
+    sizes = ((name, len(part)) for name, part in data.datasets.items())
+    of = (run.id, "" if alike is None else alike.when, *sizes)
     if asking.of != of:
         asking.of, asking.batch = of, []
     asking.batch = still_open(data, asking.batch, asking.skipped)
@@ -192,8 +197,14 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
             embedding,
             BATCH,
             skip=asking.skipped,
-            kinds=_kinds(run),
-            learned=[LearnedGroup.from_dict(group) for group in outcome.learned(run)],
+            kinds=_kinds(run) if alike is None else tuple({*_kinds(run), "member"}),
+            learned=[
+                LearnedGroup.from_dict(group)
+                for group in [
+                    *(alike.content["groups"] if alike is not None else ()),
+                    *outcome.learned(run),
+                ]
+            ],
         )
     return asking.batch[0] if asking.batch else None
 
@@ -217,9 +228,15 @@ def _answer(question: Question, said: str) -> None:
     # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
     if any(question.key == answered.key for _, answered in asking.given):
         return
+    if question.label[0] and said == "no":
+        asking.skipped.add(question.key)
+        return
     if not session.do(from_dict(question.answer(said))):
         return
     asking.given.append((session.workspace().steps, question))
+    if question.label[0]:
+        # No map moves for a label.
+        return
     asking.since += 1
     if asking.since >= EVERY:
         _refit()

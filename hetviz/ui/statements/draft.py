@@ -24,6 +24,8 @@ REFIT = "refit-after-each"
 _WANTED = "refit-wanted"
 # In the session: keys of the statements that the map does not know yet.
 _SAID = "said-since-the-map"
+# From so many items on others may be found that are like them.
+_LEAST_ALIKE = 3
 # In the session: how many steps there were when something was last said.
 SAID_AT = "said-at-step"
 
@@ -68,6 +70,9 @@ def label(rows: Ints, column: str, value: str) -> None:
         wording.clear()
         selection.choose(rows)
         want(state)
+        if len(rows) >= _LEAST_ALIKE and background.live() is None:
+            arguments = {"column": column, "seed": 0}
+            background.find(f"More {value}", "hetviz.jobs.tasks.ask:more_like", arguments)
 
 
 def switch(name: str, on: bool) -> None:

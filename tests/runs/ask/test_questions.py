@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
+from hetviz.data.edits.labelling import with_labels
 from hetviz.errors import ParameterError
+from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.active_learning import Implied, stopping_hint
 from hetviz.runs.ask.questions import still_open, suggest_questions
 from hetviz.workspace.commands.command import from_dict
@@ -264,3 +266,39 @@ def test_those_like_a_named_group_are_asked_about_first_and_each_only_once() -> 
     assert first.key not in {question.key for question in still_open(after, asked)}
     # Of what a map has learned already nothing is found anew.
     assert suggest_questions(data, flat(data, Y), 8, kinds=("member",), learned=[]) == []
+
+
+def test_who_is_like_the_labelled_is_asked_about_and_a_yes_is_a_label() -> None:
+    data, group = groups()
+    first, second = np.flatnonzero(group == 0), np.flatnonzero(group == 1)
+    values: list[str | None] = [None] * 60
+    for row in first[:5]:
+        values[row] = "zero"
+    for row in second[:5]:
+        values[row] = "one"
+    data = HeteroData(data.datasets.values(), data.links, None, [Labels("a", "mine", values)])
+    learned = hetviz.learned_from(data, label="mine")
+    assert {found.label for found in learned} == {("mine", "zero"), ("mine", "one")}
+    for found in learned:
+        rows = [data["a"].position(id_) for id_ in found.followers]
+        assert set(group[rows]) <= {0 if found.label[1] == "zero" else 1}
+        assert not {values[row] for row in rows} - {None}
+        again = LearnedGroup.from_dict(json.loads(json.dumps(found.to_dict())))
+        assert again == found
+    assert any(found.followers for found in learned)
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    asked = suggest_questions(data, flat(data, Y), 4, kinds=("member",), learned=learned)
+    assert "also “" in asked[0].text
+    told = asked[0].answer("yes")
+    assert told == {
+        "op": "set-labels",
+        "dataset": "a",
+        "column": "mine",
+        "values": {asked[0].items[0][1]: asked[0].label[1]},
+    }
+    after = with_labels(data, "a", "mine", {asked[0].items[0][1]: asked[0].label[1]})
+    assert asked[0].key not in {question.key for question in still_open(after, asked)}
+    assert still_open(data, asked, {asked[0].key}) == asked[1:]
+    with pytest.raises(ParameterError, match="there is mine"):
+        hetviz.learned_from(data, label="yours")
+    assert hetviz.learned_from(with_labels(data, "a", "few", {"a0": "x"}), label="few") == []

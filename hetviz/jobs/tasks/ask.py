@@ -1,0 +1,27 @@
+"""Finding out whom to ask about."""
+
+from __future__ import annotations
+
+from hetviz.data import HeteroData
+from hetviz.jobs.results import Findings
+from hetviz.progress import Progress
+from hetviz.runs.ask.learned import learned_from
+
+LIKE = "more like these"
+
+
+def more_like(data: HeteroData, column: str, seed: int, progress: Progress) -> Findings:
+    """Find who is like the items of each label of a column.
+
+    Returns
+    -------
+    Findings
+        Of kind "more like these": ``groups``, as of `LearnedGroup.to_dict`.
+
+    Raises
+    ------
+    hetviz.errors.HetvizError
+    hetviz.errors.Cancelled
+    """
+    found = learned_from(data, label=column, random_state=seed, progress=progress)
+    return Findings(LIKE, {"groups": [group.to_dict() for group in found]})
