@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hetviz._types import Floats
 from hetviz.features.columns.types import MAX_CATEGORIES
@@ -105,11 +106,12 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
 
 def _hot(step: Mapping[str, Any], cells: Cells) -> Floats:
     at = {level: column for column, level in enumerate(step["levels"])}
-    # One row for each different cell, of which a column has few.
-    place: dict[str | None, int] = {}
-    rows = np.fromiter((place.setdefault(cell, len(place)) for cell in cells), int, len(cells))
-    X = np.zeros((len(place), len(at) + bool(step["own"])))
-    for cell, row in place.items():
+    # One row for each different cell, of which a column has few; the last is that of no cell.
+    texts = np.empty(len(cells), dtype=object)
+    texts[:] = cells
+    rows, different = pd.factorize(texts)
+    X = np.zeros((len(different) + 1, len(at) + bool(step["own"])))
+    for row, cell in enumerate([*different.tolist(), None]):
         if cell is None and step["own"]:
             X[row, -1] = 1.0
         for entry in _entries(step.get("fill") if cell is None else cell, step.get("separator")):

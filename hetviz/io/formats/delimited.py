@@ -5,12 +5,17 @@ Cells are never interpreted here, so ids survive as they are written: ``007``, `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pandas as pd
 
+from hetviz._types import Bools, Ints
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
+from hetviz.io.formats.column_rows import ColumnRows, column_rows
 from hetviz.io.infer import dialect, encodings
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.recipe import (
@@ -66,7 +71,9 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     separator = choices.separator or dialect.separator_of(text)
-    rows = dialect.rows_of(name, text, separator)
+    # What a table is like shows in some of its rows; the others need not become lists of cells.
+    table = None if choices.raw else column_rows(text, separator)
+    rows = dialect.rows_of(name, text, separator) if table is None else table.some()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
     facts = {
         "text": encoding,
@@ -74,11 +81,16 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         "decimal sign": DECIMALS[decimal],
     }
     read = TableRead(name, _NOTHING, (), encoding, separator, decimal, True, tuple(notes), facts)
-    return shaped(read, rows, choices)
+    return shaped(read, rows, choices, table=table)
 
 
 def shaped(
-    read: TableRead, rows: list[tuple[int, list[str]]], choices: Choices, *, by_file: bool = False
+    read: TableRead,
+    rows: list[tuple[int, list[str]]],
+    choices: Choices,
+    *,
+    by_file: bool = False,
+    table: ColumnRows | None = None,
 ) -> TableRead:
     """Make a table of rows of text: find the names of the columns, tell what does not fit.
 
@@ -91,6 +103,8 @@ def shaped(
     choices : Choices
     by_file : bool
         Messages number the rows as the file does, not from the first below the names.
+    table : ColumnRows, optional
+        All rows, where `rows` are only some of them.
 
     Raises
     ------
@@ -130,20 +144,15 @@ def shaped(
         if said is None:
             notes.append(_no_header(name))
     first = 0 if by_file or not inside else inside[0][0]
-    kept: list[tuple[int, list[str]]] = []
-    ragged: list[tuple[int, list[str]]] = []
-    for line, cells in inside:
-        while len(cells) > len(columns) and not cells[-1]:
-            cells.pop()
-        if by_file:
-            # Sheets have no width: what is not filled is empty.
-            cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
-        (kept if len(cells) == len(columns) else ragged).append((line, cells))
+    if table is None:
+        frame, lines, ragged = _row_by_row(inside, columns, by_file=by_file)
+    else:
+        frame, lines, ragged = table.body(partial(_held, form), columns)
     notes += listed(
         _ragged(name, line - first, cells, len(columns), read.separator) for line, cells in ragged
     )
-    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=str)
-    places = tuple(line - first for line, _ in kept)
+    # Of a long table the rows are a range, not as many numbers.
+    places = tuple((lines - first).tolist()) if table is None else _numbered(lines - first)
     if choices.exact:
         return replace(
             read, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
@@ -160,6 +169,37 @@ def shaped(
         facts=facts,
         recipe=found.recipe,
     )
+
+
+def _held(form: Recipe, lines: Ints) -> Bools:
+    """Say of rows of the file whether they hold data, as `Recipe.holds` does of one."""
+    above = [*form.header, *([] if form.units is None else [form.units])]
+    held: Bools = (lines >= form.first) & ~np.isin(lines, above)
+    return held if form.last is None else held & (lines <= form.last)
+
+
+def _row_by_row(
+    rows: list[tuple[int, list[str]]], columns: list[str], *, by_file: bool
+) -> tuple[pd.DataFrame, Ints, list[tuple[int, list[str]]]]:
+    """Return rows as a table, the row of the file of each, and the rows that do not fit."""
+    kept: list[tuple[int, list[str]]] = []
+    ragged: list[tuple[int, list[str]]] = []
+    for line, cells in rows:
+        while len(cells) > len(columns) and not cells[-1]:
+            cells.pop()
+        if by_file:
+            # Sheets have no width: what is not filled is empty.
+            cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
+        (kept if len(cells) == len(columns) else ragged).append((line, cells))
+    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=str)
+    return frame, np.array([line for line, _ in kept], dtype=np.int64), ragged
+
+
+def _numbered(lines: Ints) -> Sequence[int]:
+    """Return the rows of a file; as a range where none is left out."""
+    if len(lines) and lines[-1] - lines[0] + 1 == len(lines):
+        return range(int(lines[0]), int(lines[-1]) + 1)
+    return tuple(lines.tolist())
 
 
 def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:

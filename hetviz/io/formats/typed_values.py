@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
+from hetviz.io.formats.column_rows import as_series
 from hetviz.io.formats.delimited import kept_as_written
 from hetviz.io.infer import dialect
 from hetviz.io.infer.recipe import column_names, read_columns
@@ -141,16 +141,6 @@ def arrow_as_text(
     if found.problems:
         frame = frame.assign(**{name: found.frame[name] for name in words})
     return frame, decimal, [*notes, *found.problems]
-
-
-def as_series(texts: Any) -> pd.Series:
-    """Return an Arrow column of large strings as a column of a DataFrame, without a copy."""
-    import pyarrow as pa
-
-    series: pd.Series = texts.to_pandas(
-        types_mapper={pa.large_string(): pd.StringDtype(na_value=np.nan)}.get
-    )
-    return series
 
 
 def _is_text(kind: Any) -> bool:

@@ -14,7 +14,7 @@ from hetviz.io import gate, limits
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 SAMPLE_ROWS = 200
-_MAX_CELL = 1_000_000
+MAX_CELL = 1_000_000
 _MOST_ABOVE = 30
 _AROUND = " \u00a0\u202f$€£%"
 # With several thousands signs, or one and a fraction, there is no doubt which sign is which.
@@ -28,7 +28,7 @@ def rows_of(
     name: str, text: str, separator: str, limit: int | None = None
 ) -> list[tuple[int, list[str]]]:
     """Return (row, cells) of every row that is not empty, counted from 0."""
-    csv.field_size_limit(_MAX_CELL)
+    csv.field_size_limit(MAX_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[tuple[int, Any]] = []
     cells_so_far = 0
@@ -70,7 +70,7 @@ def separator_of(text: str) -> str:
 
     One that would tear apart what stands in quotation marks is picked only if all do.
     """
-    head = text[: 50 * _MAX_CELL]
+    head = text[: 50 * MAX_CELL]
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
         rows = rows_of("", head, separator, SAMPLE_ROWS)

@@ -1,0 +1,232 @@
+"""Text tables as columns: Arrow reads them whole, and only a few rows become Python objects."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Bools, Ints
+from hetviz.io import limits
+from hetviz.io.infer import dialect
+
+_HEAD = 1_000
+_TAIL = 30
+_BLOCK = 1 << 24
+_MOST_ODD = 1_000
+# Up to this size rows are as fast, and nothing has to be loaded.
+SMALL = 200_000
+
+Row = tuple[int, list[str]]
+
+
+class ColumnRows:
+    """The rows of a text table, kept as columns.
+
+    Parameters
+    ----------
+    above : list of (row of the file, cells)
+        Rows before the first one that is as wide as most.
+    lines : array of int of shape (n,)
+        The row of the file, from 0, of each row of `table`.
+    table : pyarrow.Table of n rows
+        Cells as text.
+    odd : list of (row of the file, cells)
+        Rows that are wider or narrower.
+    """
+
+    def __init__(self, above: list[Row], lines: Ints, table: Any, odd: list[Row]) -> None:
+        self._above, self._lines, self._table, self._odd = above, lines, table, odd
+
+    def __len__(self) -> int:
+        return len(self._above) + len(self._lines) + len(self._odd)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(sorted([*self._above, *self._rows(np.arange(len(self._lines))), *self._odd]))
+
+    def some(self) -> list[Row]:
+        """Return the first and last rows, and one with a cell in each column that has any.
+
+        They are enough to tell which rows name the columns and which are no data.
+        """
+        import pyarrow.compute as pc
+
+        n = len(self._lines)
+        telling = [
+            pc.index(pc.not_equal(column, ""), True).as_py() for column in self._table.columns
+        ]
+        places = {*range(min(n, _HEAD)), *range(max(0, n - _TAIL), n)} | (set(telling) - {-1})
+        last = self._lines[-1] - _TAIL if n else 0
+        odd = [row for at, row in enumerate(self._odd) if at < _TAIL or row[0] >= last]
+        return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
+
+    def body(
+        self, holds: Callable[[Ints], Bools], names: Sequence[str]
+    ) -> tuple[pd.DataFrame, Ints, list[Row]]:
+        """Return the rows of data as a table of text, the row of the file of each, and the others.
+
+        Parameters
+        ----------
+        holds : callable
+            Says of rows of the file whether they hold data.
+        names : sequence of str
+            Of the columns; rows that have another number of cells, empty ones at the end not
+            counted, are among the others.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        table, lines, width = self._table, self._lines, len(names)
+        keep = holds(lines)
+        odd = [row for row in (*self._above, *self._odd) if holds(np.array([row[0]]))[0]]
+        if width > table.num_columns:
+            odd += self._rows(np.flatnonzero(keep))
+            keep = np.zeros(len(lines), dtype=bool)
+        for column in table.columns[width:]:
+            beside = keep & pc.not_equal(column, "").to_numpy()
+            odd += self._rows(np.flatnonzero(beside))
+            keep &= ~beside
+        if not keep.all():
+            table, lines = table.filter(pa.array(keep)), lines[keep]
+        frame = pd.DataFrame(
+            {name: as_series(column) for name, column in zip(names, table.columns, strict=False)},
+            columns=list(names),
+        )
+        return frame, lines, sorted(odd)
+
+    def _rows(self, places: Ints) -> list[Row]:
+        cells = [column.to_pylist() for column in self._table.take(places).columns]
+        lines = self._lines[places].tolist()
+        return [
+            (line, list(row)) for line, row in zip(lines, zip(*cells, strict=True), strict=True)
+        ]
+
+
+def column_rows(text: str, separator: str) -> ColumnRows | None:
+    """Return the rows of a text table as columns.
+
+    Returns
+    -------
+    ColumnRows or None
+        None where rows are to be read one by one instead: of a small or narrow table, or of one
+        that is not written as most are, so that what is wrong with it can be told.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv as arrow_csv
+
+    if len(text) < SMALL or separator == '"':
+        return None
+    starts, head = _head(text, separator)
+    widths = Counter(len(cells) for _, cells in head)
+    width = max(widths, key=lambda one: (widths[one], one), default=0)
+    if not 1 < width <= limits.MAX_COLUMNS:
+        return None
+    first = next(at for at, (_, cells) in enumerate(head) if len(cells) == width)
+    rest = text[starts[first] :]
+    is_quoted = '"' in rest
+    if is_quoted and not _is_plainly_quoted(rest, separator):
+        return None
+    wrong: list[tuple[int, str]] = []
+
+    def odd(row: Any) -> str:
+        wrong.append((row.number, row.text))
+        return "error" if len(wrong) > _MOST_ODD else "skip"
+
+    names = [str(at) for at in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(rest.encode()),
+            read_options=arrow_csv.ReadOptions(
+                column_names=names, use_threads=False, block_size=_BLOCK
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator, newlines_in_values=is_quoted, invalid_row_handler=odd
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
+            ),
+        )
+    except (pa.ArrowException, UnicodeError):
+        return None
+    n = table.num_rows + len(wrong)
+    longest = max((pc.max(pc.binary_length(c)).as_py() or 0 for c in table.columns), default=0)
+    too_large = n + first > limits.MAX_ROWS or n * width > limits.MAX_CELLS
+    if too_large or longest > dialect.MAX_CELL:
+        return None
+    # Rows are counted from 1, those that were passed over among them.
+    places = np.arange(n)
+    out = np.array([number - 1 for number, _ in wrong], dtype=np.int64)
+    if len(out) and (out >= n).any():
+        return None
+    lines = np.delete(places, out) + head[first][0]
+    empty = pc.equal(table.column(0), "")
+    for column in table.columns[1:]:
+        if not pc.any(empty).as_py():
+            break
+        empty = pc.and_(empty, pc.equal(column, ""))
+    if pc.any(empty).as_py():
+        keep = pc.invert(empty)
+        table, lines = table.filter(keep), lines[keep.to_numpy()]
+    others = [
+        (number - 1 + head[first][0], cells)
+        for number, line in wrong
+        for cells in csv.reader([line], delimiter=separator)
+        if any(cells)
+    ]
+    if any(len(cells) > width and not any(cells[width:]) for _, cells in others):
+        # Such rows fit but for empty cells at their end.
+        return None
+    return ColumnRows(head[:first], lines, table, others)
+
+
+def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:
+    """Return where each of the first rows that are not empty starts, and these rows."""
+    csv.field_size_limit(dialect.MAX_CELL)
+    at = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal at
+        for line in io.StringIO(text[: 50 * dialect.MAX_CELL], newline=""):
+            at += len(line)
+            yield line
+
+    starts: list[int] = []
+    rows: list[Row] = []
+    start = count = 0
+    try:
+        for cells in csv.reader(lines(), delimiter=separator, strict=True):
+            if cells:
+                if any(cells):
+                    starts.append(start)
+                    rows.append((count, cells))
+                count += 1
+            start = at
+            if len(rows) >= _HEAD:
+                break
+    except csv.Error:
+        return [], []
+    return starts, rows
+
+
+def _is_plainly_quoted(text: str, separator: str) -> bool:
+    """Whether each quotation mark opens or closes a cell, or stands in one that began without."""
+    sign = re.escape(separator)
+    cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}\r\n][^{sign}\r\n]*+)?+'
+    return re.fullmatch(rf"(?:{cell}(?:{sign}|\r\n|\n|\r|\Z))*+", text) is not None
+
+
+def as_series(texts: Any) -> pd.Series:
+    """Return an Arrow column of large strings as a column of a DataFrame, without a copy."""
+    import pyarrow as pa
+
+    series: pd.Series = texts.to_pandas(
+        types_mapper={pa.large_string(): pd.StringDtype(na_value=np.nan)}.get
+    )
+    return series

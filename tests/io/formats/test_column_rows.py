@@ -1,0 +1,90 @@
+"""Tables read as columns hold what the same tables hold that are read row by row."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hetviz.errors import DataError
+from hetviz.io import read_table
+from hetviz.io.formats import column_rows
+from hetviz.io.infer import dialect
+from tests.depth import examples
+
+cell = st.text(st.sampled_from('ab1 ,;"\n\r\tü'), max_size=4)
+
+
+def everything(lines):
+    return np.ones(len(lines), dtype=bool)
+
+
+@pytest.fixture(autouse=True)
+def _all_tables(monkeypatch):
+    monkeypatch.setattr(column_rows, "SMALL", 0)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.lists(cell, min_size=1, max_size=4), min_size=1, max_size=8),
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.booleans(),
+)
+def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
+    column_rows.SMALL = 0
+    buffer = io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    text = buffer.getvalue()
+    found = column_rows.column_rows(text, separator)
+    wanted = dialect.rows_of("t", text, separator)
+    if found is not None:
+        assert list(found) == wanted
+        assert len(found) == len(wanted)
+        assert set(map(str, found.some())) <= set(map(str, wanted))
+
+
+@settings(max_examples=examples(60))
+@given(st.text(st.sampled_from('ab,"\n\r'), max_size=40))
+def test_any_text_is_read_alike_or_left_to_the_other_way(text):
+    column_rows.SMALL = 0
+    found = column_rows.column_rows(text, ",")
+    if found is not None:
+        assert list(found) == dialect.rows_of("t", text, ",")
+
+
+def table(n=50, end="\n"):
+    return end.join(["id,x,t", *(f"r{at},{at / 4},w{at % 3}" for at in range(n))]) + end
+
+
+ODD = (
+    "Title\n\nid,x,t\na,1,u\n,,\nb,2\nc,3,w,\nd,4,w,5\n\ne,5,\"x,\ny\"\n" + "f,6,z\n" * 40
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [table(), table(end="\r\n"), ODD, table() + "\n,,\n"])
+def test_a_table_is_the_same_either_way(text, monkeypatch):
+    column_rows.SMALL = 0
+    quick = read_table("t.csv", text.encode())
+    monkeypatch.setattr(column_rows, "SMALL", 10**9)
+    slow = read_table("t.csv", text.encode())
+    assert quick.frame.to_dict("list") == slow.frame.to_dict("list")
+    assert list(quick.frame.columns) == list(slow.frame.columns)
+    assert tuple(quick.row) == tuple(slow.row)
+    assert quick.problems == slow.problems
+    assert quick.facts == slow.facts
+
+
+def test_a_cell_in_a_column_without_a_name_is_not_lost_far_below():
+    text = "id,x,\n" + "a,1,\n" * 3_000 + "b,2,seen\n" + "a,1,\n" * 3_000
+    quick = read_table("t.csv", text.encode())
+    assert quick.frame.shape == (6_001, 3)
+
+
+@pytest.mark.parametrize("text", ['id,x\na,"1\n' * 30, 'id,x\n"a"b,1\n' * 30])
+def test_bad_quotes_are_told_as_they_are_otherwise(text):
+    with pytest.raises(DataError):
+        read_table("t.csv", text.encode())
