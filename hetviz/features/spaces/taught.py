@@ -110,9 +110,9 @@ class LearnedGroup:
     followers : tuple of str
         Ids of up to twelve other items most like them, best first; none where nothing was learned.
     certainty : tuple of float
-        How far each follower is like them, from one half to 1.
+        How far each follower is like them, from 0 to 1.
     n_followers : int
-        How many there are in all.
+        How many are more like them than not, or as many as are listed.
     label : tuple of (str, str)
         Column and label that the named share, where they were named so; empty texts otherwise.
     """
@@ -246,8 +246,11 @@ def _of_items(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> Learn
     if aside is not None:
         belief[aside] = 0.0
     belief = belief[rows]
-    sure = int((belief > _MORE_LIKELY).sum()) if group.learned else 0
-    first = np.argsort(-belief, kind="stable")[: min(sure, FOLLOWERS)]
+    sure = int((belief > _MORE_LIKELY).sum())
+    # A group that is found again at once is believed to end with the named: then others are asked.
+    n_followers = max(sure, min(len(named), FOLLOWERS)) if group.learned else 0
+    first = np.argsort(-belief, kind="stable")[: min(n_followers, FOLLOWERS)]
+    first = first[belief[first] > 0]
     return LearnedGroup(
         name,
         tuple(str(ids[i]) for i in named),
@@ -255,5 +258,5 @@ def _of_items(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> Learn
         float(group.needed),
         tuple(str(ids[i]) for i in first),
         tuple(float(belief[i]) for i in first),
-        sure,
+        max(sure if group.learned else 0, len(first)),
     )
