@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler, normalize
 
@@ -61,7 +61,7 @@ def run(out: Path, quick: bool, data: Path) -> None:
         whole, dataset, label = load()
         dataset = dataset or next(iter(whole.datasets))
         for share in SHARES:
-            rows.append(judged(name, whole, dataset, label, share, 1 if quick else 5))
+            rows.append(judged(name, whole, dataset, label, share, 1 if quick else 3))
             report("label_prediction", rows, out, "share of hidden labels predicted wrong (error)")
 
 
@@ -143,7 +143,7 @@ def baselines(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what each baseline says of all items."""
     own = [data[name].X for name in data.views(data[dataset].entity) if data[name].X is not None]
-    X = sp.csr_array(sp.hstack(own)) if any(map(sp.issparse, own)) else np.hstack(own)
+    X = sp.csr_matrix(sp.hstack(own)) if any(map(sp.issparse, own)) else np.hstack(own)
     n = len(y)
     parts, steps = [scaled(X)], []
     for name, other in data.datasets.items():
@@ -165,8 +165,9 @@ def baselines(
         steps.append((T, None if name == dataset else row_shares(sp.csr_array(A.T))))
     yield LOGISTIC, logistic(X, y, shown, seed)
     if steps:
-        both = [sp.csr_array(part) for part in parts]
-        yield LINKED, logistic(sp.csr_array(sp.hstack(both)), y, shown, seed)
+        # rows of an array would come with long indices, which scikit-learn's solvers refuse
+        both = sp.csr_matrix(sp.hstack([sp.csr_matrix(part) for part in parts]))
+        yield LINKED, logistic(both, y, shown, seed)
     forest = make_pipeline(
         SimpleImputer(), RandomForestClassifier(300, random_state=seed, n_jobs=1)
     )
@@ -188,10 +189,10 @@ def scaled(X: Any) -> Any:
 def logistic(X: Any, y: np.ndarray, shown: np.ndarray, seed: int) -> np.ndarray:
     """Return the classes of all items by logistic regression, its strength by cross-validation."""
     scale = MaxAbsScaler() if sp.issparse(X) else make_pipeline(SimpleImputer(), StandardScaler())
-    least = int(np.unique(y[shown], return_counts=True)[1].min())
     model = make_pipeline(scale, LogisticRegression(max_iter=300, tol=1e-3))
     strengths = {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-    folds = StratifiedKFold(3 if least < 5 else 5, shuffle=True, random_state=seed)
+    most = int(np.unique(y[shown], return_counts=True)[1].max())
+    folds = (StratifiedKFold if most >= 3 else KFold)(3, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(

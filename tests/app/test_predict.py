@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 from PIL import Image
@@ -16,6 +17,18 @@ from tests.app.test_pages import BIRDS, LINKS, PLANTS, press, upload
 def own_data(visit: Visit) -> AppTest:
     """Open 20 plants and 15 birds, each plant linked with a bird, and their first map."""
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
+    return go(press(app, "go-on"), "predict")
+
+
+def with_candidates(visit: Visit) -> AppTest:
+    """Open the same with three links for each plant, so that another may be missing."""
+    rows = "".join(
+        f"plants,{k:03d},birds,b{(k * step + step) % 15},1\n"
+        for k in range(20)
+        for step in (1, 2, 4)
+    )
+    links = LINKS.splitlines()[0] + "\n" + rows
+    app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=links)
     return go(press(app, "go-on"), "predict")
 
 
@@ -36,10 +49,18 @@ def said(workspace: Workspace) -> list[tuple[str, str, float, str]]:
     ]
 
 
-def test_before_anything_it_says_what_to_do(visit: Visit) -> None:
-    app = own_data(visit)
-    assert "No links looked for yet" in html_of(app)
+def test_it_opens_with_candidates_and_asks_about_the_first(visit: Visit) -> None:
+    app = with_candidates(visit)
+    text = html_of(app)
+    assert "look most like a missing link" in text
+    assert "For it" in text
     assert app.button(key="find-links").label == "Find links"
+    drawn = next(
+        json.loads(element.proto.json)["pairs"]
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "hetviz_proposed"
+    )
+    assert len(drawn) == 8
     app.segmented_control(key="predict-section").set_value("Labels").run()
     assert "No label predicted yet" in html_of(app)
     app.segmented_control(key="predict-section").set_value("Something new").run()
@@ -55,7 +76,7 @@ def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> Non
     assert "<b>Kite</b>" not in text
     kept = workspace_of(app).state.findings["links"]
     assert kept.content["test"]["repeats"] == 3
-    assert [chart.proto.spec is not None for chart in app.get("plotly_chart")] == [True, True]
+    assert [chart.proto.spec is not None for chart in app.get("plotly_chart")] == [True]
 
 
 def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
@@ -78,6 +99,28 @@ def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
     press(press(app, "undo"), "undo")
     assert said(workspace) == []
     assert app.button(key="undo").label == "Undo result"
+
+
+def test_where_every_item_has_its_one_link_nothing_is_proposed(visit: Visit) -> None:
+    assert "Every item of plants has its one link" in html_of(own_data(visit))
+
+
+def test_an_answer_is_kept_at_once_and_the_next_pair_is_asked(visit: Visit) -> None:
+    app = with_candidates(visit)
+    workspace = workspace_of(app)
+    press(app, "later-pair")
+    press(app, "accept-pair")
+    press(app, "reject-pair")
+    assert [(weight, kind) for _, _, weight, kind in said(workspace)] == [
+        (1.0, "accepted"),
+        (-1.0, "rejected"),
+    ]
+    assert "2 judged, 1 of them right" in html_of(app)
+    press(app, "undo-pair")
+    assert [kind for *_, kind in said(workspace)] == ["accepted"]
+    for _ in range(9):
+        press(app, "accept-pair")
+    assert "10 of 10 candidates were right, 100 %. It had expected" in html_of(app)
 
 
 def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) -> None:

@@ -7,32 +7,41 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_app import settled
 
 
-def test_found_links_are_accepted_rejected_and_taken_back(page: Page) -> None:
+def test_candidates_are_there_and_answered_by_one_key(page: Page) -> None:
     page.goto("/predict")
-    page.get_by_role("combobox", name="By").fill("Like links like")
-    page.keyboard.press("Enter")
+    head = page.locator(".hv-head h1")
+    # The worker may have to start first.
+    expect(head).to_contain_text("missing link", timeout=120_000)
     settled(page)
-    page.get_by_role("button", name="Find links").click()
-    pairs = page.locator(".hv-pair")
-    expect(pairs.first).to_be_visible()
-    expect(page.locator(".hv-head h1")).to_contain_text("missing link")
-    first = pairs.first.inner_text()
-    boxes = page.locator("[data-testid=stCheckbox] label")
-    boxes.first.click()
-    page.get_by_role("button", name="Accept 1 as links").click()
+    first = head.inner_text()
+    assert page.evaluate("window.hetvizProposed.pairs.length") == 8
+    asked = page.locator(".st-key-ask-pair")
+    expect(asked.locator("img").first).to_be_visible()
+    page.keyboard.press("y")
     expect(page.get_by_role("button", name="Undo links")).to_be_visible()
+    expect(head).not_to_have_text(first)
     settled(page)
-    second = pairs.first.inner_text()
-    assert second != first
-    boxes.first.click()
-    page.get_by_role("button", name="Reject 1 as apart").click()
-    expect(page.get_by_role("button", name="Reject as apart")).to_be_disabled()
+    second = head.inner_text()
+    page.keyboard.press("n")
+    expect(head).not_to_have_text(second)
+    expect(page.get_by_text("2 judged, 1 of them right")).to_be_visible()
     for _ in range(2):
         settled(page)
         page.get_by_role("button", name="Undo links").click()
-    expect(page.get_by_role("button", name="Undo result")).to_be_visible()
-    settled(page)
-    assert pairs.first.inner_text() == first
+    expect(head).to_have_text(first)
+
+
+def test_checked_candidates_are_accepted_together(page: Page) -> None:
+    page.goto("/predict")
+    page.get_by_text("All 100 candidates").click(timeout=120_000)
+    pairs = page.locator(".hv-pair")
+    expect(pairs.first).to_be_visible()
+    boxes = page.locator("[data-testid=stCheckbox] label")
+    for number in range(2):
+        boxes.nth(number).click()
+        expect(page.get_by_role("button", name=f"Accept {number + 1} as links")).to_be_visible()
+    page.get_by_role("button", name="Accept 2 as links").click()
+    expect(page.get_by_text("All 98 candidates")).to_be_visible()
 
 
 def test_something_new_is_placed_without_being_added(page: Page) -> None:

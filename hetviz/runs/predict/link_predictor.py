@@ -181,6 +181,12 @@ class _Problem:
         count = int((self.Y.data > 0).sum())
         return count // 2 if self.within else count
 
+    @property
+    def has_bare_items(self) -> bool:
+        """Whether an item of either dataset has no link to the other."""
+        together = self.Y > 0
+        return any(bool((together.sum(axis=axis) == 0).any()) for axis in (0, 1))
+
     def links(self) -> tuple[Ints, Ints]:
         """Return the linked pairs, each once."""
         Y = self.Y.tocoo()
@@ -461,7 +467,7 @@ def fit_link_predictor(
     and how many links each item has. A fifth of the links is hidden, one to five times; strength of
     the ridges and weights of a logistic regression are those that find the hidden ones, and where
     a single score finds them better than the whole, it is used alone. For items without any link
-    the weights are learned by hiding all links of some items.
+    where there are such, the weights are learned by hiding all links of some items.
 
     Two eigenproblems for each ridge, O(n^3 + m^3) up to 1,500 items and O(n r^2) with r = 512
     above; walks cost O(links n) for all pairs and are left out above 12,000 items.
@@ -493,8 +499,9 @@ def fit_link_predictor(
         for number in range(rounds):
             report(number / steps, "Hiding links to choose by")
             tests.append(_hidden_links(problem, settings, random_state + number))
-        report(rounds / steps, "Hiding items to choose by")
-        colds.append(_hidden_items(problem, settings, random_state))
+        if problem.has_bare_items:
+            report(rounds / steps, "Hiding items to choose by")
+            colds.append(_hidden_items(problem, settings, random_state))
     report((steps - 1) / steps, "Learning from all links")
     final = _fit(problem, problem.Y, settings)
     chosen = _best_ridges(final, tests)

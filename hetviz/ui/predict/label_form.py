@@ -16,7 +16,7 @@ from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
 TASK = "hetviz.jobs.tasks.predict:find_labels"
-_METHODS = {"gbc": "Boosting consensus", BLEND: TITLE}
+_METHODS = {BLEND: TITLE, "gbc": "Boosting consensus"}
 _CONSENSUS, _TRANSFER = "what describes them", "another dataset's labels"
 
 

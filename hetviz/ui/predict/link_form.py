@@ -8,12 +8,14 @@ import streamlit as st
 
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import Verdict, get_method, methods
+from hetviz.data import HeteroData
 from hetviz.jobs.tasks import predict
 from hetviz.params import Integer, Param
 from hetviz.runs.predict.link_predictor import AXES_CHOSEN, STACK
 from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
 from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE
 from hetviz.ui.map import new_map
+from hetviz.ui.predict import quick
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
@@ -24,6 +26,15 @@ _SCORING = ("mkpe", "kbmf2k", "pmvge", "code")
 _AXES, _HOLD_OUT = 10, 0.2
 
 
+def chosen(data: HeteroData) -> tuple[str, str]:
+    """Return the two datasets that were chosen; first those that most links join."""
+    found = st.session_state.get("links-source"), st.session_state.get("links-target")
+    if all(name in data.datasets for name in found):
+        return str(found[0]), str(found[1])
+    names = list(data.datasets)
+    return next(iter(quick.linked_pairs(data)), (names[0], names[min(1, len(names) - 1)]))
+
+
 def show(state: State) -> None:
     """Show the choices and the button that starts the search."""
     data = state.data
@@ -31,9 +42,17 @@ def show(state: State) -> None:
         return
     names = list(data.datasets)
     theme.section("Find links", "between or within datasets")
-    source = st.selectbox("Between", names, key="links-source")
+    first, second = chosen(data)
+    source = st.selectbox(
+        "Between", names, index=names.index(first), key="links-source", persist_state="session"
+    )
     target = st.selectbox(
-        "and", names, index=min(1, len(names) - 1), key="links-target", help="May be the same one."
+        "and",
+        names,
+        index=names.index(second),
+        key="links-target",
+        help="May be the same one.",
+        persist_state="session",
     )
     offered = _offered(state, source == target)
     key = st.selectbox("By", list(offered), format_func=offered.__getitem__, key="links-method")

@@ -11,7 +11,6 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.io.infer import cells
 from hetviz.runs.predict.pair_scores import known_pairs
-from hetviz.ui.predict import link_form
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import pair_list
 from hetviz.workspace import AddLinks, Finding, State
@@ -89,11 +88,11 @@ def _rows(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def show(state: State, kept: Finding, left: list[Candidate]) -> list[Candidate]:
-    """Show the list with its buttons; return the pairs that are checked."""
+def show(state: State, kept: Finding, left: list[Candidate]) -> None:
+    """Show the list with its buttons."""
     data = state.data
     if data is None or not left:
-        return []
+        return
     pages = -(-len(left) // A_PAGE)
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small", key="links-bar")
     page = min(int(st.session_state.get("links-page") or 1), pages)
@@ -116,12 +115,10 @@ def show(state: State, kept: Finding, left: list[Candidate]) -> list[Candidate]:
         st.pagination(pages, key="links-page")
     picked = [one for one in left if st.session_state.get(_key(kept, one))]
     with bar:
-        _buttons(state, kept, left, shown, picked)
-    return picked
+        _buttons(kept, left, shown, picked)
 
 
 def _buttons(
-    state: State,
     kept: Finding,
     left: list[Candidate],
     shown: list[Candidate],
@@ -152,8 +149,6 @@ def _buttons(
         on_click=_to_map,
         args=(picked,),
     )
-    with st.popover("Other links", type="tertiary", key="links-other"), st.container(width=380):
-        link_form.show(state)
     every = all(one in picked for one in shown)
     st.button(
         "Uncheck these" if every else f"Check these {len(shown):,}",
@@ -193,9 +188,15 @@ def _check(kept: Finding, shown: list[Candidate], value: bool) -> None:
 
 
 def _say(kept: Finding, picked: list[Candidate], together: bool) -> None:
+    say(kept, picked, together)
+    _check(kept, picked, False)
+
+
+def say(kept: Finding, picked: list[Candidate], together: bool) -> bool:
+    """Say that pairs are links, or apart; return whether it was done."""
     content = kept.content
     word = ACCEPTED if together else REJECTED
-    session.do(
+    return session.do(
         AddLinks(
             content["source"],
             content["target"],
@@ -205,7 +206,6 @@ def _say(kept: Finding, picked: list[Candidate], together: bool) -> None:
             set=f"{word} from {content['title']}",
         )
     )
-    _check(kept, picked, False)
 
 
 def _to_map(picked: list[Candidate]) -> None:

@@ -3,66 +3,248 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from hetviz.plots.predicted_links import (
-    WORDS,
-    precision_alt,
-    precision_figure,
-    proposed_alt,
-    proposed_figure,
-)
-from hetviz.ui.predict import link_form, link_list
+from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
+from hetviz.plots.predicted_links import WORDS, precision_alt, precision_figure
+from hetviz.runs.predict.link_predictor import STACK
+from hetviz.ui.map import component
+from hetviz.ui.predict import candidate_card, link_form, link_list, quick
 from hetviz.ui.predict.link_list import Candidate
-from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import charts
-from hetviz.workspace import ChooseRun, Finding, State
+from hetviz.ui.shell import session, theme
+from hetviz.workspace import Finding, State
 
 KIND = "links"
+_EVERY, _ENOUGH = 5, 10
+_BEAT = 0.7
+
+
+@dataclass
+class _Asked:
+    """What this visitor was asked about two datasets; kept in the session.
+
+    Attributes
+    ----------
+    finding : Finding, optional
+        Candidates worked out unasked.
+    answers : int
+        How many answers there were when they were.
+    later : set of (str, str)
+        Ids of pairs put off.
+    expected : dict of (str, str) to float
+        Of pairs answered here, the probability that they were linked.
+    steps : list of int
+        Steps of the workspace after each answer, by which undo knows its own.
+    """
+
+    finding: Finding | None = None
+    answers: int = 0
+    later: set[tuple[str, str]] = field(default_factory=set)
+    expected: dict[tuple[str, str], float] = field(default_factory=dict)
+    steps: list[int] = field(default_factory=list)
 
 
 def show(state: State) -> None:
-    """Show the section."""
-    kept = state.findings.get(KIND)
-    if kept is None or not _about(state, kept):
-        _nothing(state)
+    """Show the section: candidates first, the choices below them."""
+    data = state.guided
+    if data is None or state.data is None:
         return
-    left = link_list.candidates(state, kept)
-    _headline(state, kept, left)
+    source, target = link_form.chosen(state.data)
+    asked = _asked(source, target)
+    kept = state.findings.get(KIND)
+    if kept is not None and (kept.content["source"], kept.content["target"]) != (source, target):
+        kept = None
+    tested = kept is not None
+    if kept is None:
+        kept = _unasked(data, source, target, asked)
+    left = [] if kept is None else _in_order(link_list.candidates(state, kept), asked)
     wide, narrow = st.columns([1.75, 1], gap="large")
     with wide:
-        picked = link_list.show(state, kept, left)
-        if not left:
-            link_form.show(state)
-    with narrow:
-        _map(state, kept, picked or left[: link_list.A_PAGE])
-        _test(kept.content)
-
-
-def _about(state: State, kept: Finding) -> bool:
-    """Whether the datasets that it is about are still there."""
-    names = () if state.data is None else state.data.datasets
-    return kept.content["source"] in names and kept.content["target"] in names
-
-
-def _nothing(state: State) -> None:
-    wide, narrow = st.columns([1.75, 1], gap="large")
-    with wide:
-        if background.live() is not None:
-            theme.headline("Looking for links", "They appear here as soon as they are ranked.")
+        if kept is None:
+            component.proposals([], "proposed")
         else:
-            theme.headline(
-                "No links looked for yet",
-                "Choose two datasets at the right. Pairs that look as if they were linked, though "
-                "no link says so, come with what speaks for them, to accept or reject.",
-            )
+            _headline(state, kept, left, tested)
+            _question(state, kept, left, asked)
+            if left:
+                with st.expander(f"All {theme.count(len(left), 'candidate')}"):
+                    link_list.show(state, kept, left)
     with narrow:
-        link_form.show(state)
+        if kept is not None:
+            _test(kept.content)
+        if left:
+            with st.popover(_between(source, target), type="tertiary", key="links-other"):
+                link_form.show(state)
+        else:
+            link_form.show(state)
 
 
-def _headline(state: State, kept: Finding, left: list[Candidate]) -> None:
+def _between(source: str, target: str) -> str:
+    words = f"among {source}" if source == target else f"between {source} and {target}"
+    return theme.plain(f"Links {words}: choose, and test")
+
+
+def _asked(source: str, target: str) -> _Asked:
+    every = st.session_state.setdefault("predict-asked", {})
+    found: _Asked = every.setdefault((st.session_state["sid"], source, target), _Asked())
+    return found
+
+
+def _in_order(left: list[Candidate], asked: _Asked) -> list[Candidate]:
+    """Return candidates, those put off behind the others."""
+    return sorted(left, key=lambda one: one.ids in asked.later)
+
+
+def _unasked(data: HeteroData, source: str, target: str, asked: _Asked) -> Finding | None:
+    """Return what was found unasked; until there is something, say why.
+
+    After every few answers, and whenever something else was changed, they are looked for anew;
+    those from before stay until then.
+    """
+    before, now = asked.finding, sum(_answers(data, source, target))
+    changed = before is None or before.fingerprint != data.fingerprint()
+    if before is not None and changed:
+        changed = now - asked.answers >= _EVERY or now == asked.answers
+    if not changed:
+        return before
+    if (source, target) not in _joined(data):
+        theme.headline(
+            "No link to learn from",
+            f"No link between {source} and {target} is known. Choose other datasets, or a method "
+            "that needs none.",
+        )
+        return None
+    if quick.too_large(data, source, target):
+        theme.headline("Links that may be missing", "Many items: the search begins when you say.")
+        return None
+    found = quick.candidates(data, source, target)
+    if found.content:
+        title = str(found.content["title"])
+        asked.finding = Finding(KIND, title, found.content, data.fingerprint(), (), "unasked")
+        asked.answers = now
+        return asked.finding
+    if found.problem:
+        theme.headline("No candidates", found.problem)
+        return before
+    if before is None:
+        theme.headline("Looking for links", "They appear here as soon as they are ranked.")
+    st.fragment(run_every=_BEAT)(_wait)(data, source, target)
+    return before
+
+
+def _wait(data: HeteroData, source: str, target: str) -> None:
+    """Look whether the candidates are there."""
+    found = quick.candidates(data, source, target)
+    if found.over:
+        st.rerun()
+    st.progress(min(found.fraction, 1.0))
+
+
+def _joined(data: HeteroData) -> set[tuple[str, str]]:
+    pairs = quick.linked_pairs(data)
+    return {*pairs, *((q, p) for p, q in pairs)}
+
+
+def _answers(data: HeteroData, source: str, target: str) -> tuple[int, int]:
+    """Return how many candidates between two datasets were accepted, and how many rejected."""
+    count = {link_list.ACCEPTED: 0, link_list.REJECTED: 0}
+    for links in data.links:
+        if links.kind in count and {links.source, links.target} == {source, target}:
+            count[links.kind] += len(links)
+    return count[link_list.ACCEPTED], count[link_list.REJECTED]
+
+
+def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked) -> None:
+    """Ask about the first candidate, with what speaks for it and against it."""
+    data = state.data
+    if data is None or not left:
+        component.proposals([], "proposed")
+        return
+    first = left[0]
+    shown = [(*one.rows, *one.titles) for one in left[: link_list.A_PAGE]]
+    component.proposals(shown, "proposed")
+    with st.container(border=True, key="ask-pair"):
+        st.html(candidate_card.faces(data, first.rows))
+        answers = (("Accept", "accept", "y", True), ("Reject", "reject", "n", False))
+        for column, (label, key, letter, together) in zip(
+            st.columns(2, gap="small"), answers, strict=True
+        ):
+            column.button(
+                label,
+                key=f"{key}-pair",
+                width="stretch",
+                shortcut=letter,
+                on_click=_answer,
+                args=(kept, first, together, asked),
+            )
+        with st.container(horizontal=True, gap="small", key="ask-pair-below"):
+            st.button(
+                "Later",
+                key="later-pair",
+                type="tertiary",
+                shortcut="s",
+                on_click=asked.later.add,
+                args=(first.ids,),
+            )
+            mine = bool(asked.steps) and session.workspace().steps == asked.steps[-1]
+            st.button(
+                "Undo answer",
+                key="undo-pair",
+                type="tertiary",
+                shortcut="u",
+                disabled=not mine,
+                on_click=_undo,
+                args=(asked,),
+            )
+    st.html(candidate_card.reasons(data, kept.content, first))
+    theme.quiet(_precision(data, kept.content, left, asked))
+
+
+def _answer(kept: Finding, one: Candidate, together: bool, asked: _Asked) -> None:
+    # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
+    open_ = link_list.candidates(session.workspace().state, kept)
+    if one.ids not in {other.ids for other in open_}:
+        return
+    if link_list.say(kept, [one], together):
+        asked.expected[one.ids] = float(one.record["score"])
+        asked.steps.append(session.workspace().steps)
+
+
+def _undo(asked: _Asked) -> None:
+    if not asked.steps or session.workspace().steps != asked.steps[-1]:
+        return
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.tell(str(error))
+        return
+    asked.steps.pop()
+    asked.expected.popitem()
+
+
+def _precision(
+    data: HeteroData, content: Mapping[str, Any], left: list[Candidate], asked: _Asked
+) -> str:
+    """Say how often the candidates were right, once there is something to say."""
+    yes, no = _answers(data, content["source"], content["target"])
+    judged = yes + no
+    if not judged:
+        return "Nothing is asked of you: what you answer is kept at once, and can be undone."
+    if judged < _ENOUGH:
+        more = theme.count(_ENOUGH - judged, "answer")
+        return f"{judged} judged, {yes} of them right. After {more} more it says how far to trust."
+    words = (
+        f"Precision so far: {yes} of {judged} candidates were right, {100 * yes / judged:.0f} %."
+    )
+    if not content["by_map"] and len(asked.expected) == judged:
+        words += f" It had expected {sum(asked.expected.values()):.1f}."
+    return words
+
+
+def _headline(state: State, kept: Finding, left: list[Candidate], tested: bool) -> None:
     content = kept.content
     between = f"between {content['source']} and {content['target']}"
     if content["source"] == content["target"]:
@@ -70,10 +252,21 @@ def _headline(state: State, kept: Finding, left: list[Candidate]) -> None:
     if left:
         first = left[0]
         title = f"“{first.titles[0]}” and “{first.titles[1]}” look most like a missing link"
+    elif any(content["once"]) and not content["candidates"]:
+        one, other = content["source"], content["target"]
+        if not content["once"][0]:
+            one, other = other, one
+        title = f"Every item of {one} has its one link"
+        theme.headline(title, f"The known links say that each goes with one of {other} only.")
+        return
     else:
         title = f"Nothing is left to judge {between}"
-    theme.headline(title, " ".join([f"By {content['title']}, {between}.", _in_words(content)]))
-    if state.guided is None or kept.fingerprint != state.guided.fingerprint():
+    by = "known links and likeness" if content["method"] == STACK else content["title"]
+    words = f"By {by}, {between}."
+    if left and not content["by_map"] and content["method"] == STACK:
+        words = f"{100 * left[0].record['score']:.0f} in 100 such pairs are linked. {words}"
+    theme.headline(title, " ".join([words, _in_words(content)]) if tested else words)
+    if tested and (state.guided is None or kept.fingerprint != state.guided.fingerprint()):
         theme.quiet("Found before the data changed. Find links again to use what you said since.")
 
 
@@ -102,43 +295,6 @@ def _in_words(content: Mapping[str, Any]) -> str:
         if plain > mine:
             words += ": the plain guess did better"
     return f"{words}."
-
-
-def _map(state: State, kept: Finding, shown: list[Candidate]) -> None:
-    run = state.run
-    if run is None or state.data is None:
-        return
-    embedding = charts.embedding_of(state, run)
-    if embedding is None:
-        return
-    theme.section("Where they lie", run.title)
-    pairs = [candidate.rows for candidate in shown]
-    names = {row: title for one in shown for row, title in zip(one.rows, one.titles, strict=True)}
-    figure = session.cached(
-        ("proposed", id(state.data), id(run), tuple(pairs), session.theme()),
-        (state.data, run),
-        lambda: proposed_figure(embedding, pairs, names, theme=session.theme(), height=320),
-    )
-    st.plotly_chart(
-        figure,
-        key="links-map",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=proposed_alt(len(pairs)),
-    )
-    own = next((one for one in state.runs if one.id in kept.runs), None)
-    if own is not None and own.id != run.id:
-        st.button(
-            "Use the map that found them",
-            key="links-own-map",
-            type="tertiary",
-            on_click=_choose,
-            args=(own.id,),
-        )
-
-
-def _choose(run: str) -> None:
-    session.do(ChooseRun(run))
 
 
 def _test(content: Mapping[str, Any]) -> None:

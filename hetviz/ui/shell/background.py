@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,11 @@ MAP, FIRST_MAP = "hetviz.jobs.tasks.maps:make_map", "hetviz.jobs.tasks.maps:make
 def owner() -> str:
     """Return who owns this visitor's jobs."""
     return str(st.session_state["sid"])
+
+
+def beside() -> str:
+    """Return who owns what is worked out for this visitor unasked; it gives way to their jobs."""
+    return f"{owner()}:beside"
 
 
 def live() -> Job | None:
@@ -243,6 +248,8 @@ def _start(
         "fingerprint": data.fingerprint(),
     }
     if session.do(StartJob(job, title, note)):
+        for unasked in RUNNER.jobs(beside()):
+            RUNNER.cancel(unasked.id, unasked.owner)
         given = dict(arguments) | ({} if only is None else {"only": only})
         if "files" in given:
             given["files"] = {
@@ -289,6 +296,8 @@ def ended(job: Job) -> None:
     FIGURES.job(job.state, job.processor_s)
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
+        for told in BESIDE_ENDED:
+            told(job)
         return
     try:
         workspace.do(outcome(job, workspace))
@@ -360,6 +369,8 @@ def _now() -> Now:
     return Now(alive, running, waiting, SESSIONS.n_open, alive > 0 or not waiting)
 
 
+# Told of jobs of no project, which `beside` owns.
+BESIDE_ENDED: list[Callable[[Job], None]] = []
 # How the server does, for who runs it.
 FIGURES = Figures(lambda: SESSIONS.home, _now)
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.

@@ -38,9 +38,9 @@ def pair(
     first, second = item_chip.item_at(data, p), item_chip.item_at(data, q)
     why = []
     if q_links:
-        why.append(f"{_small(data, q_links)} {_go(q_links)} with {_name(second)}")
+        why.append(f"{small(data, q_links)} {_go(q_links)} with {_name(second)}")
     if p_links:
-        why.append(f"{_name(first)} goes with {_small(data, p_links)}")
+        why.append(f"{_name(first)} goes with {small(data, p_links)}")
     words = f"<p>{'; '.join(why)}</p>" if why else "<p>nothing linked with either lies nearby</p>"
     return (
         f'<div class="hv-pair"><div>{_face(data, first)}<em>and</em>{_face(data, second)}'
@@ -74,7 +74,8 @@ def _name(one: Item) -> str:
     return theme.esc(short(one.title, _SMALL))
 
 
-def _small(data: HeteroData, rows: Sequence[int]) -> str:
+def small(data: HeteroData, rows: Sequence[int]) -> str:
+    """Return HTML of items within a sentence, by picture or else by name."""
     cells = []
     for row in rows:
         one = item_chip.item_at(data, row)

@@ -6,6 +6,6 @@ that a rerun of a page sends a few kilobytes.
 """
 
 from hetviz.ui.map.component.assets import asset_response, asset_version, plotly_address
-from hetviz.ui.map.component.component import draw, tabs
+from hetviz.ui.map.component.component import draw, proposals, tabs
 
-__all__ = ["asset_response", "asset_version", "draw", "plotly_address", "tabs"]
+__all__ = ["asset_response", "asset_version", "draw", "plotly_address", "proposals", "tabs"]

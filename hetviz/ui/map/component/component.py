@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -36,7 +36,7 @@ export default function (component) {
 }
 """
 
-_NAME, _TABS = "hetviz_map", "hetviz_tabs"
+_NAME, _TABS, _PROPOSED = "hetviz_map", "hetviz_tabs", "hetviz_proposed"
 
 
 def _nothing() -> None:
@@ -128,4 +128,25 @@ def tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> N
         key=key,
         data={**data, "assets": f"hv/asset/{asset_version()}"},
         on_view_change=on_view,
+    )
+
+
+def proposals(pairs: Sequence[tuple[int, int, str, str]], key: str) -> None:
+    """Draw pairs on the map by dashed lines, for as long as this is on the page.
+
+    Parameters
+    ----------
+    pairs : sequence of (row, row, title, title)
+        Global rows. The first pair is the one that is asked about, and has its names written.
+    key : str
+    """
+    component = st.components.v2.component(
+        _PROPOSED,
+        html='<div class="hv-proposed" hidden></div>',
+        js=_LOADER.replace("FILE", "proposed"),
+        isolate_styles=False,
+    )
+    component(
+        key=key,
+        data={"pairs": [list(pair) for pair in pairs], "assets": f"hv/asset/{asset_version()}"},
     )

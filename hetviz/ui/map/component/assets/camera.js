@@ -138,6 +138,17 @@ export class Camera {
     this.fly(place, 600);
   }
 
+  /** Have rows on the screen: the whole map is shown where one of them is beyond its edge. */
+  see(rows) {
+    const { view, pos, pass } = this.map;
+    const hidden = (r) => {
+      const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+      return pass[r] && !(x > 20 && y > 20 && x < view.W - 20 && y < view.H - 20);
+    };
+    if (view.zoomed && rows.some(hidden)) this.fit();
+    this.map.wish({ paint: true });
+  }
+
   /** Called when the camera rests. */
   rests() {
     const { map } = this;

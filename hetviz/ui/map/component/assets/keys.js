@@ -2,6 +2,7 @@
 
 import { howOf } from "./pointer.js";
 import { nearest, neighbours, within } from "./pick.js";
+import { proposed } from "./proposed.js";
 
 export class Keys {
   constructor(map) {
@@ -43,6 +44,8 @@ export class Keys {
       Enter: () => this.enter(event), Escape: () => this.escape(),
     };
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    // While the panel asks about a pair, N answers.
+    if (name === "n" && proposed().length) return;
     let action = actions[name];
     if (command) action = name === "a" ? () => this.selectSeen() : null;
     if (!action || (event.altKey && name !== "Enter")) return;

@@ -18,6 +18,7 @@ import { Live } from "./live.js";
 import { Overlay } from "./overlay.js";
 import { Points, fetchTrust } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
+import { watchProposed } from "./proposed.js";
 import { remember } from "./recall.js";
 import { watchScheme } from "./scheme.js";
 import { Selection } from "./selection.js";
@@ -81,6 +82,7 @@ class HetMap {
     this.stops = [
       watchScheme(() => this.arrival.recolour()),
       watchPanel(() => requestAnimationFrame(() => this.camera.slide())),
+      watchProposed((pairs) => this.camera.see(pairs[0]?.slice(0, 2) ?? [])),
     ];
     document.fonts?.ready.then(() => this.wish({ place: true }));
   }

@@ -3,6 +3,7 @@
 import { Boxes } from "./boxes.js";
 import { clear, mix } from "./colour.js";
 import { place, shift } from "./place.js";
+import { drawProposed, nameProposed } from "./proposed.js";
 import { calm } from "./view.js";
 
 const nameColour = ({ palette, tokens }, code) => (
@@ -88,6 +89,7 @@ export class Overlay {
     let fading = false;
     if (!still) fading = this.ghosts(ctx, now) || fading;
     this.links(ctx);
+    drawProposed(this, ctx);
     // Between two placements a zoom may push pieces together: the later one then gives way.
     const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
@@ -128,6 +130,7 @@ export class Overlay {
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }
     ctx.globalAlpha = 1;
+    nameProposed(this, ctx);
     if (!still) this.stroke(ctx);
     return fading;
   }

@@ -1,0 +1,68 @@
+// Pairs that the panel proposes as links: the map draws them dashed, the one that is asked about
+// with the names of its ends. The panel is drawn without the map, so the pairs are kept on the window.
+
+import { clear } from "./colour.js";
+
+const store = (window.hetvizProposed ??= { pairs: [], watch: new Set() });
+
+/** What is proposed now: rows of both ends and their titles; the first is asked about. */
+export const proposed = () => store.pairs;
+
+/** Be told of a change; returns how to stop. */
+export function watchProposed(told) {
+  store.watch.add(told);
+  return () => store.watch.delete(told);
+}
+
+function propose(pairs) {
+  if (JSON.stringify(pairs) === JSON.stringify(store.pairs)) return;
+  store.pairs = pairs;
+  for (const told of store.watch) told(pairs);
+}
+
+/** Draw what is proposed over the points. */
+export function drawProposed(overlay, ctx) {
+  const { view, pos, pass, tokens, n } = overlay.map;
+  const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+  const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
+  const shown = store.pairs.filter(([i, j]) => there(i) && there(j));
+  for (const pair of [...shown].reverse()) {
+    const [i, j] = pair;
+    const asked = pair === store.pairs[0];
+    ctx.beginPath();
+    ctx.moveTo(...at(i));
+    ctx.lineTo(...at(j));
+    ctx.lineWidth = asked ? 2.2 : 1.2;
+    ctx.setLineDash([6, 4]);
+    ctx.strokeStyle = clear(tokens.accent, asked ? 1 : 0.45);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    if (asked) for (const r of [i, j]) overlay.ring(ctx, ...at(r), 8, 2.2);
+  }
+}
+
+/** Write the names of the pair that is asked about. */
+export function nameProposed(overlay, ctx) {
+  const { view, pos, pass, tokens, n } = overlay.map;
+  const [asked] = store.pairs;
+  if (!asked) return;
+  const [i, j, ...titles] = asked;
+  if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return;
+  [i, j].forEach((r, k) => {
+    const other = k ? i : j;
+    const left = pos[2 * r] < pos[2 * other];
+    const x = view.x(pos[2 * r]) + (left ? -14 : 14);
+    ctx.globalAlpha = 1;
+    overlay.text(ctx, titles[k], x, view.y(pos[2 * r + 1]), `600 14px ${overlay.map.family}`, tokens.ink, left ? "right" : "left");
+  });
+}
+
+/** What the panel's page says; the lines end when it leaves the page. */
+export function mount(root, component) {
+  store.root = root;
+  propose(component.data.pairs);
+  return () => setTimeout(() => {
+    // Another one may have taken its place meanwhile.
+    if (!root.isConnected && store.root === root) propose([]);
+  });
+}
