@@ -117,6 +117,7 @@ def map_bytes(
     *,
     title: str = "",
     colours: Colouring | None = None,
+    name: str = "",
 ) -> bytes:
     """Return the map as a PNG, SVG or PDF; the same map gives the same bytes.
 
@@ -130,6 +131,8 @@ def map_bytes(
         How the map was made, for a caption.
     colours : Colouring, optional
         In place of the one that the settings name.
+    name : str
+        What the figure is called in its metadata.
     """
     picture = paper_map(
         data,
@@ -142,7 +145,7 @@ def map_bytes(
         title=title,
         caption=settings.caption,
     )
-    return written(picture.figure, form, settings.dpi)
+    return written(picture.figure, form, settings.dpi, name)
 
 
 def curve_bytes(

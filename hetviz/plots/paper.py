@@ -185,7 +185,7 @@ def marker(symbol: str, size: float) -> dict[str, Any]:
     return {"marker": MARKERS[symbol], "s": (size * MARKER_SCALE.get(symbol, 1.0)) ** 2}
 
 
-def written(figure: Figure, form: str, dpi: int = 300) -> bytes:
+def written(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes:
     """Return a figure as a file; the same figure gives the same bytes.
 
     Parameters
@@ -195,6 +195,8 @@ def written(figure: Figure, form: str, dpi: int = 300) -> bytes:
         PDF and SVG hold text as text, with the letters of the font that it needs.
     dpi : int
         Of a PNG, and of points drawn as a picture where they are many.
+    title : str
+        What the figure is called, for who keeps files: in its metadata, and not drawn.
 
     Raises
     ------
@@ -217,6 +219,8 @@ def written(figure: Figure, form: str, dpi: int = 300) -> bytes:
         "svg": {"Date": None, "Creator": maker},
         "pdf": {"CreationDate": None, "ModDate": None, "Creator": maker, "Producer": maker},
     }
+    if title:
+        metadata[form]["Title"] = title
     buffer = io.BytesIO()
     with _WRITING, mpl.rc_context(_SETTINGS), warnings.catch_warnings():
         # A letter that no font has is drawn as a box; who chose the texts knows.

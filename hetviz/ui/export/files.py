@@ -68,7 +68,14 @@ def the_map(of: Source) -> None:
     with st.container(horizontal=True, key="export-map"):
         for form in ("pdf", "svg", "png"):
             make = partial(
-                map_bytes, of.data, of.embedding, settings, form, title=title, colours=colours
+                map_bytes,
+                of.data,
+                of.embedding,
+                settings,
+                form,
+                title=title,
+                colours=colours,
+                name=of.state.title,
             )
             button(f"{form.upper()} of the map", f"{of.stem}-map.{form}", make)
         page = partial(
