@@ -243,8 +243,3 @@ def _names(
             showarrow=False,
             font={"size": 12.5, "color": ink, "shadow": f"0 0 3px {paper}, 0 0 3px {paper}"},
         )
-
-
-def proposed_alt(n: int) -> str:
-    """Say in words what the map shows."""
-    return f"Map of all items in grey, with {n:,} proposed links drawn as dashed lines."

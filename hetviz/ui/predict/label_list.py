@@ -32,6 +32,10 @@ class Labelled:
         Whether the data say so by now.
     doubt : float
         Of classes from 0 to 1; of numbers in their own unit; NaN where it is not known.
+    decided : bool
+        Whether it is told better than by a guess.
+    interval : tuple of two numbers, optional
+        Of a number: nine of ten that were hidden lay within such bounds.
     """
 
     row: int
@@ -39,6 +43,8 @@ class Labelled:
     label: Any
     known: bool
     doubt: float
+    decided: bool = True
+    interval: tuple[float, float] | None = None
 
 
 def items_of(state: State, kept: Finding) -> list[Labelled]:
@@ -54,13 +60,21 @@ def items_of(state: State, kept: Finding) -> list[Labelled]:
             now = np.isfinite(label_column(data, name, label).y)
         table = kept.content["table"]
         out = []
-        for id, said, known, doubt in zip(
-            *(table[key] for key in ("id", "label", "known", "doubt")), strict=True
+        n = len(table["id"])
+        decided = table.get("decided") or [True] * n
+        bounds = list(
+            zip(table.get("low") or [None] * n, table.get("high") or [None] * n, strict=True)
+        )
+        columns = [table[key] for key in ("id", "label", "known", "doubt")]
+        for id, said, known, doubt, sure, (low, high) in zip(
+            *columns, decided, bounds, strict=True
         ):
             row = pair_list.row_of(data, name, id)
             if row is not None:
                 there = bool(known or now[row - data.offsets[name].start])
-                out.append(Labelled(row, id, said, there, np.nan if doubt is None else doubt))
+                doubt = np.nan if doubt is None else doubt
+                within = None if low is None or high is None else (low, high)
+                out.append(Labelled(row, id, said, there, doubt, bool(sure), within))
         return out
 
     return session.cached(("labelled", id(data), id(kept)), (data, kept), make)
@@ -72,10 +86,13 @@ def accept(kept: Finding, items: list[Labelled]) -> None:
     if not open_:
         theme.quiet("Every item has a label of its own: nothing to take over.")
         return
-    sure = open_
+    sure = [item for item in open_ if item.decided]
+    unknown = len(open_) - len(sure)
+    if unknown:
+        theme.quiet(f"Does not know {theme.count(unknown, 'label')} better than by a guess.")
     if kept.content["classes"]:
         least = st.slider("At least so sure, %", 50, 100, _SURE, key="labels-sure", width=220)
-        sure = [item for item in open_ if item.doubt <= 1.0 - 0.01 * least]
+        sure = [item for item in sure if item.doubt <= 1.0 - 0.01 * least]
     with st.container(key="primary_take", width="content"):
         st.button(
             f"Accept {theme.count(len(sure), 'label')}",
@@ -131,8 +148,12 @@ def doubtful(state: State, kept: Finding, items: list[Labelled]) -> None:
 def _aside(item: Labelled, classes: bool) -> str:
     if item.label is None:
         return "no guess"
+    if not item.decided and not item.known:
+        return f"does not know; perhaps {item.label if classes else f'{float(item.label):.4g}'}"
     if classes:
         return f"{item.label}, {100 * (1 - item.doubt):.0f} % sure".replace("nan % sure", "unsure")
+    if item.interval is not None and not item.known:
+        return f"{float(item.label):.4g}, from {item.interval[0]:.4g} to {item.interval[1]:.4g}"
     spread = "" if np.isnan(item.doubt) else f" ± {item.doubt:.2g}"
     return f"{float(item.label):.4g}{spread}"
 

@@ -75,7 +75,9 @@ def show(state: State) -> None:
     with narrow:
         if kept is not None:
             _test(kept.content)
-        if left:
+        if left or (
+            (source, target) in _joined(data) and not quick.too_large(data, source, target)
+        ):
             with st.popover(_between(source, target), type="tertiary", key="links-other"):
                 link_form.show(state)
         else:
@@ -309,8 +311,17 @@ def _test(content: Mapping[str, Any]) -> None:
         config={"displayModeBar": False},
         alt=precision_alt(test["precision"]),
     )
-    rows = [[WORDS[key], _with_error(value)] for key, value in test["auc"].items()]
-    theme.table(["Hidden link ranked above another pair", "of 100 times"], rows)
+    unseen = (test.get("unseen") or {}).get("auc", {})
+    rows = [
+        [WORDS[key], _with_error(value), _with_error(unseen[key]) if key in unseen else "–"]
+        for key, value in test["auc"].items()
+    ]
+    theme.table(["Hidden link above another pair, of 100 times", "unseen links", "items"], rows)
+    by = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
+    theme.quiet(
+        f"Judged by {by}. Unseen links: single links were hidden. Unseen items: all links of some "
+        f"{content['source']} were."
+    )
     with st.expander("What these figures say"):
         theme.quiet(
             f"In each of {test['repeats']} tests some links were hidden, the method was fitted "
