@@ -247,8 +247,33 @@ def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> Non
     )
     found = links_of_rows.strongest(State(data=data), None, np.array([n]))
     assert found["total"] == n
+    # Links of many rows are counted, not drawn.
+    assert len(links_of_rows.strongest(State(data=data), None, np.arange(n))["links"]) == n
     assert [link[2] for link in found["links"]] == [-1.0] * 10 + [0.5] * 290
     assert np.ptp([link[0] for link in found["links"][10:]]) > 1500
+
+
+def test_regions_are_of_the_map_that_is_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    parts = [Dataset("a", map(str, range(60))), Dataset("b", ["sun", "moon"])]
+    data = HeteroData(parts, [Links("a", "b", np.arange(60), np.repeat([0, 1], 30))])
+    side = np.repeat([0.0, 20.0], 30)
+    places = {
+        "a": np.c_[side, np.zeros(60)] + rng.normal(size=(60, 2)),
+        "b": np.array([[0.0, 0.0], [20.0, 0.0]]),
+    }
+    ids = {name: part.ids for name, part in data.datasets.items()}
+    run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
+    state = State(data=data, runs=(run,), chosen="1")
+    sid = settle(state)
+    of = description.spec(state, run, session=sid)["geometry"]["id"]
+    levels = ask(f"/hv/regions/{sid}?of={of}").json["levels"]
+    assert len(levels) == 2
+    assert {"sun", "moon"} <= set(levels[0]["names"])
+    codes = np.frombuffer(ask(f"/hv/array/{sid}/{levels[0]['key']}").body, dtype=np.int8)
+    assert len(codes) == data.n_rows
+    assert codes.max() == len(levels[0]["names"]) - 1
+    assert ask(f"/hv/regions/{sid}?of={'0' * 32}").status == 404
 
 
 def test_links_kept_from_the_method_are_marked() -> None:

@@ -26,6 +26,7 @@ from hetviz.workspace import Run, State
 if TYPE_CHECKING:
     from hetviz.runs.cluster.contrast import Contrasts
     from hetviz.runs.cluster.parts import PartName
+    from hetviz.runs.cluster.regions import Level
 
 FOG_STEPS = 200
 NO_FOG = 255
@@ -86,6 +87,18 @@ def contrasts_of(data: HeteroData) -> Contrasts:
         return Contrasts(data)
 
     return kept(data, "contrasts", make)
+
+
+def regions_of(state: State, run: Run) -> tuple[Level, ...]:
+    """Return the regions of a map, at two levels, with their names."""
+    data = parts.data_of(state)
+
+    def make() -> tuple[Level, ...]:
+        from hetviz.runs.cluster.regions import regions
+
+        return regions(contrasts_of(data), parts.geometry(state, run).points.astype(np.float64))
+
+    return kept(data, ("regions", id(run)), make, run)
 
 
 def part_names_of(state: State, run: Run | None) -> list[PartName]:

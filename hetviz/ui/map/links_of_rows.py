@@ -14,6 +14,8 @@ from hetviz.ui.map.array_cache import kept
 from hetviz.workspace import Run, State
 
 MOST_LINKS = 300
+MOST_BUNDLED = 5_000
+_FEW = 12
 _SPREAD = 2654435761
 
 
@@ -35,7 +37,7 @@ class Ends:
     held: Bools
 
 
-def strongest(state: State, run: Run | None, rows: Ints, most: int = MOST_LINKS) -> dict[str, Any]:
+def strongest(state: State, run: Run | None, rows: Ints, most: int | None = None) -> dict[str, Any]:
     """Return links that have an end among `rows`, JSON-ready.
 
     Parameters
@@ -46,7 +48,8 @@ def strongest(state: State, run: Run | None, rows: Ints, most: int = MOST_LINKS)
         The map that is seen.
     rows : array of int
         Global.
-    most : int
+    most : int, optional
+        300 where the rows are few; 5,000 of more than 12, whose links are counted and not drawn.
 
     Returns
     -------
@@ -56,6 +59,8 @@ def strongest(state: State, run: Run | None, rows: Ints, most: int = MOST_LINKS)
     """
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
+    if most is None:
+        most = MOST_LINKS if len(rows) <= _FEW else MOST_BUNDLED
     ends = _ends(state, run)
     member = np.zeros(data.n_rows, dtype=bool)
     member[rows] = True

@@ -27,7 +27,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
 from hetviz.ui.map import atlas, item_cards, layers, links_of_rows, search
 from hetviz.ui.map import parts as map_parts
-from hetviz.ui.map.array_cache import SHELVES
+from hetviz.ui.map.array_cache import SHELVES, Packed
 from hetviz.ui.map.component.assets import asset_response, asset_version
 from hetviz.ui.map.http import (
     ASK_AGAIN,
@@ -85,6 +85,7 @@ def routes() -> list[BaseRoute]:
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/atlas/{session}", _answering(_atlas)),
         Route("/hv/fog/{session}", _answering(_fog)),
+        Route("/hv/regions/{session}", _answering(_regions)),
     ]
 
 
@@ -225,6 +226,23 @@ def _fog(request: Request) -> Response:
     if opened.run is None:
         raise Refused
     return answer(request, layers.fog_of(opened.state, opened.run).content, None, BINARY, ASK_AGAIN)
+
+
+def _regions(request: Request) -> Response:
+    """Answer with the regions of the chosen map, if that is the one that is asked for."""
+    opened = _opened(request)
+    run = opened.run
+    if run is None or map_parts.geometry(opened.state, run).id != request.query_params.get("of"):
+        raise Refused
+    levels = layers.regions_of(opened.state, run)
+    found = [
+        {
+            "key": SHELVES.put(opened.session, Packed.of(level.codes, "|i1")),
+            "names": list(level.names),
+        }
+        for level in levels
+    ]
+    return json_answer(request, {"levels": found}, ASK_AGAIN)
 
 
 def _opened(request: Request) -> Open:

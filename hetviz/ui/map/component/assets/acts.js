@@ -6,6 +6,7 @@ import { pack } from "./pick.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
 const FEW = 12;
+const BADGED = 6; // so many members have a badge each
 const PATIENCE = 1500; // ms without an answer before a wish is sent again
 const MOST_TRIES = 8;
 const MOST_RINGS = 400;
@@ -46,11 +47,11 @@ export class Acts {
     }
     const flags = new Uint8Array(map.n);
     for (const r of rows) flags[r] = 1;
-    this.groups.set(name, [...rows]);
+    this.groups = new Map(this.groups).set(name, [...rows]);
     this.told = "";
     this.send({ what: "group", group: name, packed: pack(flags) });
     map.say(`${name}: ${rows.length.toLocaleString("en")} ${rows.length === 1 ? "item" : "items"}`);
-    map.wish({ place: true });
+    map.wish({ paint: true, place: true });
     return true;
   }
 
@@ -136,33 +137,106 @@ export class Acts {
       ctx.setLineDash(weight < 0 ? [2, 4] : [7, 4]);
       ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.plus, many ? Math.max(0.16, 6 / this.preview.length) : 0.85);
       ctx.stroke();
+      ctx.setLineDash([]);
+      if (!many) this.arrow(ctx, i, j, weight);
     }
-    ctx.setLineDash([]);
+  }
+
+  /** Where a statement would move an item: towards the other, or away from it. */
+  arrow(ctx, i, j, weight) {
+    const { tokens } = this.map;
+    const [[x0, y0], [x1, y1]] = [this.at(i), this.at(j)];
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    if (length < 60) return;
+    const way = weight < 0 ? -1 : 1;
+    const [ux, uy] = [((x1 - x0) / length) * way, ((y1 - y0) / length) * way];
+    const far = Math.min(Math.max(0.3 * length, 24), 44);
+    const [sx, sy] = [x0 + ux * 25, y0 + uy * 25];
+    const [ex, ey] = [sx + ux * far, sy + uy * far];
+    for (const [wide, colour] of [[6, tokens.bg], [2.4, weight < 0 ? tokens.minus : tokens.plus]]) {
+      Object.assign(ctx, { lineWidth: wide, strokeStyle: colour });
+      ctx.beginPath();
+      ctx.moveTo(sx, sy);
+      ctx.lineTo(ex, ey);
+      ctx.moveTo(ex - ux * 8 - uy * 5, ey - uy * 8 + ux * 5);
+      ctx.lineTo(ex, ey);
+      ctx.lineTo(ex - ux * 8 + uy * 5, ey - uy * 8 - ux * 5);
+      ctx.stroke();
+    }
+  }
+
+  /** Small groups: a badge at each member; large ones: one for all. */
+  badges() {
+    const found = [];
+    for (const [name, rows] of this.groups) {
+      const seen = rows.filter((r) => this.map.pass[r]);
+      for (const row of seen.length <= BADGED ? seen : seen.slice(0, 1)) {
+        let [x, y] = this.at(row);
+        if (seen.length > BADGED) [x, y] = seen.map((r) => this.at(r)).reduce((a, b) => (b[1] < a[1] ? b : a));
+        else if (name === "B" && this.groups.get("A")?.includes(row)) x += 38;
+        const away = seen.length <= BADGED ? 19 : 15;
+        found.push({ name, row, few: seen.length <= BADGED, x: x - away, y: y - away, box: [x - away - 11, y - away - 11, x - away + 11, y - away + 11] });
+      }
+    }
+    return found;
+  }
+
+  drawBadges(ctx) {
+    const { tokens, family } = this.map;
+    for (const { name, x, y } of this.badges()) {
+      ctx.beginPath();
+      ctx.arc(x, y, 9.5, 0, 7);
+      ctx.fillStyle = tokens.bg;
+      ctx.fill();
+      ctx.lineWidth = 2.2;
+      ctx.strokeStyle = tokens.ink;
+      ctx.setLineDash(name === "A" ? [] : [3, 2.4]);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      ctx.font = `700 12px ${family}`;
+      ctx.textAlign = "center";
+      ctx.textBaseline = "middle";
+      ctx.fillStyle = tokens.ink;
+      ctx.fillText(name, x, y + 0.5);
+    }
   }
 
   rings(ctx, name, rows) {
-    const { pass, overlay, tokens } = this.map;
+    const { pass, overlay } = this.map;
     const seen = rows.filter((r) => pass[r]);
     if (!seen.length) return;
-    const few = seen.length <= FEW;
-    const step = Math.max(1, Math.ceil(seen.length / MOST_RINGS));
-    let top = null;
-    for (let k = 0; k < seen.length; k += step) {
-      const [x, y] = this.at(seen[k]);
-      overlay.ring(ctx, x, y, few ? 9 : 5, few ? 2 : 1, few ? DASH[name] : DASH[name].map((d) => d / 2));
-      if (!top || y < top[1]) top = [x, y];
+    const few = seen.length <= BADGED;
+    if (!few) {
+      this.outline(ctx, seen, DASH[name]);
+      return;
     }
-    const [x, y] = [top[0] - (few ? 15 : 11), top[1] - (few ? 13 : 10)];
+    for (const row of seen) overlay.ring(ctx, ...this.at(row), 21, 2.2, DASH[name]);
+  }
+
+  /** One outline round all of a large group. */
+  outline(ctx, rows, dash) {
+    const { view, tokens } = this.map;
+    const canvas = (this.sheet ??= document.createElement("canvas"));
+    Object.assign(canvas, { width: view.W, height: view.H });
+    const flat = canvas.getContext("2d");
+    const step = Math.max(1, Math.ceil(rows.length / MOST_RINGS));
+    const discs = (radius) => {
+      flat.beginPath();
+      for (let k = 0; k < rows.length; k += step) {
+        const [x, y] = this.at(rows[k]);
+        flat.moveTo(x + radius, y);
+        flat.arc(x, y, radius, 0, 7);
+      }
+      flat.fill();
+    };
+    flat.fillStyle = tokens.ink;
+    discs(19);
+    flat.globalCompositeOperation = "destination-out";
+    discs(17.4);
+    flat.globalCompositeOperation = "source-over";
+    ctx.globalAlpha = dash.length ? 0.6 : 1;
+    ctx.drawImage(canvas, 0, 0);
     ctx.globalAlpha = 1;
-    ctx.beginPath();
-    ctx.arc(x, y, 9, 0, 7);
-    ctx.fillStyle = tokens.ink;
-    ctx.fill();
-    ctx.font = `700 12px ${this.map.family}`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "middle";
-    ctx.fillStyle = tokens.bg;
-    ctx.fillText(name, x, y + 0.5);
   }
 
   /** The way of an item that is carried, or was dropped and waits for an answer. */

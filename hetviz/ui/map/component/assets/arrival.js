@@ -115,6 +115,7 @@ export class Arrival {
     if (!data.live) map.travel.home();
     map.moving = Boolean(data.live) || Boolean(map.motion);
     map.learnTrust();
+    map.regions.learn();
     remember(map);
     this.draw(fresh);
   }

@@ -1,6 +1,8 @@
-// Boxes already taken on the screen. A grid of cells makes the question "is it free?" cheap.
+// Boxes already taken on the screen, and the ink of the dots under a box. A grid of cells makes both
+// questions cheap.
 
 const CELL = 64;
+const GRAIN = 6;
 
 export class Boxes {
   constructor(W, H) {
@@ -43,3 +45,50 @@ export class Boxes {
     return true;
   }
 }
+
+/** How many dots lie under a box, of those that were added. */
+export class Ink {
+  constructor(W, H) {
+    this.columns = Math.ceil(W / GRAIN) + 1;
+    this.rows = Math.ceil(H / GRAIN) + 1;
+    this.sums = new Float32Array((this.columns + 1) * (this.rows + 1));
+  }
+
+  add(x, y, dots) {
+    this.sums[(Math.floor(y / GRAIN) + 1) * (this.columns + 1) + Math.floor(x / GRAIN) + 1] += dots;
+  }
+
+  /** After the last dot: each cell holds the sum of all to its left and above. */
+  close() {
+    const { sums, columns, rows } = this;
+    const wide = columns + 1;
+    for (let r = 1; r <= rows; r++) {
+      for (let c = 1; c <= columns; c++) {
+        sums[r * wide + c] += sums[r * wide + c - 1] + sums[(r - 1) * wide + c] - sums[(r - 1) * wide + c - 1];
+      }
+    }
+  }
+
+  under([x0, y0, x1, y1]) {
+    const { sums, columns, rows } = this;
+    const c = (x) => Math.min(Math.max(Math.floor(x / GRAIN), 0), columns);
+    const r = (y) => Math.min(Math.max(Math.floor(y / GRAIN), 0), rows) * (columns + 1);
+    const [left, right] = [c(x0), Math.min(c(x1) + 1, columns)];
+    const [top, low] = [r(y0), Math.min(r(y1) + columns + 1, rows * (columns + 1))];
+    return sums[low + right] - sums[low + left] - sums[top + right] + sums[top + left];
+  }
+}
+
+const widths = new Map();
+
+export function textWidth(ctx, text, font) {
+  const key = `${font}|${text}`;
+  if (!widths.has(key)) {
+    if (widths.size > 20000) widths.clear();
+    ctx.font = font;
+    widths.set(key, ctx.measureText(text).width);
+  }
+  return widths.get(key);
+}
+
+export const shift = (box, x, y) => [box[0] + x, box[1] + y, box[2] + x, box[3] + y];

@@ -5,6 +5,8 @@ import { remember } from "./recall.js";
 import { View, between, calm, ease, frameOf } from "./view.js";
 
 const [NARROW, MIDDLING] = [860, 1100];
+const DOZEN = 12;
+const CROWDED = 20000;
 const PAUSE = 900; // ms without movement before Python hears of the camera
 
 export class Camera {
@@ -113,18 +115,38 @@ export class Camera {
     this.fly(this.around(frame), 450, false);
   }
 
-  zoomBy(factor) {
+  /** How much nearer one may look: no further where about a dozen items fill the view. */
+  nearer(factor) {
+    const { view, pos, pass, n } = this.map;
+    if (factor <= 1 || view.s < 2 * view.fitted) return factor;
+    const { x, y } = view.range;
+    let seen = 0;
+    for (let r = 0; r < n && seen <= DOZEN; r++) {
+      if (pass[r] && pos[2 * r] > x[0] && pos[2 * r] < x[1] && pos[2 * r + 1] > y[0] && pos[2 * r + 1] < y[1]) seen += 1;
+    }
+    return seen > DOZEN ? factor : 1;
+  }
+
+  zoomBy(step) {
     const { view, flight } = this.map;
+    const factor = this.nearer(step);
     const there = Object.assign(new View(), view, flight?.to);
     there.zoom(factor);
     this.fly(there.at(), 220);
   }
 
-  /** Fly to one item, close enough to see its surroundings. */
+  /** Bring one item into sight with what it is linked to; on a crowded map, near enough to tell it apart. */
   flyTo(row) {
-    const { view, pos } = this.map;
-    const s = Math.max(view.s, view.fitted * 4);
-    this.fly({ cx: pos[2 * row], cy: pos[2 * row + 1], s, k: view.k }, 700);
+    const { view, pos, visible } = this.map;
+    if (visible > CROWDED) {
+      const s = Math.max(view.s, view.fitted * 4);
+      this.fly({ cx: pos[2 * row], cy: pos[2 * row + 1], s, k: view.k }, 700);
+      return;
+    }
+    const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+    const { left, top, right, bottom } = view.clear;
+    if (x > left && y > top && x < view.W - right && y < view.H - bottom) return;
+    this.fit();
   }
 
   /** Fly to where all the given rows are seen. */

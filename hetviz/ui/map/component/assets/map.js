@@ -19,6 +19,7 @@ import { Overlay } from "./overlay.js";
 import { Points, fetchTrust } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
 import { watchProposed } from "./proposed.js";
+import { Regions } from "./regions.js";
 import { remember } from "./recall.js";
 import { watchScheme } from "./scheme.js";
 import { Selection } from "./selection.js";
@@ -65,6 +66,7 @@ class HetMap {
     this.selection = new Selection(this);
     this.travel = new Travel(this);
     this.points = new Points(this);
+    this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
     this.tip = new Tip(this);
     this.together = new Together(this);

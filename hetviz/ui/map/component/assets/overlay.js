@@ -1,9 +1,10 @@
 // The one canvas over the points: links, pictures, rings, texts, and the line of a lasso.
 
-import { Boxes } from "./boxes.js";
+import { Boxes, shift } from "./boxes.js";
 import { clear, mix } from "./colour.js";
-import { place, shift } from "./place.js";
 import { drawProposed, nameProposed } from "./proposed.js";
+import { drawEnds, drawLines } from "./focus.js";
+import { place } from "./place.js";
 import { calm } from "./view.js";
 
 const nameColour = ({ palette, tokens }, code) => (
@@ -34,7 +35,7 @@ export class Overlay {
     const { pieces, lacking, near, few } = place(m, this.ctx);
     const since = new Map();
     for (const piece of pieces) {
-      piece.key = piece.kind === "name" ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
+      piece.key = piece.row === undefined ? `n${piece.text}` : `${piece.kind[0]}${piece.row}`;
       since.set(piece.key, this.since.get(piece.key) ?? begun);
     }
     Object.assign(this, { pieces, near, few, since, placedAt: m.view.s });
@@ -53,7 +54,7 @@ export class Overlay {
     const { view, pos } = this.map;
     return this.pieces.map((p) => ({
       ...p,
-      at: p.kind === "name" ? shift(p.box, view.x(p.x), view.y(p.y))
+      at: p.row === undefined ? shift(p.box, view.x(p.x), view.y(p.y))
         : shift(p.box, view.x(pos[2 * p.row]), view.y(pos[2 * p.row + 1])),
     }));
   }
@@ -62,9 +63,10 @@ export class Overlay {
   rowAt(px, py) {
     const { view, pos, media } = this.map;
     for (const p of this.pieces) {
-      if (p.kind === "name" || (p.kind === "picture" && !media.picture(p.row))) continue;
+      if (p.row === undefined || (p.kind === "picture" && !media.picture(p.row))) continue;
       const dx = px - view.x(pos[2 * p.row]);
       const dy = py - view.y(pos[2 * p.row + 1]);
+      if (p.kind === "linked" && Math.hypot(dx - p.off[0], dy - p.off[1]) < p.disc) return p.row;
       if (p.kind === "picture" ? Math.hypot(dx, dy) < p.size * 0.6
         : dx > p.box[0] && dx < p.box[2] && dy > p.box[1] && dy < p.box[3]) return p.row;
     }
@@ -85,16 +87,21 @@ export class Overlay {
     const { view, pos, tokens } = m;
     const now = performance.now();
     const quiet = still || calm();
-    const focus = m.count > 0;
+    const focus = m.count > 0 || m.acts.groups.size > 0;
     let fading = false;
     if (!still) fading = this.ghosts(ctx, now) || fading;
-    this.links(ctx);
     drawProposed(this, ctx);
+    this.hairlines(ctx);
+    drawLines(ctx, m, this.pieces);
     // Between two placements a zoom may push pieces together: the later one then gives way.
     const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
     const ringed = new Set();
     for (const p of this.pieces) {
+      if (p.kind === "linked" || p.kind === "bundle") {
+        ringed.add(p.row);
+        continue;
+      }
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
       // Waiting for a picture must not keep the canvas drawing.
@@ -122,15 +129,18 @@ export class Overlay {
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     m.acts.draw(ctx);
+    for (const [p, x, y, alpha] of texts) if (p.lead && !focus) this.leader(ctx, p, x, y, alpha);
     for (const [p, x, y, alpha] of texts) {
       const strong = p.kind === "name" || p.strong;
-      ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.8 : 0.55) : 1);
-      const colour = p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
+      ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
+      const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);
     }
     ctx.globalAlpha = 1;
     nameProposed(this, ctx);
+    drawEnds(ctx, this, this.pieces);
+    m.acts.drawBadges(ctx);
     if (!still) this.stroke(ctx);
     return fading;
   }
@@ -158,9 +168,9 @@ export class Overlay {
     };
     // The disc stays whole while the picture is dimmed, or the dots below would shine through.
     ctx.globalAlpha = Math.min(alpha * 2.2, 1);
-    disc(p.size * (p.near || ring ? 0.66 : 0.56), m.tokens.bg);
+    disc(p.size * 0.66, m.tokens.bg);
     ctx.globalAlpha = alpha;
-    if (p.near && !ring) disc(p.size * 0.66, clear(m.palette[m.slot[p.row]], 0.16));
+    disc(p.size * 0.62, clear(m.palette[m.slot[p.row]], 0.13));
     ctx.imageSmoothingQuality = "high";
     ctx.drawImage(
       kept.strip, kept.x, 0, kept.cell, kept.cell, x - p.size / 2, y - p.size / 2, p.size, p.size,
@@ -195,22 +205,41 @@ export class Overlay {
     if (m.cursor >= 0 && pass[m.cursor]) this.ring(ctx, ...at(m.cursor), 12, 2, [3, 3]);
   }
 
-  /** Links that touch the selection: solid given, dashed held out, dotted apart. */
-  links(ctx) {
-    const { links, view, pos, pass, tokens } = this.map;
-    if (!links.length) return;
-    const alpha = links.length > 150 ? 0.3 : links.length > 60 ? 0.5 : 0.8;
-    for (const [i, j, weight, kind] of links) {
+  /** From a name to the densest place of what it names. */
+  leader(ctx, p, x, y, alpha) {
+    const { tokens } = this.map;
+    ctx.globalAlpha = alpha;
+    for (const [wide, colour] of [[4, tokens.bg], [1.1, tokens.mute]]) {
+      ctx.beginPath();
+      ctx.moveTo(x + p.lead[0], y + p.lead[1]);
+      ctx.lineTo(x, y);
+      ctx.lineWidth = wide;
+      ctx.strokeStyle = colour;
+      ctx.stroke();
+    }
+    ctx.beginPath();
+    ctx.arc(x, y, 3.4, 0, 7);
+    ctx.fillStyle = tokens.bg;
+    ctx.fill();
+    ctx.lineWidth = 1.6;
+    ctx.strokeStyle = tokens.ink;
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+
+  /** The links of the item that is pointed at. */
+  hairlines(ctx) {
+    const { hovered, hovering, view, pos, pass, tokens } = this.map;
+    if (hovered < 0 || hovering?.row !== hovered) return;
+    ctx.lineWidth = 1;
+    for (const [i, j, weight] of hovering.links) {
       if (!pass[i] || !pass[j]) continue;
       ctx.beginPath();
       ctx.moveTo(view.x(pos[2 * i]), view.y(pos[2 * i + 1]));
       ctx.lineTo(view.x(pos[2 * j]), view.y(pos[2 * j + 1]));
-      ctx.lineWidth = links.length > 60 ? 1 : 1.4;
-      ctx.setLineDash(weight < 0 ? [2, 4] : kind === "held" ? [6, 4] : []);
-      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.accent, alpha);
+      ctx.strokeStyle = clear(weight < 0 ? tokens.minus : tokens.accent, 0.6);
       ctx.stroke();
     }
-    ctx.setLineDash([]);
   }
 
   /** Where the points that moved most were, fading. */

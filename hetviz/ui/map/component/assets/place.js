@@ -1,13 +1,16 @@
 // What is written on the map: names of groups, then words, then pictures, each where it fits, in
 // pixels, at any zoom. Zooming in makes room, so detail appears by itself and nothing ever overlaps.
 
-import { Boxes } from "./boxes.js";
+import { Boxes, Ink, shift, textWidth } from "./boxes.js";
+import { FEW, arrange, bundles, clearOf } from "./focus.js";
 
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
 const HOT_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
 const CROWD = 34; // pixels; a picture of the overview needs company within such a cell
 const HOT = 60; // so many selected items are ringed one by one
+const MOST_MEMBERS = 60;
+const COVERS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told";
 const NEAR = 26; // pictures this large have room for nearly everybody
 
 /** What one pass over the points tells: who is in view, and where each group is densest. */
@@ -18,7 +21,8 @@ function survey(m) {
   const columns = Math.ceil(W / CROWD) + 1;
   const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD) + 1));
   const groups = new Map(); // slot -> Map(cell -> [count, sum x, sum y])
-  const byName = new Set(data.names.map((name) => name.code + 1));
+  const byName = new Set(m.regions.levels.length ? [] : data.names.map((name) => name.code + 1));
+  const ink = new Ink(W, H);
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;
   for (let r = 0; r < m.n; r++) {
@@ -26,6 +30,7 @@ function survey(m) {
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);
     if (!(px >= 0 && py >= 0 && px <= W && py <= H)) continue;
+    ink.add(px, py, 1);
     if (media[r]) {
       pictures += 1;
       crowd[Math.floor(px / CROWD) + columns * Math.floor(py / CROWD)] += 1;
@@ -53,7 +58,8 @@ function survey(m) {
     }
     return count;
   };
-  return { pictures, groups, company };
+  ink.close();
+  return { pictures, groups, company, ink };
 }
 
 const flags = new WeakMap();
@@ -68,18 +74,6 @@ function mediaOf(data) {
   return flags.get(data.datasets);
 }
 
-const widths = new Map();
-
-export function textWidth(ctx, text, font) {
-  const key = `${font}|${text}`;
-  if (!widths.has(key)) {
-    if (widths.size > 20000) widths.clear();
-    ctx.font = font;
-    widths.set(key, ctx.measureText(text).width);
-  }
-  return widths.get(key);
-}
-
 /** Choose what is written; returns the pieces in their order of right, and what is still lacking. */
 export function place(m, ctx) {
   const { view, pos, pass, data, media } = m;
@@ -88,9 +82,12 @@ export function place(m, ctx) {
   const pieces = [];
   const lacking = { titles: [], pictures: [] };
   const kinds = mediaOf(data);
-  const worded = data.datasets.filter((d) => d.words);
+  // A picture says what its item is.
+  const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((one) => one.media)));
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
-  const { pictures, groups, company } = survey(m);
+  const { pictures, groups, company, ink } = survey(m);
+  const covered = coveredOf(m);
+  for (const box of covered) boxes.take(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
   const near = ideal >= NEAR;
   const size = Math.max(23, Math.min(38, ideal));
@@ -102,14 +99,22 @@ export function place(m, ctx) {
     return px > 0 && py > 0 && px < W && py < H;
   };
   const few = m.count > 0 && m.count <= HOT;
-  const picked = few ? m.pickedRows().filter((r) => pass[r] && inView(r)) : [];
-  const linked = new Set();
-  // Words at the other ends of many links would bury the map.
-  for (const [i, j] of few && m.links.length <= HOT ? m.links : []) {
-    for (const r of [i, j]) if (!m.picked[r] && pass[r] && inView(r)) linked.add(r);
+  const hot = new Set(m.cursor >= 0 && pass[m.cursor] ? [m.cursor] : []);
+
+  // Names of regions keep their places whatever is selected; what is named gets past them.
+  const regional = m.regions.named.length > 0;
+  if (regional) pieces.push(...m.regions.place(ctx, boxes, ink));
+  if (!data.together && m.data.mode === "work" && (m.count || m.acts.groups.size)) {
+    const own = new Boxes(W, H);
+    for (const box of covered) own.take(box);
+    const ends = arrange(m, ctx, own, ink, lacking, kinds, covered);
+    const sheaves = bundles(m, ctx, own);
+    const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), own, ends.pieces, m));
+    if (!regional) names(m, ctx, own, groups, left);
+    const shown = [...left, ...sheaves, ...ends.pieces];
+    if (m.count > FEW || !m.count) shown.push(...members(m, ctx, own, kinds, lacking, size, near));
+    return { pieces: shown, lacking, near, few };
   }
-  const hot = new Set(picked);
-  if (m.cursor >= 0 && pass[m.cursor]) hot.add(m.cursor);
 
   const picture = (r, s, box, strong) => {
     if (!media.picture(r)) lacking.pictures.push(r);
@@ -147,10 +152,9 @@ export function place(m, ctx) {
     }
     return false;
   };
-  for (const r of hot) if (!kinds[r] || hot.size <= 3) word(r, true);
-  for (const r of linked) if (!kinds[r]) word(r, true);
+  for (const r of hot) word(r, true);
 
-  names(m, ctx, boxes, groups, pieces);
+  if (!regional) names(m, ctx, boxes, groups, pieces);
 
   const cap = near ? 400 : Math.round((W * H) / 15000);
   const words = () => {
@@ -158,7 +162,7 @@ export function place(m, ctx) {
     let put = 0;
     for (const r of m.order) {
       if (tried >= cap * 2 || put >= cap) break;
-      if (!pass[r] || !saysWords(r) || hot.has(r) || linked.has(r) || !inView(r)) continue;
+      if (!pass[r] || !saysWords(r) || hot.has(r) || !inView(r)) continue;
       tried += 1;
       if (word(r, false)) put += 1;
     }
@@ -189,7 +193,30 @@ export function place(m, ctx) {
   return { pieces, lacking, near, few };
 }
 
-export const shift = (box, x, y) => [box[0] + x, box[1] + y, box[2] + x, box[3] + y];
+/** The cards, bars and the panel that lie over the map. */
+function coveredOf(m) {
+  if (!m.data.stage) return [];
+  const { left, top } = m.stage.getBoundingClientRect();
+  return [...document.querySelectorAll(COVERS)].map((one) => one.getBoundingClientRect()).filter((box) => box.width && box.height).map(
+    (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]);
+}
+
+/** Pictures of selected items, where they are many. */
+function members(m, ctx, boxes, kinds, lacking, size, near) {
+  const { view, pos, pass, picked } = m;
+  const half = size * 0.68;
+  const pieces = [];
+  for (const r of m.order) {
+    if (pieces.length >= MOST_MEMBERS) break;
+    if (!picked[r] || !kinds[r] || !pass[r]) continue;
+    const box = [-half, -half, half, half];
+    const there = shift(box, view.x(pos[2 * r]), view.y(pos[2 * r + 1]));
+    if (!boxes.within(there) || !boxes.put(there)) continue;
+    if (!m.media.picture(r)) lacking.pictures.push(r);
+    pieces.push({ kind: "picture", row: r, size: Math.min(size, 24), near, strong: true, box });
+  }
+  return pieces;
+}
 
 /** Names of the groups: at the places found beforehand, else where the group is densest in view. */
 function names(m, ctx, boxes, groups, pieces) {

@@ -199,6 +199,7 @@ export class Hands {
     map.hovered = row;
     map.together.pointed(row);
     map.stage.classList.toggle("hv-on-item", row >= 0);
+    map.selection.point(row);
     map.wish();
   }
 
@@ -211,7 +212,7 @@ export class Hands {
     const { map } = this;
     const next = this.spread();
     map.view.pan(next.x - this.pinch.x, next.y - this.pinch.y);
-    map.view.zoom(next.d / this.pinch.d, next.x, next.y);
+    map.view.zoom(map.camera.nearer(next.d / this.pinch.d), next.x, next.y);
     map.view.zoomed = true;
     this.pinch = next;
     map.wish({ view: true });
@@ -227,7 +228,7 @@ export class Hands {
     const delta = Math.max(-300, Math.min(300, event.deltaY * lines));
     map.flight = null;
     map.heldUntil = performance.now() + WHEEL_REST;
-    map.view.zoom(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018)), ...this.at(event));
+    map.view.zoom(map.camera.nearer(Math.exp(-delta * (event.ctrlKey ? 0.008 : 0.0018))), ...this.at(event));
     map.view.zoomed = true;
     map.tip.show(-1);
     map.wish({ view: true });

@@ -69,9 +69,9 @@ export class Points {
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
     const alone = JSON.stringify([[...legend.alone.set], [...legend.alone.code], legend.range]);
-    if (changed("state", pass, picked, focus, map.count, alone)) {
+    if (changed("state", pass, picked, focus, map.count, alone, map.links, map.acts.groups, map.acts.preview)) {
       const state = new Uint8Array(n);
-      const focused = focus ?? (map.count ? picked : legend.focus());
+      const focused = focus ?? this.inFocus() ?? legend.focus();
       for (let r = 0; r < n; r++) {
         state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }
@@ -85,6 +85,17 @@ export class Points {
     }
     map.stats.paints += 1;
     this.measure();
+  }
+
+  /** What is selected or in a group, and what that is linked to; null where nothing is. */
+  inFocus() {
+    const { picked, links, acts, count, n } = this.map;
+    const grouped = acts.rows();
+    if (!count && !grouped.length) return null;
+    const flags = count ? Uint8Array.from(picked) : new Uint8Array(n);
+    for (const r of grouped) flags[r] = 1;
+    if (!acts.preview.length) for (const [i, j] of links) flags[i] = flags[j] = 1;
+    return flags;
   }
 
   /** Diameter of the dots for the camera as it is. */

@@ -4,6 +4,7 @@ import { countOf, pack, rowsOf, unpack } from "./pick.js";
 import { remember } from "./recall.js";
 import { ROOT } from "./store.js";
 
+const [REST, MOST_HAIRS] = [60, 40];
 const MOST_LINKED = 20000; // selections larger than this are asked for no links
 
 export class Selection {
@@ -52,6 +53,23 @@ export class Selection {
     setTimeout(() => map.wish({ paint: true, place: true }), 20);
   }
 
+  /** Learn the links of the item that is pointed at, to draw them thin. */
+  point(row) {
+    const { map } = this;
+    clearTimeout(this.resting);
+    map.hovering = null;
+    if (row < 0 || map.data.mode !== "work" || map.data.together) return;
+    this.resting = setTimeout(async () => {
+      const answer = await fetch(`${ROOT}hv/links/${map.data.session}`, {
+        method: "POST", body: Int32Array.of(row).buffer,
+      }).catch(() => null);
+      const found = answer?.ok ? await answer.json() : null;
+      if (!found || map.dead || map.hovered !== row) return;
+      map.hovering = { row, links: found.links.slice(0, MOST_HAIRS) };
+      map.wish();
+    }, REST);
+  }
+
   clear() { this.select([]); }
 
   /** Ask for the links of what is selected now. */
@@ -67,7 +85,7 @@ export class Selection {
       if (!found || map.version !== version || map.dead) return;
       Object.assign(map, { links: found.links, linksTotal: found.total });
       map.legend.update();
-      map.wish({ place: true });
+      map.wish({ paint: true, place: true });
     }).catch(() => {});
   }
 }

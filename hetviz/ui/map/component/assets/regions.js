@@ -1,0 +1,193 @@
+// Names of the regions of the map, at two levels: beside the mass, with a leader to the densest
+// member. Where a name stood before it stays, unless another place is clearly better.
+
+import { shift, textWidth } from "./boxes.js";
+import { panelWidth } from "./panel.js";
+import { ROOT, array } from "./store.js";
+
+export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
+const NEARER = 1.8; // times nearer than all of it, from which the second level is named
+const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
+const BETTER = 0.75;
+const LEADS = 16; // a leader is drawn where it is longer
+const GRAIN = 15;
+const LEAST_SEEN = 12;
+
+export class Regions {
+  constructor(map) { Object.assign(this, { map, levels: [], of: null, stood: new Map() }); }
+
+  /** Ask for the regions of the map that is shown, once. */
+  async learn() {
+    const { map } = this;
+    const { data } = map;
+    const of = data.geometry.id;
+    if (!data.stage || data.live || this.of === of) return;
+    this.of = of;
+    let levels = [];
+    try {
+      const answer = await fetch(`${ROOT}hv/regions/${data.session}?of=${of}`);
+      const found = answer.ok ? (await answer.json()).levels : [];
+      levels = await Promise.all(found.map(
+        async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
+    } catch {
+      // The server may be restarting: the next description of the map asks again.
+      this.of = null;
+    }
+    await document.fonts.load(`600 16px ${SERIF}`).catch(() => {});
+    if (map.dead || (this.of && this.of !== of)) return;
+    this.levels = levels;
+    map.wish({ place: true });
+  }
+
+  /** What is named: the clusters where the map is coloured by them, else its regions. */
+  get named() {
+    const { data, slot } = this.map;
+    if (data.colour?.option !== "cluster") return this.levels;
+    if (this.ofSlots?.slot !== slot || this.ofSlots.names !== data.names) {
+      const names = [];
+      for (const name of data.names) if (!name.within) names[name.code] = name.text;
+      const codes = Int16Array.from(slot, (s) => s - 1);
+      this.ofSlots = { slot, names: data.names, levels: [{ names, codes }] };
+    }
+    return this.ofSlots.levels;
+  }
+
+  /** The densest member of each region, of those that are shown, in units of the map. */
+  anchors() {
+    const { map, named } = this;
+    const { pos, pass, view, n } = map;
+    const known = this.anchored;
+    if (known && known.named === named && known.pass === pass && known.geometry === map.geometry && known.fitted === view.fitted) return known.list;
+    const list = [];
+    const wide = GRAIN / view.fitted;
+    named.forEach(({ names, codes }, level) => {
+      const cells = names.map(() => new Map());
+      for (let r = 0; r < n; r++) {
+        if (!pass[r] || !names[codes[r]]) continue;
+        const c = Math.floor(pos[2 * r] / wide) * 65536 + Math.floor(pos[2 * r + 1] / wide);
+        const cell = cells[codes[r]].get(c);
+        if (cell) cell.push(r);
+        else cells[codes[r]].set(c, [r]);
+      }
+      names.forEach((text, code) => {
+        let best = [];
+        let most = -1;
+        let count = 0;
+        for (const [c, rows] of cells[code]) {
+          count += rows.length;
+          let near = 0;
+          for (const [by, share] of [[0, 1], [1, 0.6], [-1, 0.6], [65536, 0.6], [-65536, 0.6], [65537, 0.4], [65535, 0.4], [-65537, 0.4], [-65535, 0.4]]) {
+            near += share * (cells[code].get(c + by)?.length ?? 0);
+          }
+          if (near > most) [most, best] = [near, rows];
+        }
+        if (text && count) list.push({ text, level, code, count, x: pos[2 * best[0]], y: pos[2 * best[0] + 1] });
+      });
+    });
+    list.sort((a, b) => a.level - b.level || b.count - a.count);
+    this.anchored = { named, pass, geometry: map.geometry, fitted: view.fitted, list };
+    return list;
+  }
+
+  /** Where a region whose densest member is out of sight is densest within it. */
+  inSight(one) {
+    const { pos, pass, view, n } = this.map;
+    const { codes } = this.named[one.level];
+    const cells = new Map();
+    let count = 0;
+    for (let r = 0; r < n; r++) {
+      if (codes[r] !== one.code || !pass[r]) continue;
+      const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+      if (!(x > 0 && y > 0 && x < view.W && y < view.H)) continue;
+      count += 1;
+      const c = Math.floor(x / 72) * 512 + Math.floor(y / 72);
+      if (cells.has(c)) cells.get(c).push(r);
+      else cells.set(c, [r]);
+    }
+    if (count < LEAST_SEEN) return null;
+    const [row] = [...cells.values()].reduce((a, b) => (b.length > a.length ? b : a));
+    return { ...one, x: pos[2 * row], y: pos[2 * row + 1] };
+  }
+
+  /** Names with their places; takes boxes for them and for their leaders. */
+  place(ctx, boxes, ink) {
+    const { map } = this;
+    const { view, family } = map;
+    if (map.moving) return [];
+    const deep = view.s >= view.fitted * NEARER;
+    const right = view.W - (map.data.stage ? panelWidth() : 0);
+    const pieces = [];
+    const placed = [];
+    for (const one of this.anchors()) {
+      if (one.level && !deep) continue;
+      const [ax, ay] = [view.x(one.x), view.y(one.y)];
+      const seen = ax > 0 && ay > 0 && ax < right && ay < view.H ? one : deep ? this.inSight(one) : null;
+      if (!seen) continue;
+      const narrow = view.W < 700;
+      const font = one.level ? `600 ${narrow ? 13 : 14}px ${family}` : `600 ${narrow ? 15 : 16}px ${SERIF}`;
+      const piece = this.beside(seen, font, ctx, boxes, ink, placed);
+      if (!piece) continue;
+      pieces.push(piece);
+    }
+    return pieces;
+  }
+
+  beside(one, font, ctx, boxes, ink, placed) {
+    const { view } = this.map;
+    const [ax, ay] = [view.x(one.x), view.y(one.y)];
+    const w = textWidth(ctx, one.text, font) + 8;
+    const tall = one.level ? 18 : 22;
+    const at = (angle, k) => {
+      const d = FIRST + STEP * k;
+      const [x, y] = [ax + Math.cos(angle) * (d + w * 0.35), ay + Math.sin(angle) * d];
+      const box = [x - w / 2, y - tall / 2, x + w / 2, y + tall / 2];
+      if (!boxes.within(box, 4) || !boxes.free(box)) return null;
+      const end = [Math.max(box[0], Math.min(ax, box[2])), Math.max(box[1], Math.min(ay, box[3]))];
+      const length = Math.hypot(end[0] - ax, end[1] - ay);
+      let cost = ink.under([box[0] - 3, box[1] - 2, box[2] + 3, box[3] + 2]) * 5 + length * 0.42;
+      for (const other of placed) {
+        if (crosses(end, [ax, ay], other.end, other.anchor)) cost += 80;
+        if (crossesBox(end, [ax, ay], other.box)) cost += 60;
+      }
+      return { cost, box, end, length, angle, k };
+    };
+    let best = null;
+    const far = one.level ? 10 : DISTANCES;
+    for (let a = 0; a < ANGLES; a++) {
+      for (let k = 0; k < far; k++) {
+        const found = at((a / ANGLES) * 2 * Math.PI, k);
+        if (found && (!best || found.cost < best.cost)) best = found;
+      }
+    }
+    if (!best) return null;
+    const key = `${one.level}${one.text}`;
+    const before = this.stood.get(key);
+    const still = before && at(before.angle, before.k);
+    if (still && best.cost > BETTER * still.cost) best = still;
+    this.stood.set(key, { angle: best.angle, k: best.k });
+    const { box, end, length } = best;
+    boxes.take([box[0] - 4, box[1] - 2, box[2] + 4, box[3] + 2]);
+    placed.push({ box, end, anchor: [ax, ay] });
+    if (length > LEADS) {
+      for (let t = 0.1; t < 1; t += 0.1) {
+        const [x, y] = [end[0] + (ax - end[0]) * t, end[1] + (ay - end[1]) * t];
+        boxes.take([x - 3, y - 3, x + 3, y + 3]);
+      }
+    }
+    return {
+      kind: "name", text: one.text, level: one.level, code: -1, font, x: one.x, y: one.y,
+      dx: (box[0] + box[2]) / 2 - ax, dy: (box[1] + box[3]) / 2 - ay, box: shift(box, -ax, -ay),
+      lead: length > LEADS ? [end[0] - ax, end[1] - ay] : null,
+    };
+  }
+}
+
+function turns(a, b, c) { return (c[1] - a[1]) * (b[0] - a[0]) > (b[1] - a[1]) * (c[0] - a[0]); }
+
+export function crosses(a, b, c, d) {
+  return turns(a, c, d) !== turns(b, c, d) && turns(a, b, c) !== turns(a, b, d);
+}
+
+export function crossesBox(a, b, [x0, y0, x1, y1]) {
+  return crosses(a, b, [x0, y0], [x1, y1]) || crosses(a, b, [x0, y1], [x1, y0]);
+}

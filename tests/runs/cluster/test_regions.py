@@ -1,0 +1,85 @@
+"""Regions of a map: what they are called, and by what never."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz import Dataset, HeteroData, Links
+from hetviz.runs.cluster.contrast import Contrasts
+from hetviz.runs.cluster.regions import regions
+
+N = 80
+
+
+def data_with(words: list[str], things: list[str] | None = None) -> tuple[HeteroData, np.ndarray]:
+    """Two heaps of things, each linked to its own half of the words, which lie among them."""
+    rng = np.random.default_rng(0)
+    half = len(words) // 2
+    side = np.repeat([0, 1], N // 2)
+    i = np.repeat(np.arange(N), half)
+    j = (side[:, None] * half + np.arange(half)).ravel()
+    names = things or [f"t{k}" for k in range(N)]
+    data = HeteroData(
+        [Dataset("things", names), Dataset("words", words)], [Links("things", "words", i, j)]
+    )
+    where = np.concatenate([side, np.repeat([0, 1], half)])
+    return data, np.c_[20.0 * where, np.zeros(len(where))] + rng.normal(size=(len(where), 2))
+
+
+def two(data: HeteroData, Y: np.ndarray) -> dict[str, set[int]]:
+    """Return the heaps that the regions of each name lie in."""
+    found: dict[str, set[int]] = {}
+    for level in regions(Contrasts(data), Y):
+        for code, name in enumerate(level.names):
+            at = np.flatnonzero(level.codes == code)
+            found.setdefault(name, set()).update(np.unique(np.rint(Y[at, 0] / 20)).astype(int))
+    return found
+
+
+def test_a_region_is_called_by_words_whose_links_lie_inside() -> None:
+    data, Y = data_with(["juice", "sweet", "iron", "work"])
+    found = two(data, Y)
+    assert {name for name in found if " · " in name} == {"juice · sweet", "iron · work"}
+    for name, heaps in found.items():
+        for word, heap in (("juice", 0), ("sweet", 0), ("iron", 1), ("work", 1)):
+            if word in name:
+                assert heaps == {heap}
+
+
+def test_words_that_begin_alike_are_not_put_together() -> None:
+    data, Y = data_with(["sweet", "sweets", "iron", "irons"])
+    assert not [name for name in two(data, Y) if " · " in name]
+
+
+def test_file_names_and_ids_are_no_names() -> None:
+    words = ["IMG_0233.png", "a/b/scan", "x41", "row_17"]
+    data, Y = data_with(words, [f"photo{k}.jpg" for k in range(N)])
+    assert not {word for word in words if any(word in name for name in two(data, Y))}
+
+
+def test_the_same_regions_in_whatever_order_the_rows_come() -> None:
+    data, Y = data_with(["juice", "sweet", "iron", "work"])
+    order = np.random.default_rng(1).permutation(N)
+    things = data["things"]
+    links = data.links[0]
+    place = np.argsort(order)
+    other = HeteroData(
+        [Dataset("things", [things.ids[k] for k in order]), data["words"]],
+        [Links("things", "words", place[links.i], links.j)],
+    )
+    moved = np.concatenate([Y[:N][order], Y[N:]])
+    for one, two_ in zip(
+        regions(Contrasts(data), Y), regions(Contrasts(other), moved), strict=True
+    ):
+        assert one.names == two_.names
+        assert one.codes[:N][order].tolist() == two_.codes[:N].tolist()
+
+
+def test_few_items_have_no_regions_and_rows_without_a_place_are_in_none() -> None:
+    data, Y = data_with(["juice", "sweet", "iron", "work"])
+    Y[5] = np.nan
+    for level in regions(Contrasts(data), Y):
+        assert level.codes[5] == -1
+        assert (np.delete(level.codes, 5) >= 0).all()
+    Y[20:] = np.nan
+    assert regions(Contrasts(data), Y) == ()
