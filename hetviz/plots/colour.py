@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
-from hetviz.plots.palette import N_SLOTS
+from hetviz.plots.palette import N_COLOURS, N_SLOTS
 
 Kind = Literal["dataset", "categories", "numbers"]
 
@@ -22,6 +23,7 @@ BY_DATASET = "dataset"
 NO_VALUE, OTHER = -1, -2
 _MOST_CATEGORIES = 200
 _HOPS = 3
+_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
 
 _OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
 
@@ -63,9 +65,10 @@ class Colouring:
     ----------
     option : ColourOption
     categories : tuple of str
-        The largest first; at most eight, but for clusters. Empty for numbers.
+        In their natural order where they have one, such as numbers and ordered categories, else
+        the largest first; at most twelve, but for clusters. Empty for numbers.
     code : array of int, shape (n_rows,)
-        Position in `categories`; -1 without a value, -2 for categories beyond the eight.
+        Position in `categories`; -1 without a value, -2 for categories beyond the twelve.
     value : array of shape (n_rows,)
         The number of each row; NaN without one. Empty for categories.
     n_other : int
@@ -144,14 +147,34 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     texts = own[known].astype(str)
     sizes = texts.value_counts()
     order = sorted(sizes.index, key=lambda name: (-sizes[name], name))
-    kept = order if len(order) <= N_SLOTS else order[: N_SLOTS - 1]
+    kept = order[:N_COLOURS]
     code = np.full(data.n_rows, NO_VALUE)
     rows = np.flatnonzero(known) + data.offsets[dataset].start
     code[rows] = pd.Index(order).get_indexer(pd.Index(texts))
     code = _spread_codes(data, code, len(order))
     code[code >= len(kept)] = OTHER
-    result = Colouring(option, tuple(kept), code, none, len(order) - len(kept))
+    shown = np.bincount(code[code >= 0], minlength=len(kept))
+    place = _natural(own, kept)
+    if place is None:
+        # By what the legend counts, rows that take the value of their links among them.
+        place = sorted(range(len(kept)), key=lambda k: (-shown[k], kept[k]))
+    moved = np.argsort(place)
+    code[code >= 0] = moved[code[code >= 0]]
+    names = tuple(kept[k] for k in place)
+    result = Colouring(option, names, code, none, len(order) - len(kept))
     return _with_borrowed(data, dataset, result)
+
+
+def _natural(values: pd.Series, names: Sequence[str]) -> list[int] | None:
+    """Return the order of categories that have one of their own, as places in `names`."""
+    if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
+        rank = {str(name): k for k, name in enumerate(values.cat.categories)}
+        return sorted(range(len(names)), key=lambda k: rank[names[k]])
+    numbers = [[float(part) for part in _NUMBER.findall(name)] for name in names]
+    around = {_NUMBER.sub("", name) for name in names}
+    if len(around) > 1 or not all(numbers):
+        return None
+    return sorted(range(len(names)), key=lambda k: numbers[k])
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:

@@ -28,7 +28,7 @@ class Tokens:
     edge, wash : str
         Outlines of controls; what is chosen or under the hand.
     categories : tuple of str
-        Eight colours that stay apart for colour-blind readers.
+        Twelve colours that stay apart for colour-blind readers, the first eight farther.
     """
 
     bg: str
@@ -76,6 +76,10 @@ _LIGHT = Tokens(
         "#3a78a0",
         "#9d7df0",
         "#7a2114",
+        "#4b0096",
+        "#784bff",
+        "#005a87",
+        "#690f5a",
     ),
 )
 _DARK = Tokens(
@@ -104,6 +108,10 @@ _DARK = Tokens(
         "#55c8fb",
         "#9a70c4",
         "#bd655a",
+        "#3c4bff",
+        "#a54b87",
+        "#965a00",
+        "#963cc3",
     ),
 )
 
@@ -134,6 +142,7 @@ SHAPES = (
 GLYPHS = ("●", "◆", "■", "▲", "✚", "★", "⬢", "▼")
 SIZE_FACTORS = (1.00, 1.18, 0.90, 1.12, 1.05, 1.30, 1.05, 1.12)
 N_SLOTS = len(SHAPES)
+N_COLOURS = len(_LIGHT.categories)
 
 
 def tokens(theme: Theme) -> Tokens:

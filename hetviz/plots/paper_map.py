@@ -14,7 +14,7 @@ from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
-from hetviz.plots.palette import N_SLOTS, NUMBERS, mix, shape_of, text_colour
+from hetviz.plots.palette import N_COLOURS, N_SLOTS, NUMBERS, mix, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
     Page,
@@ -358,7 +358,7 @@ class _Entry:
 
 def colour_of(code: int) -> str:
     """Return the colour of a category; beyond the palette they repeat, and names tell them."""
-    return PAPER.ghost if code < 0 else PAPER.categories[code % N_SLOTS]
+    return PAPER.ghost if code < 0 else PAPER.categories[code % N_COLOURS]
 
 
 def _scale(share: float) -> str:

@@ -15,7 +15,7 @@ from hetviz.data import Embedding
 from hetviz.plots.colour import spoken
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import (
-    N_SLOTS,
+    N_COLOURS,
     NUMBERS,
     Theme,
     plain_layout,
@@ -118,7 +118,7 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
     for height, source in ends:
         mine = owner == source
         place = sources.index(source)
-        colour = token.categories[place % N_SLOTS]
+        colour = token.categories[place % N_COLOURS]
         figure.add_scatter(
             x=rounds[mine],
             y=values[mine],
@@ -228,7 +228,7 @@ def doubt_figure(
     if classes:
         for place, one in enumerate(classes):
             chosen = there & np.array([label == one for label in labels], dtype=bool)
-            colour = token.categories[place] if place < N_SLOTS else token.ghost
+            colour = token.categories[place] if place < N_COLOURS else token.ghost
             dots(chosen, colour, escape(spoken(one)))
         _class_names(figure, points, at, labels, classes, there, theme)
     elif there.any():
@@ -254,7 +254,7 @@ def _class_names(
     token = tokens(theme)
     span = np.ptp(points[np.isfinite(points).all(axis=1)], axis=0)
     taken: list[Floats] = []
-    for place, one in enumerate(classes[:N_SLOTS]):
+    for place, one in enumerate(classes[:N_COLOURS]):
         chosen = there & np.array([label == one for label in labels], dtype=bool)
         if not chosen.any():
             continue

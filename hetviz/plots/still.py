@@ -6,7 +6,7 @@ import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring
-from hetviz.plots.palette import N_SLOTS, Theme, tokens
+from hetviz.plots.palette import N_COLOURS, Theme, tokens
 
 _MOST = 1500
 
@@ -37,7 +37,7 @@ def still_map(
         scale = min((width - 8) / span[0], (height - 8) / span[1])
         at = (Y[rows] - (low + high) / 2) * [scale, -scale] + [width / 2, height / 2]
         for code in np.unique(colouring.code[rows]):
-            colour = token.categories[code % N_SLOTS] if code >= 0 else token.ghost
+            colour = token.categories[code % N_COLOURS] if code >= 0 else token.ghost
             moves = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at[colouring.code[rows] == code])
             paths += f'<path d="{moves}" stroke="{colour}"/>'
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import numpy as np
@@ -54,7 +55,7 @@ def example(n: int = 60, n_groups: int = 3) -> tuple[HeteroData, Embedding]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_category_is_seen_on_its_background_and_readable_as_text(theme: str) -> None:
     token = tokens(theme)  # type: ignore[arg-type]
-    assert len(set(token.categories)) == 8
+    assert len(set(token.categories)) == 12
     for colour in token.categories:
         assert contrast(colour, token.bg) >= 2.9
         assert contrast(text_colour(colour, theme), token.bg) >= 4.5  # type: ignore[arg-type]
@@ -79,12 +80,33 @@ def test_labels_come_first_and_unique_text_is_not_offered() -> None:
     ]
 
 
-def test_more_than_eight_categories_leave_seven_and_other() -> None:
+def test_more_than_twelve_categories_leave_twelve_and_other() -> None:
     data, _ = example(n=64, n_groups=16)
     colours = colouring(data)
-    assert len(colours.categories) == 7
-    assert colours.n_other == 9
-    assert (colours.code[:64] == OTHER).sum() == 64 - 7 * 4
+    assert len(colours.categories) == 12
+    assert colours.n_other == 4
+    assert (colours.code[:64] == OTHER).sum() == 64 - 12 * 4
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["10", "9", "9", "2", "2", "2"], ("2", "9", "10")),
+        (["18-25 years", "65-80 years", "65-80 years", "5-17 years"], None),
+        (["b", "a", "b"], ("b", "a")),
+        (pd.Categorical(["high", "low", "high"], ["low", "high"], ordered=True), ("low", "high")),
+    ],
+)
+def test_categories_come_in_their_own_order_else_the_largest_first(
+    values: Sequence[str], order: tuple[str, ...] | None
+) -> None:
+    values = values if isinstance(values, pd.Categorical) else list(values) * 2
+    table = pd.DataFrame({"kind": values})
+    data = HeteroData([Dataset("a", [f"a{k}" for k in range(len(table))], table=table)])
+    colours = colouring(data, json.dumps(["a", "kind"]))
+    wanted = order or ("5-17 years", "18-25 years", "65-80 years")
+    assert colours.categories == wanted
+    assert [colours.categories[k] for k in colours.code] == [str(one) for one in table["kind"]]
 
 
 def test_other_datasets_take_the_value_of_most_of_their_links() -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.plots.palette import N_SLOTS, shape_of
+from hetviz.plots.palette import N_COLOURS, shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, told_categories, told_words
 from hetviz.ui.map import layers
 from hetviz.ui.map import parts as map_parts
@@ -66,7 +66,7 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
 
 
 def _body(data: HeteroData, card: ClusterCard) -> str:
-    colour = f"var(--hv-c{(card.number - 1) % N_SLOTS})"
+    colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
     return (
         f'<div class="hv-cluster">{_examples(data, card)}{_purity(card, colour)}'
         f"{_counts(data, card)}{_words(card)}</div>"

@@ -22,7 +22,7 @@ from hetviz.jobs import Job
 from hetviz.plots import colour_options
 from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, map_alt, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
-from hetviz.plots.palette import N_SLOTS, NUMBERS, Theme, Tokens, shape_of, tokens
+from hetviz.plots.palette import N_COLOURS, NUMBERS, Theme, Tokens, shape_of, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
@@ -208,7 +208,7 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, Any
 
 def _slot(token: Tokens, code: int) -> str:
     """Return the colour of a category; more than there are colours begin again."""
-    return token.categories[code % N_SLOTS]
+    return token.categories[code % N_COLOURS]
 
 
 def _packed_colour(colours: Colouring) -> Packed:
