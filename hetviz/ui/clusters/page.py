@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.runs.cluster.cards import ClusterCard
-from hetviz.ui.clusters import actions, find
+from hetviz.ui.clusters import actions, find, quick
 from hetviz.ui.clusters import cards as clusters_cards
 from hetviz.ui.compare import progress
 from hetviz.ui.shell import background, theme
@@ -17,12 +17,14 @@ def show(state: State) -> None:
     if state.run is None:
         theme.headline("No clusters yet", "Clusters are found on a map: make one first.")
         return
+    cards: tuple[ClusterCard, ...] = ()
     if state.clustering is None:
-        theme.headline(
-            "No clusters yet",
-            "Find groups of items that lie together, and what sets each of them apart.",
-        )
-        cards: tuple[ClusterCard, ...] = ()
+        if not quick.show(state, state.run):
+            theme.headline(
+                "No clusters yet",
+                "Find groups of items that lie together, and what sets each of them apart.",
+            )
+        theme.section("Look closer", "tries many numbers, and says how far each is to be trusted")
     else:
         with st.spinner("Reading what sets the clusters apart"):
             cards = clusters_cards.cards_of(state)

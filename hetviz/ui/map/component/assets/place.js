@@ -21,7 +21,7 @@ function survey(m) {
   const columns = Math.ceil(W / CROWD) + 1;
   const crowd = new Uint16Array(columns * (Math.ceil(H / CROWD) + 1));
   const groups = new Map(); // slot -> Map(cell -> [count, sum x, sum y])
-  const byName = new Set(m.regions.levels.length ? [] : data.names.map((name) => name.code + 1));
+  const byName = new Set(m.regions.named.length ? [] : data.names.map((name) => name.code + 1));
   const ink = new Ink(W, H);
   const wide = Math.ceil(W / 72) + 1;
   let pictures = 0;

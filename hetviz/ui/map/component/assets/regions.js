@@ -39,18 +39,8 @@ export class Regions {
     map.wish({ place: true });
   }
 
-  /** What is named: the clusters where the map is coloured by them, else its regions. */
-  get named() {
-    const { data, slot } = this.map;
-    if (data.colour?.option !== "cluster") return this.levels;
-    if (this.ofSlots?.slot !== slot || this.ofSlots.names !== data.names) {
-      const names = [];
-      for (const name of data.names) if (!name.within) names[name.code] = name.text;
-      const codes = Int16Array.from(slot, (s) => s - 1);
-      this.ofSlots = { slot, names: data.names, levels: [{ names, codes }] };
-    }
-    return this.ofSlots.levels;
-  }
+  /** What is named; nothing where the map is coloured by clusters, which have names of their own. */
+  get named() { return this.map.data.colour?.option === "cluster" ? [] : this.levels; }
 
   /** The densest member of each region, of those that are shown, in units of the map. */
   anchors() {
