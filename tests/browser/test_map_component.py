@@ -292,6 +292,10 @@ def test_no_travel_where_motion_is_unwanted(show: Show) -> None:
 
 def test_search_flies_to_an_item_and_selects_it(show: Show) -> None:
     page = show()
+    page.evaluate(
+        "() => { const { map } = document.querySelector('.hv-map').__hv; const { view } = map;"
+        " map.camera.fly({ ...view.at(), cx: view.cx + (3 * view.W) / view.s }, 0); }"
+    )
     page.locator(".hv-stage").focus()
     page.keyboard.press("/")
     page.keyboard.type("salt 31")
@@ -299,11 +303,11 @@ def test_search_flies_to_an_item_and_selects_it(show: Show) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    until(page, "m.count === 1 && !m.flight && m.view.zoomed")
+    until(page, "m.count === 1 && !m.flight && !m.view.zoomed")
     row = ask(page, "m.pickedRows()[0]")
     x, y = ask(page, f"[m.view.x(m.pos[{2 * row}]), m.view.y(m.pos[{2 * row + 1}])]")
     W, H = ask(page, "[m.view.W, m.view.H]")
-    assert abs(x - W / 2) < 2 and abs(y - H / 2) < 2
+    assert 0 < x < W and 0 < y < H
     python_has(page, "picked 1 ")
 
 
@@ -506,6 +510,8 @@ def test_start_page_form_only_looks(show: Show) -> None:
 
 def test_a_lost_graphics_context_is_rebuilt(show: Show) -> None:
     page = show()
+    until(page, "s.written.pictures > 10")
+    painted(page)
     before = page.locator(".hv-stage").screenshot()
     page.evaluate("""() => {
         const { gl } = document.querySelector('.hv-map').__hv.map.points.drawer;

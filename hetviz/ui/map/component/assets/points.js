@@ -1,5 +1,6 @@
 // The points of the map: which of three drawers draws them, and what it is told.
 
+import { FEW } from "./focus.js";
 import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { PlotlyRenderer } from "./plotly_renderer.js";
@@ -87,14 +88,14 @@ export class Points {
     this.measure();
   }
 
-  /** What is selected or in a group, and what that is linked to; null where nothing is. */
+  /** What is selected or in a group, and what a few are linked to; null where nothing is. */
   inFocus() {
     const { picked, links, acts, count, n } = this.map;
     const grouped = acts.rows();
     if (!count && !grouped.length) return null;
     const flags = count ? Uint8Array.from(picked) : new Uint8Array(n);
     for (const r of grouped) flags[r] = 1;
-    if (!acts.preview.length) for (const [i, j] of links) flags[i] = flags[j] = 1;
+    if (!acts.preview.length && count <= FEW) for (const [i, j] of links) flags[i] = flags[j] = 1;
     return flags;
   }
 
