@@ -133,16 +133,17 @@ def _unasked(data: HeteroData, source: str, target: str, asked: _Asked) -> Findi
         return before
     if before is None:
         theme.headline("Looking for links", "They appear here as soon as they are ranked.")
-    st.fragment(run_every=_BEAT)(_wait)(data, source, target)
+    st.fragment(run_every=_BEAT)(_wait)(data, source, target, before is None)
     return before
 
 
-def _wait(data: HeteroData, source: str, target: str) -> None:
+def _wait(data: HeteroData, source: str, target: str, shown: bool) -> None:
     """Look whether the candidates are there."""
     found = quick.candidates(data, source, target)
     if found.over:
         st.rerun()
-    st.progress(min(found.fraction, 1.0))
+    if shown:
+        st.progress(min(found.fraction, 1.0))
 
 
 def _joined(data: HeteroData) -> set[tuple[str, str]]:

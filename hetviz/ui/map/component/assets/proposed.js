@@ -2,6 +2,7 @@
 // with the names of its ends. The panel is drawn without the map, so the pairs are kept on the window.
 
 import { clear } from "./colour.js";
+import { panelWidth } from "./panel.js";
 
 const store = (window.hetvizProposed ??= { pairs: [], watch: new Set() });
 
@@ -48,12 +49,14 @@ export function nameProposed(overlay, ctx) {
   if (!asked) return;
   const [i, j, ...titles] = asked;
   if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return;
+  const font = `600 14px ${overlay.map.family}`;
+  const edge = view.W - panelWidth();
+  ctx.font = font;
   [i, j].forEach((r, k) => {
-    const other = k ? i : j;
-    const left = pos[2 * r] < pos[2 * other];
-    const x = view.x(pos[2 * r]) + (left ? -14 : 14);
+    const x = view.x(pos[2 * r]);
+    const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + ctx.measureText(titles[k]).width > edge;
     ctx.globalAlpha = 1;
-    overlay.text(ctx, titles[k], x, view.y(pos[2 * r + 1]), `600 14px ${overlay.map.family}`, tokens.ink, left ? "right" : "left");
+    overlay.text(ctx, titles[k], x + (left ? -14 : 14), view.y(pos[2 * r + 1]), font, tokens.ink, left ? "right" : "left");
   });
 }
 
