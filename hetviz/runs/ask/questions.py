@@ -112,6 +112,7 @@ def suggest_questions(
     kinds: Sequence[str] = KINDS,
     only: ArrayLike | None = None,
     learned: Sequence[LearnedGroup] | None = None,
+    candidates: Sequence[tuple[int, int, float]] = (),
 ) -> list[Question]:
     """Return the questions whose answers would tell the map most.
 
@@ -132,6 +133,10 @@ def suggest_questions(
     learned : sequence of LearnedGroup, optional
         What was learned from groups that somebody named, as a map with ``learn_groups`` has it in
         ``diagnostics_["learned"]``; by default it is found anew.
+    candidates : sequence of (int, int, float)
+        Global rows of two datasets that may be linked and how likely that is, the likeliest first,
+        as by `hetviz.predict_links`: they are asked about before what the map leaves in doubt,
+        each item once.
 
     Returns
     -------
@@ -177,7 +182,26 @@ def suggest_questions(
         found |= {
             kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)] for kind in looked
         }
+    if "link" in kinds and candidates:
+        likely = still_open(data, _likely(data, candidates, only), skip)
+        found["link"] = [*likely, *found.get("link", ())]
     return _mixed(found, n)
+
+
+def _likely(
+    data: HeteroData, candidates: Sequence[tuple[int, int, float]], only: ArrayLike | None
+) -> list[Question]:
+    wanted = None if only is None else set(np.asarray(only).tolist())
+    asked: list[Question] = []
+    seen: set[int] = set()
+    for one, other, score in candidates:
+        pair = (int(one), int(other))
+        if seen & set(pair) or (wanted is not None and not wanted >= set(pair)):
+            continue
+        seen |= set(pair)
+        why = f"The known links and what the two are like make it likely: {percent(score, 2)}."
+        asked.append(_question(data, "link", pair, why, float(score)))
+    return asked
 
 
 def _members(

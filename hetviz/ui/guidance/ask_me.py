@@ -15,6 +15,7 @@ from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.jobs.tasks.ask import LIKE
+from hetviz.jobs.tasks.predict import LINKS
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
 from hetviz.ui.shell import background, session, theme
@@ -186,7 +187,8 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
     """Return the first question that is still open; work out more when the last was used."""
     alike = state.findings.get(LIKE)
     sizes = ((name, len(part)) for name, part in data.datasets.items())
-    of = (run.id, "" if alike is None else alike.when, *sizes)
+    found = [state.findings.get(kind) for kind in (LIKE, LINKS)]
+    of = (run.id, *("" if one is None else one.when for one in found), *sizes)
     if asking.of != of:
         asking.of, asking.batch = of, []
     asking.batch = still_open(data, asking.batch, asking.skipped)
@@ -198,6 +200,7 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
             BATCH,
             skip=asking.skipped,
             kinds=_kinds(run) if alike is None else tuple({*_kinds(run), "member"}),
+            candidates=_candidates(state, data),
             learned=[
                 LearnedGroup.from_dict(group)
                 for group in [
@@ -207,6 +210,25 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
             ],
         )
     return asking.batch[0] if asking.batch else None
+
+
+def _candidates(state: State, data: HeteroData) -> list[tuple[int, int, float]]:
+    """Return what Predict has found to be likely links, where it has looked."""
+    kept = state.findings.get(LINKS)
+    if kept is None:
+        return []
+    source, target = kept.content["source"], kept.content["target"]
+    if source not in data.datasets or target not in data.datasets or source == target:
+        return []
+    told = kept.content["candidates"]
+    p = data[source].find([record["source_id"] for record in told])
+    q = data[target].find([record["target_id"] for record in told])
+    first, second = data.offsets[source].start, data.offsets[target].start
+    return [
+        (first + int(i), second + int(j), float(record["score"]))
+        for i, j, record in zip(p, q, told, strict=True)
+        if i >= 0 and j >= 0
+    ]
 
 
 def _kinds(run: Run) -> tuple[str, ...]:

@@ -302,3 +302,15 @@ def test_who_is_like_the_labelled_is_asked_about_and_a_yes_is_a_label() -> None:
     with pytest.raises(ParameterError, match="there is mine"):
         hetviz.learned_from(data, label="yours")
     assert hetviz.learned_from(with_labels(data, "a", "few", {"a0": "x"}), label="few") == []
+
+
+def test_likely_links_are_asked_about_first_and_each_item_once() -> None:
+    data, _ = groups()
+    Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
+    # Linked already; likely; one of its items is asked about already; likely.
+    candidates = [(0, 60, 0.99), (10, 75, 0.9), (10, 80, 0.8), (30, 81, 0.7)]
+    asked = suggest_questions(data, flat(data, Y), 6, kinds=("link",), candidates=candidates)
+    assert [question.rows for question in asked[:2]] == [(10, 75), (30, 81)]
+    assert "90 %" in asked[0].why
+    assert len(asked) == 6
+    assert (10, 80) not in {question.rows for question in asked}
