@@ -18,6 +18,10 @@ def show(state: State, run: Run) -> None:
     if state.data is None:
         return
     figures = charts.figures(state, run)
+    if figures.get("choice"):
+        theme.section("Why this method")
+        theme.quiet(str(figures["choice"]))
+        st.page_link(PAGES / "compare.py", label="Try another")
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
         theme.section("What the map keeps", theme.count(links, "link"))
@@ -31,9 +35,6 @@ def show(state: State, run: Run) -> None:
     _figures(figures["scores"], figures.get("errors") or {})
     for note in figures.get("notes", ()):
         theme.quiet(str(note))
-    if figures.get("choice"):
-        theme.section("Why this method")
-        theme.quiet(str(figures["choice"]))
 
 
 def _figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:
