@@ -139,7 +139,8 @@ def test_by_keys_alone(opened: Page) -> None:
     page.keyboard.press("x")
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
     moved(page)
-    until(page, "map.acts.groups.size === 0 && map.count === 0")
+    # What was named stays selected.
+    until(page, "map.acts.groups.size === 0 && map.count === 2")
 
 
 def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -> None:
