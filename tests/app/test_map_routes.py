@@ -154,7 +154,8 @@ def test_a_card_tells_what_is_known(sid: str) -> None:
     }
     assert found["text"].startswith("long words") and len(found["text"]) == 400
     assert found["links"] == 1
-    assert found["colour"] == {"title": "Sweet of food, cold", "value": "True", "code": 1}
+    # The most frequent first.
+    assert found["colour"] == {"title": "Sweet of food, cold", "value": "True", "code": 0}
     assert ask(found["picture"]).status in (200, 404)
     second = ask(f"/hv/item/{sid}/1").json
     assert "Price" not in dict(second["facts"])
