@@ -24,7 +24,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     monkeypatch.setattr(preview, "MOST_ROWS", 0)
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
-        app = AppTest.from_file(ROUTER, default_timeout=60)
+        app = AppTest.from_file(ROUTER, default_timeout=120)
         if sid is not None:
             app.query_params["s"] = sid
         app.run()
