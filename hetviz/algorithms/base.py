@@ -8,13 +8,13 @@ suitability, shapes, finiteness, new rows and their links) happens here once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import TransformerTags
 
 from hetviz import params as parameters
@@ -24,6 +24,7 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
+from hetviz.data.queries.rows import part_of
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -35,6 +36,8 @@ from hetviz.errors import (
     RowsError,
     UnfittedError,
 )
+from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
+from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import HasParams
 from hetviz.progress import Progress, silent
 
@@ -394,6 +397,72 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     ) -> Fit:
         """Fit from an earlier map; a method with WARM_START overrides it instead of `_fit`."""
         return self._fit(data, rng, progress)
+
+    def _landmark_map(
+        self,
+        data: HeteroData,
+        progress: Progress,
+        features: Callable[[], Sequence[Floats | None]],
+    ) -> Embedding | None:
+        """Return a map of a few thousand of very many items, for a method to go on from.
+
+        `progress` gets its partial layouts, then one of all items, each placed by its landmarks;
+        `features` gives what makes rows of each dataset alike for that. None of data that are not
+        so many. Its ``note`` is no method's, so that all iterations are made from it. When
+        `progress` raises Cancelled, its ``partial`` is a Fit of that map.
+        """
+        if data.n_rows <= ABOVE:
+            return None
+        rows = landmarks(data)
+        part = part_of(data, rows)
+        method = clone(self)
+        here = {
+            name: {key: inner for key, inner in value.items() if key in part.datasets}
+            for name, value in self.get_params(deep=False).items()
+            if isinstance(value, Mapping)
+        }
+
+        def widened(Y: Floats) -> Floats:
+            out = np.full((data.n_rows, Y.shape[1]), np.nan)
+            out[rows] = Y
+            return out
+
+        def report(fraction: float, message: str = "", **figures: Any) -> None:
+            shown = figures.get("layout")
+            if shown is not None:
+                figures["layout"] = lambda: widened(
+                    np.asarray(shown() if callable(shown) else shown)
+                )
+            progress(
+                0.8 * fraction, f"Landmarks, {len(rows):,} of {data.n_rows:,} items", **figures
+            )
+
+        try:
+            with warnings.catch_warnings():
+                # What there is to be said is said of all items.
+                warnings.simplefilter("ignore", DataWarning)
+                made = method.set_params(**here).fit(part, report).embedding_
+        except NotApplicableError:
+            return None
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Embedding):
+                Y = coordinates_of(data, stopped.partial)
+                reason = "stopped while landmarks were placed"
+                stopped.partial = Fit(Y, stopping_reason=reason)
+            raise
+        places = np.vstack([made.coordinates[name] for name in part.datasets])
+        seed = int(getattr(self, "random_state", 0))
+        progress(
+            0.8,
+            "All items by their landmarks",
+            layout=lambda: placed_by(data, rows, places, features(), seed),
+        )
+        return Embedding(
+            coordinates_of(data, made),
+            {name: dataset.ids for name, dataset in data.datasets.items()},
+            {name: dataset.entity for name, dataset in data.datasets.items()},
+            note="landmarks",
+        )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         raise NotImplementedError

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hetviz._text import listed, per_hundred
+from hetviz._types import Ints
 from hetviz.algorithms.ranking import (
     Standing,
     expected_seconds,
@@ -21,6 +22,7 @@ from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.views import tied
+from hetviz.data.queries.rows import part_of
 from hetviz.errors import (
     Cancelled,
     ConvergenceWarning,
@@ -30,7 +32,8 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
-from hetviz.features.spaces.joint_axes import glance
+from hetviz.features.spaces.joint_axes import glance, leading_features
+from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
@@ -42,6 +45,8 @@ SECONDS = 12.0
 SPLITS = 2
 MOST = 5
 """Methods that are tried, at most."""
+LONGEST = 3.0
+"""Times that the first method would take on all of very many rows, above which none is tried."""
 LEGIBLE = 3.0
 """A dataset drawn this many times smaller than another is a blot, however good its links look."""
 
@@ -134,7 +139,8 @@ def choose(
         `hetviz.runs.compare.measures.overall`; those less than one standard error behind the best
         tie, and the simplest of them is taken. A map on which one dataset is more than three times
         as spread out as another comes last. Without the time for two methods it is the first one
-        that `suggest` names. The order is kept, for `suggest`.
+        that `suggest` names. Of more than 20,000 rows it is landmarks that they are tried on, see
+        `hetviz.features.spaces.landmarks`. The order is kept, for `suggest`.
 
     Raises
     ------
@@ -148,11 +154,16 @@ def choose(
     if not ordered:
         reasons = [reason for verdict in suggest(data) for reason in verdict.reasons]
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
-    tried = _affordable(data, ordered, seconds)
+    # Of very many items, methods are tried on landmarks: what is best there can be afforded then.
+    part = data if data.n_rows <= ABOVE else part_of(data, landmarks(data))
+    tried = _affordable(data, part.n_rows, ordered, seconds)
     if len(tried) > 1:
-        quiet = _words_alone(report, "Trying methods on hidden links" if data.links else "Trying")
+        words = "Trying methods on hidden links" if data.links else "Trying"
+        if part is not data:
+            words += f" of {part.n_rows:,} items"
+        quiet = _words_alone(report, words)
         found = judge(
-            data,
+            part,
             tried,
             seeds=SPLITS,
             hold_out=0.2,
@@ -171,7 +182,7 @@ def choose(
                 chosen.method,
                 get_method(chosen.method).card.title,
                 chosen.params,
-                _why(found, chosen),
+                _why(found, chosen, 0 if part is data else part.n_rows),
                 expected_seconds(chosen.method, data.n_rows),
                 found,
             )
@@ -206,7 +217,8 @@ def first_map(
     data : HeteroData
     progress : callable, optional
         Gets a first glance, see `hetviz.features.spaces.joint_axes.glance`, then partial layouts of
-        the method that `hetviz.suggest` names first, which is drawn before others are tried.
+        the method that `hetviz.suggest` names first, which is drawn before others are tried; of
+        more than 20,000 rows, of a few thousand landmarks before, and of all rows after that.
     seconds, random_state
         See `choose`.
 
@@ -220,6 +232,8 @@ def first_map(
     report = silent if progress is None else progress
     if not all(dataset.is_featureless for dataset in data.datasets.values()):
         report(0.0, "A first glance", layout=lambda: glance(data, random_state))
+    if data.n_rows > ABOVE:
+        return _of_many(data, report, seconds, random_state)
     made = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.4))
     try:
         choice = choose(data, Part(report, 0.4, 0.8), seconds=seconds, random_state=random_state)
@@ -231,6 +245,40 @@ def first_map(
     else:
         made = _drawn(data, choice, random_state, Part(report, 0.8, 1.0))
     report(1.0, "Done")
+    return _measured(data, made)
+
+
+def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: int) -> FirstMap:
+    """Draw landmarks, choose by them, and draw all with what was chosen."""
+    rows = landmarks(data)
+    drawn = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.05), rows)
+    everywhere = _by_landmarks(data, rows, drawn, random_state)
+    report(0.05, "All items by their landmarks", layout=everywhere.embedding.stacked)
+    try:
+        choice = choose(data, Part(report, 0.05, 0.2), seconds=seconds, random_state=random_state)
+        if (choice.method, choice.params) != (drawn.method, drawn.params):
+            quiet = _words_alone(Part(report, 0.2, 0.25), "Landmarks by what was chosen")
+            drawn = _drawn(data, choice, random_state, quiet, rows)
+        # What the method itself would begin with, which is on the screen already.
+        start = replace(drawn.embedding, note="landmarks")
+        made = _drawn(data, choice, random_state, Part(report, 0.25, 1.0), start=start)
+    except Cancelled as stopped:
+        if not isinstance(stopped.partial, FirstMap):
+            stopped.partial = everywhere
+        raise
+    report(1.0, "Done")
+    return _measured(data, made)
+
+
+def _by_landmarks(data: HeteroData, rows: Ints, drawn: FirstMap, random_state: int) -> FirstMap:
+    features = leading_features(data, random_state=random_state)
+    Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state)
+    places = {name: Y[span] for name, span in data.offsets.items()}
+    embedding = replace(drawn.embedding, coordinates=places, placed=None)
+    return replace(drawn, embedding=embedding)
+
+
+def _measured(data: HeteroData, made: FirstMap) -> FirstMap:
     # Rows of one object in several views ought to lie together, whether or not that was said.
     return replace(made, area=evaluate(tied(data), made.embedding).to_dict().get("guidance_area"))
 
@@ -317,15 +365,25 @@ def _in_order(data: HeteroData) -> list[Standing]:
     return [best.get(key, Standing(key, 1.0, 0)) for key in keys]
 
 
-def _affordable(data: HeteroData, ordered: list[Standing], seconds: float) -> list[Candidate]:
-    """Return what there is time to try, the first at least; only what was measured before."""
+def _affordable(
+    data: HeteroData, n_rows: int, ordered: list[Standing], seconds: float
+) -> list[Candidate]:
+    """Return what there is time to try on some rows, only what was measured before.
+
+    What would take far longer than the first on all rows is not tried.
+    """
     left = seconds
     found: list[Candidate] = []
+    longest = None
     for standing in ordered[:MOST]:
-        fit = expected_seconds(standing.method, data.n_rows)
-        if fit is None:
+        fit = expected_seconds(standing.method, n_rows)
+        whole = expected_seconds(standing.method, data.n_rows)
+        if fit is None or whole is None:
             continue
-        left -= SPLITS * (fit + measuring_seconds(data.n_rows))
+        longest = LONGEST * whole if longest is None else longest
+        if n_rows < data.n_rows and whole > longest:
+            continue
+        left -= SPLITS * (fit + measuring_seconds(n_rows))
         if left < 0:
             break
         found.append(candidate(standing.method, standing.params))
@@ -345,14 +403,15 @@ def _is_legible(embedding: Embedding) -> bool:
     return not sizes or max(sizes) <= LEGIBLE * min(sizes)
 
 
-def _why(found: Comparison, chosen: Candidate) -> str:
-    """Say in what the chosen method was better than the next one."""
+def _why(found: Comparison, chosen: Candidate, n_rows: int = 0) -> str:
+    """Say in what the chosen method was better than the next one, on so many rows if not all."""
     measure = found.decides
     if measure is None:
         return f"{chosen.title} is the first that suits these data."
     mine = found.mean(chosen.key, measure)
     others = [key for key in found.sound(measure) if key != chosen.key]
     words = f"{chosen.title}: {per_hundred(mine)} in 100 over {len(found.seeds)} splits"
+    words += f" of {n_rows:,} items" if n_rows else ""
     if not others:
         return f"{words}."
     second = max(others, key=lambda key: found.mean(key, measure))
@@ -365,11 +424,20 @@ def _why(found: Comparison, chosen: Candidate) -> str:
     return f"{words}. Judged by unseen links, neighbours and labels, of those that apply."
 
 
-def _drawn(data: HeteroData, choice: Choice, seed: int, progress: Progress) -> FirstMap:
+def _drawn(
+    data: HeteroData,
+    choice: Choice,
+    seed: int,
+    progress: Progress,
+    only: Ints | None = None,
+    start: Embedding | None = None,
+) -> FirstMap:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            run = fit_run(data, choice.method, choice.params, seed, progress)
+            run = fit_run(
+                data, choice.method, choice.params, seed, progress, only=only, start=start
+            )
         except Cancelled as stopped:
             if stopped.partial is not None:
                 stopped.partial = FirstMap(choice, stopped.partial)

@@ -1,0 +1,154 @@
+"""Landmarks: which rows stand for all, and where all lie by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import Cancelled
+from hetviz.features.spaces import landmarks as module
+from hetviz.features.spaces.landmarks import landmarks, placed_by
+
+
+def shops(n: int = 600, m: int = 30, seed: int = 0) -> HeteroData:
+    """Things in five heaps, each sold in a shop that sells that heap; shops without features."""
+    rng = np.random.default_rng(seed)
+    heap = np.arange(n) % 5
+    X = 10 * np.eye(5)[heap] + rng.normal(size=(n, 5))
+    things = Dataset("things", [f"t{k}" for k in range(n)], X)
+    stores = Dataset("stores", [f"s{k}" for k in range(m)])
+    to = heap + 5 * rng.integers(m // 5, size=n)
+    return HeteroData([things, stores], [Links("things", "stores", np.arange(n), to)])
+
+
+def test_each_dataset_has_its_share_and_landmarks_are_linked_with_each_other() -> None:
+    data = shops()
+    rows = landmarks(data, 100)
+    assert len(rows) == len(set(rows.tolist())) == 100
+    in_stores = rows[rows >= 600]
+    assert len(in_stores) == 30
+    linked = data.adjacency("+")[rows][:, rows]
+    assert (np.asarray(linked.sum(axis=1)).ravel()[:70] > 0).all()
+    # by chance alone 8 of 50 would know another one
+    few = landmarks(shops(n=600, m=600), 100)
+    W = shops(n=600, m=600).adjacency("+")[few][:, few]
+    assert (np.asarray(W.sum(axis=1)).ravel() > 0).mean() > 0.5
+    np.testing.assert_array_equal(rows, landmarks(data, 100))
+
+
+def test_rows_without_links_can_be_landmarks() -> None:
+    alone = HeteroData([Dataset("a", [str(k) for k in range(500)], np.eye(500)[:, :3])])
+    rows = landmarks(alone, 50)
+    assert len(rows) == 50
+    assert rows.max() > 250
+
+
+def test_all_lie_by_the_landmarks_that_are_like_them_or_linked() -> None:
+    data = shops()
+    rows = landmarks(data, 100)
+    heap = np.concatenate([np.arange(600) % 5, np.arange(30) % 5])
+    corner = 10.0 * np.column_stack([heap % 3, heap // 3])
+    X = np.asarray(data["things"].X)
+    Y = placed_by(data, rows[rows < 600], corner[rows[rows < 600]], [X - X.mean(axis=0), None])
+    assert np.isfinite(Y).all()
+    assert np.abs(Y - corner).max() < 1.0
+
+
+def test_what_nothing_leads_to_has_no_place() -> None:
+    data = HeteroData([Dataset("a", ["x", "y", "z"]), Dataset("b", ["u"], np.eye(1))])
+    Y = placed_by(data, np.array([0]), np.zeros((1, 2)), [None, np.zeros((1, 1))])
+    assert np.isfinite(Y).all(axis=1).tolist() == [True, False, False, False]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take 600 rows for very many."""
+    from hetviz.algorithms import base
+    from hetviz.runs.embed import first_map
+
+    monkeypatch.setattr(base, "ABOVE", 500)
+    monkeypatch.setattr(first_map, "ABOVE", 500)
+    monkeypatch.setattr(module.landmarks, "__defaults__", (100, 0))
+
+
+@pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap", "graph-axes"])
+def test_a_map_of_very_many_shows_landmarks_then_all_then_settles(few: None, key: str) -> None:
+    data = shops()
+    shown: list[int] = []
+
+    def progress(fraction: float, message: str = "", **figures: Any) -> None:
+        if "layout" in figures:
+            Y = figures["layout"]()
+            assert Y.shape == (630, 2)
+            shown.append(int(np.isfinite(Y).all(axis=1).sum()))
+
+    made = hetviz.embed(data, key, progress=progress, random_state=3)
+    assert shown[0] <= 100
+    assert shown[-1] == 630
+    assert shown == sorted(shown)
+    assert made.n_unplaced == 0
+    again = hetviz.embed(data, key, random_state=3)
+    np.testing.assert_array_equal(made.stacked(), again.stacked())
+    # what is in one heap lies together
+    Y, heap = made.coordinates["things"], np.arange(600) % 5
+    middles = np.array([np.median(Y[heap == one], axis=0) for one in range(5)])
+    nearest = ((Y[:, None] - middles) ** 2).sum(axis=2).argmin(axis=1)
+    assert (nearest == heap).mean() > 0.95
+
+
+def test_a_cancel_while_landmarks_are_placed_keeps_them(few: None) -> None:
+    def stop(fraction: float, message: str = "", **figures: Any) -> None:
+        if message.startswith("Landmarks") and "layout" in figures and fraction > 0.03:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled) as caught:
+        hetviz.embed(shops(), "joint-map", progress=stop)
+    kept = caught.value.partial
+    assert kept is not None
+    assert {name: len(Y) for name, Y in kept.coordinates.items()} == {"things": 600, "stores": 30}
+    assert 530 <= kept.n_unplaced < 540
+
+
+def test_of_very_many_methods_are_tried_on_landmarks(
+    few: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+    from hetviz.runs.embed.first_map import first_map
+
+    said: list[str] = []
+    placed: list[int] = []
+
+    def progress(fraction: float, message: str = "", **figures: Any) -> None:
+        said.append(message)
+        if message.startswith("All items by"):
+            placed.append(int(np.isfinite(figures["layout"]()).all(axis=1).sum()))
+
+    made = first_map(shops(), progress)
+    assert any("of 100 items" in words for words in said)
+    assert "of 100 items" in made.choice.sentence
+    assert placed == [630]
+    assert made.embedding.n_unplaced == 0
+    again = hetviz.embed(shops(), made.method, **made.params)
+    np.testing.assert_array_equal(again.stacked(), made.embedding.stacked())
+    assert hetviz.suggest(shops())[0].card.key == made.method
+
+
+def test_a_cancel_while_methods_are_tried_on_landmarks_keeps_places_of_all(
+    few: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+    from hetviz.runs.embed.first_map import FirstMap, first_map
+
+    def stop(fraction: float, message: str = "", **figures: Any) -> None:
+        if message.startswith("Trying"):
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled) as caught:
+        first_map(shops(), stop)
+    kept = caught.value.partial
+    assert isinstance(kept, FirstMap)
+    assert kept.embedding.n_unplaced == 0
