@@ -274,8 +274,11 @@ def _by_landmarks(data: HeteroData, rows: Ints, drawn: FirstMap, random_state: i
     features = leading_features(data, random_state=random_state)
     Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state)
     places = {name: Y[span] for name, span in data.offsets.items()}
-    embedding = replace(drawn.embedding, coordinates=places, placed=None)
-    return replace(drawn, embedding=embedding)
+    before = drawn.embedding
+    whole = Embedding(
+        places, before.ids, before.entity, components=before.components, note=before.note
+    )
+    return replace(drawn, embedding=whole)
 
 
 def _measured(data: HeteroData, made: FirstMap) -> FirstMap:
