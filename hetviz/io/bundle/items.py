@@ -35,6 +35,7 @@ from hetviz.io.infer.roles import (
     row_number_note,
     rows_with_ids,
 )
+from hetviz.io.infer.titles import full_name, joined_cells, with_time
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.matrices import Given
 from hetviz.io.piece import SAVED, Choices, Piece, ReadTable, TableRead
@@ -100,7 +101,7 @@ def made_of_columns(
     entry: DatasetEntry,
     read: TableRead,
     known: Mapping[str, Column],
-    title: str | None,
+    titles: Collection[str],
     labels: Collection[str],
     media: tuple[object, ...] | None,
     problems: list[Problem],
@@ -116,7 +117,7 @@ def made_of_columns(
         How the table was read.
     known : mapping of str to Column
         What its columns hold.
-    title : str, optional
+    titles : collection of str
     labels : collection of str
         Columns that are never features, like the title.
     media : tuple of bytes or None, optional
@@ -125,7 +126,7 @@ def made_of_columns(
     """
     where = place_of(entry)
     never = dict.fromkeys(entry.exclude, "left out")
-    never |= {title: "title"} if title is not None else {}
+    never |= dict.fromkeys(titles, "title")
     never |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
     never |= dict.fromkeys(labels, "label")
     never |= dict.fromkeys(entry.keys, "key of another table")
@@ -162,6 +163,8 @@ def by_recipe(
         return tuple(name for name in recipe.of_type(*types) if name in there)
 
     titles, pictures = of_type("title"), of_type("picture")
+    # Two that nobody chose are parts of one name.
+    said = [column.name for column in recipe.columns if column.said and column.name in titles]
     options: dict[str, dict[str, Any]] = {}
     for column in recipe.columns:
         if column.said and column.name in there and column.type in _FEATURES:
@@ -173,7 +176,7 @@ def by_recipe(
     entry = replace(
         entry,
         id=of_type("id") if entry.id is None else entry.id,
-        title=entry.title or next(iter(titles), None),
+        title=entry.title or next(iter(said or titles[: len(titles) < 2]), None),
         media_column=entry.media_column or next(iter(pictures), None),
         keys=of_type("key of another table"),
         options={**options, **entry.options},
@@ -300,7 +303,15 @@ class _Reading:
         else:
             table = cells.exact(read.name, text, entry.columns, entry.missing)
             guessed = None
-        title = self._title_column(table) or guessed
+        titles = self._title_columns(table, text) or ([] if guessed is None else [guessed])
+        title = titles[0] if titles else None
+        # A year says more of a row than what it is called.
+        parts = titles if full_name(titles) else titles[:1]
+        if len(titles) > 1:
+            title = " + ".join(titles)
+            while title in table.columns:
+                title += "_"
+            table = table.assign(**{title: joined_cells(text, titles)})
         if self.labels is None:
             self.labels = guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {"title": title} if title is not None else {}
@@ -316,7 +327,7 @@ class _Reading:
             X = X[rows]
         elif is_made_of_columns(entry, self.piece):
             made = made_of_columns(
-                text, entry, read, known, title, self.labels, media, self.problems
+                text, entry, read, known, parts, self.labels, media, self.problems
             )
             X, names = made.X, made.feature_names
             if X is not None:
@@ -349,7 +360,8 @@ class _Reading:
     def _errors(self) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == "error"]
 
-    def _title_column(self, table: pd.DataFrame) -> str | None:
+    def _title_columns(self, table: pd.DataFrame, text: pd.DataFrame) -> list[str]:
+        """Return the columns that name the rows, in the order in which they are read."""
         declared = [
             self.entry.title,
             self.entry.media_column,
@@ -358,11 +370,19 @@ class _Reading:
         ]
         wanted = [name for name in declared if name != self.id_column]
         check_columns(place_of(self.entry), wanted, table.columns)
-        if self.entry.title == self.id_column:
-            return None
+        if self.entry.title is not None:
+            return [self.entry.title] if self.entry.title != self.id_column else []
         found = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
-        guessed = next((name for name in found if name in table.columns), None)
-        return self.entry.title or guessed or named_title(table.columns)
+        guessed = [name for name in found if name in table.columns]
+        both = full_name(guessed)
+        if both is not None:
+            return [*both]
+        named = named_title(table.columns)
+        one = guessed[0] if guessed else named
+        if one is None:
+            return []
+        time = with_time(text, one) if self.read.recipe is not None else None
+        return [one] if time is None else [one, time]
 
     def _units(self, table: pd.DataFrame) -> dict[str, str]:
         """Return the units of columns of numbers that their names do not say."""

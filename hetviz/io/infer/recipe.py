@@ -43,6 +43,7 @@ from hetviz.features.columns.written import (
 )
 from hetviz.io.infer import dialect
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.titles import full_name, joined_cells
 
 TYPES: Mapping[str, str] = {
     "number": "Numbers in every row.",
@@ -435,14 +436,14 @@ def read_columns(
     fresh = [column for column in frame.columns if column not in said]
     ids = None if len(fresh) < frame.shape[1] else guess_id_column(frame)
     titled = any(column.type == "title" for column in said.values())
-    title = _title_of(frame, ids) if fresh and not titled else None
+    titles = _titles_of(frame, ids) if fresh and not titled else ()
     settled, notes = [], []
     out: dict[str, pd.Series] = {}
     for column in map(str, frame.columns):
         one = said.get(column)
         if one is None:
             unit = (units or {}).get(column, "")
-            one = _proposed(column, frame[column], unit, decimal, column == ids, column == title)
+            one = _proposed(column, frame[column], unit, decimal, column == ids, column in titles)
             # What is no number in a table of links is a mistake to be told of.
             odd = one.type == "number with the rest missing" and "source_id" in frame.columns
             if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
@@ -777,6 +778,27 @@ def _last_filled(cells: Sequence[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
+def _titles_of(frame: pd.DataFrame, ids: str | None) -> tuple[str, ...]:
+    """Return the columns that name the rows: given and family name where they tell more apart."""
+    one = _title_of(frame, ids)
+    both = full_name(frame.columns)
+    if both is None or ids in both:
+        return () if one is None else (one,)
+    some = frame.iloc[:: max(1, len(frame) // _SAMPLE)]
+    names = joined_cells(some, both)
+    if _is_spoken(names.tolist()) and (one is None or names.nunique() > some[one].nunique()):
+        return both
+    return () if one is None else (one,)
+
+
+def _is_spoken(cells: list[str]) -> bool:
+    """Whether nearly all cells hold short words, as names do."""
+    spoken = sum(any(sign.isalpha() for sign in cell) for cell in cells)
+    numbers = sum(parse(cell) is not None or _is_date(cell) for cell in cells)
+    few = 0.1 * len(cells)
+    return len(cells) - spoken <= few >= numbers and sum(map(len, cells)) <= 60 * len(cells)
+
+
 def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
     """Return the column that names the rows best: short texts, most of them different."""
     best, most = None, 0.0
@@ -787,11 +809,7 @@ def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
         filled = some[some.ne("")].tolist()
         if len(filled) < 0.9 * len(some) or not filled:
             continue
-        spoken = sum(any(sign.isalpha() for sign in cell) for cell in filled)
-        numbers = sum(parse(cell) is not None or _is_date(cell) for cell in filled)
-        if spoken < 0.9 * len(filled) or numbers > 0.1 * len(filled):
-            continue
-        if sum(map(len, filled)) > 60 * len(filled):
+        if not _is_spoken(filled):
             continue
         share = len(set(filled)) / len(filled)
         named = bool(set(words_of(name)) & _TITLE_WORDS)

@@ -1,0 +1,81 @@
+"""Names of rows that two columns make together."""
+
+from __future__ import annotations
+
+import pytest
+
+from hetviz.io import read_tables
+from hetviz.io.infer.titles import full_name
+
+GIVEN = ("Ann", "Bob", "Cem", "Ann", "Bob", "Cem", "Dee", "Eve", "Ann", "Bob")
+FAMILY = ("Ash", "Ash", "Ash", "Bay", "Bay", "Bay", "Cox", "Cox", "Cox", "Dow")
+
+
+def table(head: str, rows: list[str]) -> bytes:
+    return "\n".join([head, *rows, ""]).encode()
+
+
+def read(content: bytes, name: str = "people.csv"):
+    return next(iter(read_tables([(name, content)]).data.datasets.values()))
+
+
+@pytest.mark.parametrize(
+    ("columns", "both"),
+    [
+        (["nameFirst", "nameLast"], ("nameFirst", "nameLast")),
+        (["last_name", "first_name"], ("first_name", "last_name")),
+        (["Nachname", "Vorname"], ("Vorname", "Nachname")),
+        (["forename", "surname", "age"], ("forename", "surname")),
+        (["Prénom", "Family name"], None),
+        (["first game", "last game"], None),
+        (["name", "last"], None),
+    ],
+)
+def test_given_and_family_names_are_told_by_the_names_of_columns(
+    columns: list[str], both: tuple[str, str] | None
+) -> None:
+    assert full_name(columns) == both
+
+
+def test_people_are_called_by_both_names_where_that_tells_more_of_them_apart() -> None:
+    rows = [
+        f"p{k},{family},{given} Given,{given},{160 + k}"
+        for k, (given, family) in enumerate(zip(GIVEN, FAMILY, strict=True))
+    ]
+    people = read(table("playerID,nameLast,nameGiven,nameFirst,height", rows))
+    assert people.titles.tolist()[:4] == ["Ann Ash", "Bob Ash", "Cem Ash", "Ann Bay"]
+    assert people.title_column == "nameFirst + nameLast"
+    used = {name.split("=")[0] for name in people.feature_names or ()}
+    assert used == {"height", "nameGiven"}
+
+
+def test_one_name_stays_where_two_tell_no_more_apart() -> None:
+    rows = [
+        f"p{k},{family},{given},{given} {k} {family},{160 + k}"
+        for k, (given, family) in enumerate(zip(GIVEN, FAMILY, strict=True))
+    ]
+    people = read(table("id,last_name,first_name,name,height", rows))
+    assert people.title_column == "name"
+
+
+def test_what_has_the_same_name_each_year_is_called_by_its_year_too() -> None:
+    rows = [
+        f"{year},{team},Club of {team},{k + year % 7}"
+        for year in (2019, 2020, 2021)
+        for k, team in enumerate(("Ash", "Bay", "Cox", "Dow"))
+    ]
+    teams = read(table("yearID,teamID,name,wins", rows), "teams.csv")
+    assert teams.titles.tolist()[:2] == ["Club of Ash 2019", "Club of Bay 2019"]
+    assert "yearID" in (teams.feature_names or ())
+
+
+def test_a_title_that_was_said_stays_as_it_was_said() -> None:
+    from hetviz.io import Choices
+
+    rows = [
+        f"p{k},{family},{given},{160 + k}"
+        for k, (given, family) in enumerate(zip(GIVEN, FAMILY, strict=True))
+    ]
+    content = table("id,last_name,first_name,height", rows)
+    loaded = read_tables([("people.csv", content)], {"people.csv": Choices(title="last_name")})
+    assert loaded.data["people"].title_column == "last_name"
