@@ -8,236 +8,38 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz._types import Floats, Ints
 from hetviz.algorithms.predictor import Predicted
-from hetviz.core.prediction.blend import (
-    best_power,
-    mean_weights,
-    mixture_weights,
-    propagate,
-    reliability,
-    row_shares,
-    sharpened,
-)
+from hetviz.core.prediction.blend import mean_weights, pool_weights, pooled, reliability
 from hetviz.core.prediction.gbc import CLASSES
-from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
 from hetviz.data import HeteroData
 from hetviz.features.relations.labelled import LabelProblem, given_values, label_problem
-from hetviz.features.spaces.basis import chosen_kind, fit_basis
 from hetviz.progress import Progress
+from hetviz.runs.predict.label_models import (
+    CONSENSUS,
+    FOREST,
+    GUESS,
+    LINKED_FOREST,
+    NEIGHBOURS,
+    OWN,
+    PROPAGATED,
+    Described,
+    Inputs,
+    inputs_of,
+    middle,
+    outputs_of,
+)
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, split_labels
 
 BLEND = "blend"
 TITLE = "All that is known, weighed"
-OWN, NEIGHBOURS, FOREST = "own features", "own and linked features", "forest"
-PROPAGATED, SMOOTHED, GUESS = "labels along links", "linked features, then links", "guess"
-_STRENGTHS = (1.0, 30.0, 1_000.0)
-_RIDGES = (1.0, 0.1, 0.01)
-_WIDTH = 200
-_TREES = 100
-_FOLDS = 4
+_FOLDS, _FEWER_FOLDS, _MANY_LABELS = 5, 3, 2_000
 _LEAST_BY_FOLD = 2
 _INTERVAL = 0.9
 _BETTER_THAN_GUESS = 0.05
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """What describes the items of a label, item by item.
-
-    Attributes
-    ----------
-    own : ndarray of shape (n, p) or None
-        Their features, scaled so that rows have a mean squared length of 1.
-    linked : ndarray of shape (n, q) or None
-        Means of the features of linked items and which items these are, scaled alike.
-    steps : list of (A, B)
-        Graphs to spread labels over; see `hetviz.core.prediction.blend.propagate`.
-    """
-
-    own: Floats | None
-    linked: Floats | None
-    steps: list[tuple[Sparse, Sparse | None]]
-
-    @property
-    def both(self) -> Floats | None:
-        """Own and linked features side by side."""
-        parts = [part for part in (self.own, self.linked) if part is not None]
-        return np.hstack(parts) if parts else None
-
-
-def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:
-    """Gather own features, features of linked items of any dataset, and graphs.
-
-    Linked are items joined by links that say together, within their datasets or to others;
-    without `problem.graphs` of a kind, its links are left out.
-    """
-    n = problem.entity.n_objects
-    own = [_spread_out(_narrow(part.X, random_state), part.rows, n) for part in problem.parts]
-    X = np.hstack(own) if own else None
-    steps: list[tuple[Sparse, Sparse | None]] = []
-    linked: list[Floats] = []
-    for A in problem.graphs.values():
-        T = row_shares(A)
-        steps.append((T, None))
-        if X is not None:
-            near = np.asarray(T @ X)
-            linked += [near, np.asarray(T @ near)]
-        linked.append(thin_factor(T, _WIDTH // 4, random_state))
-    views = set(problem.entity.object_of)
-    for name, other in data.datasets.items():
-        if name in views:
-            continue
-        B = _links_to(data, problem, name)
-        if not B.nnz:
-            continue
-        T, back = row_shares(B), row_shares(sp.csr_array(B.T))
-        steps.append((T, back))
-        kind = chosen_kind(other)
-        if kind != "featureless" and not other.is_featureless:
-            Z = _narrow(fit_basis(other, kind, random_state).matrix, random_state)
-            linked.append(np.asarray(T @ Z))
-        linked.append(thin_factor(T, _WIDTH // 4, random_state))
-    return Inputs(
-        None if X is None else _scaled(X),
-        _scaled(np.hstack(linked)) if linked else None,
-        steps,
-    )
-
-
-def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
-    n, m = problem.entity.n_objects, len(data[name])
-    B = sp.csr_array((n, m))
-    for links in data.links:
-        together = links.weight > 0
-        for view, i, other, j in (
-            (links.source, links.i, links.target, links.j),
-            (links.target, links.j, links.source, links.i),
-        ):
-            if other == name and view in problem.entity.object_of:
-                rows = problem.entity.object_of[view][i[together]]
-                B = B + sp.csr_array((links.weight[together], (rows, j[together])), shape=(n, m))
-    return sp.csr_array(B)
-
-
-def _narrow(X: Matrix, random_state: int) -> Floats:
-    """Return features as at most 200 columns; gaps are filled with the mean."""
-    if is_sparse(X):
-        return thin_factor(sp.csr_array(unit_rows(X)), _WIDTH, random_state)
-    dense = np.array(X, dtype=np.float64)
-    gaps = ~np.isfinite(dense)
-    if gaps.any():
-        count = np.maximum((~gaps).sum(axis=0), 1)
-        mean = np.where(gaps, 0.0, dense).sum(axis=0) / count
-        dense = np.where(gaps, mean, dense)
-    spread = dense.std(axis=0)
-    Z = (dense - dense.mean(axis=0)) / np.where(spread > 0, spread, np.inf)
-    if Z.shape[1] <= _WIDTH:
-        return np.asarray(Z)
-    values, V = np.linalg.eigh(Z.T @ Z) if Z.shape[1] <= 2_000 else (None, None)
-    if values is None or V is None:
-        return thin_factor(sp.csr_array(Z), _WIDTH, random_state)
-    return np.asarray(Z @ V[:, -_WIDTH:])
-
-
-def _spread_out(X: Floats, rows: Ints, n: int) -> Floats:
-    out = np.zeros((n, X.shape[1]))
-    out[rows] = X
-    return out
-
-
-def _scaled(X: Floats) -> Floats:
-    size = float(np.sqrt((X**2).sum(axis=1).mean()))
-    return np.asarray(X / size) if size > 0 else X
-
-
-def outputs_of(
-    inputs: Inputs, y: Floats, task: str, n_classes: int, random_state: int
-) -> dict[str, Floats]:
-    """Return what each kind of model says of all items, learned from those with a label.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    y : ndarray of shape (n,)
-        Classes by number, or numbers; NaN where unknown.
-    task, n_classes
-    random_state : int
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, K)
-        Probabilities, or one column of numbers.
-    """
-    known = np.isfinite(y)
-    Y = _wanted(y, task, n_classes)
-    guess = np.tile(Y[known].mean(axis=0), (len(y), 1))
-    if task == CLASSES:
-        # one item of each class more than there are
-        guess = (guess * known.sum() + 1.0 / n_classes) / (known.sum() + 1.0)
-    out = {GUESS: guess}
-    both = inputs.both
-    for name, X in ((OWN, inputs.own), (NEIGHBOURS, both if inputs.linked is not None else None)):
-        if X is None:
-            continue
-        for strength in _STRENGTHS if task == CLASSES else _RIDGES:
-            out[f"{name} {strength:g}"] = _linear(X, y, task, n_classes, strength, guess)
-    if inputs.own is not None:
-        out[FOREST] = _forest(inputs.own, y, task, n_classes, guess, random_state)
-    if inputs.steps:
-        start = np.where(known[:, None], Y, guess)
-        out[PROPAGATED] = propagate(inputs.steps, start, known)
-        best = f"{NEIGHBOURS} {(_STRENGTHS if task == CLASSES else _RIDGES)[1]:g}"
-        if best in out:
-            start = np.where(known[:, None], Y, out[best])
-            out[SMOOTHED] = propagate(inputs.steps, start, known, 0.5, 5)
-    return out
-
-
-def _wanted(y: Floats, task: str, n_classes: int) -> Floats:
-    known = np.isfinite(y)
-    if task != CLASSES:
-        return np.asarray(y[:, None])
-    Y = np.zeros((len(y), n_classes))
-    Y[known, y[known].astype(np.int64)] = 1.0
-    return Y
-
-
-def _linear(
-    X: Floats, y: Floats, task: str, n_classes: int, strength: float, guess: Floats
-) -> Floats:
-    known = np.isfinite(y)
-    if task != CLASSES:
-        model = Ridge(alpha=strength * known.sum() / 100.0).fit(X[known], y[known])
-        return np.asarray(model.predict(X)).reshape(-1, 1)
-    if len(np.unique(y[known])) < 2:
-        return guess
-    model = LogisticRegression(C=strength, max_iter=200, tol=1e-3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X[known], y[known])
-    out = np.zeros((len(X), n_classes))
-    out[:, model.classes_.astype(np.int64)] = model.predict_proba(X)
-    return 0.99 * out + 0.01 * guess
-
-
-def _forest(
-    X: Floats, y: Floats, task: str, n_classes: int, guess: Floats, random_state: int
-) -> Floats:
-    known = np.isfinite(y)
-    if task != CLASSES:
-        trees = ExtraTreesRegressor(_TREES, min_samples_leaf=2, random_state=random_state)
-        return np.asarray(trees.fit(X[known], y[known]).predict(X)).reshape(-1, 1)
-    model = ExtraTreesClassifier(_TREES, random_state=random_state).fit(X[known], y[known])
-    out = np.zeros((len(X), n_classes))
-    out[:, model.classes_.astype(np.int64)] = model.predict_proba(X)
-    return 0.95 * out + 0.05 * guess
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +54,9 @@ class Blend:
         How far the models differ: standard deviation of their numbers, or of what they say of the
         likeliest class.
     weights : dict of str to float
+        Shares of sum 1.
     seen : ndarray of shape (p, K)
-        Outputs of the items with a label by fits that did not see it, and
+        Outputs of items with a label by fits that did not see it, and
     rows : ndarray of int, shape (p,)
         which items these are.
     each : dict of str to ndarray
@@ -276,9 +79,17 @@ def blend(
     random_state: int,
     told: Callable[[float], None] = lambda share: None,
 ) -> Blend:
-    """Fit all kinds of models, and weigh them by four-fold cross-validation on the known labels."""
+    """Fit all models, and weigh them by cross-validation on the known labels.
+
+    Notes
+    -----
+    Probabilities are multiplied, each to a weight that is learned from what the models say of
+    items of the left-out fold (`hetviz.core.prediction.blend.pool_weights`); numbers are averaged.
+    The only item of a class is not learned from: without it, no model knows the class.
+    """
     known = np.flatnonzero(np.isfinite(y))
-    each = outputs_of(inputs, y, task, n_classes, random_state)
+    described = Described.of(inputs, known, random_state)
+    each = outputs_of(described, y, task, n_classes, random_state)
     # a guess is what the others shrink to already
     names = [name for name in each if name != GUESS] or [GUESS]
     folds = _folds(y[known], task, random_state)
@@ -287,25 +98,30 @@ def blend(
         told((number + 1) / (len(folds) + 1))
         part = y.copy()
         part[known[hidden]] = np.nan
-        found = outputs_of(inputs, part, task, n_classes, random_state)
+        found = outputs_of(described, part, task, n_classes, random_state)
         for name in names:
-            unseen[name][hidden] = found[name][known[hidden]]
+            # what a model cannot learn of fewer labels it guesses
+            unseen[name][hidden] = found.get(name, found[GUESS])[known[hidden]]
+    kept = np.arange(len(known)) if folds else np.empty(0, np.int64)
     if task == CLASSES:
         codes = y[known].astype(np.int64)
-        w = mixture_weights([unseen[name] for name in names], codes)
-        seen = _summed(unseen, names, w)
-        power = best_power(seen, codes)
-        seen, outputs = sharpened(seen, power), sharpened(_summed(each, names, w), power)
+        kept = kept[np.bincount(codes)[codes][kept] > 1]
+        w = pool_weights([unseen[name][kept] for name in names], codes[kept])
+        seen = pooled([unseen[name][kept] for name in names], w)
+        outputs = pooled([each[name] for name in names], w)
         at = outputs.argmax(axis=1)
         said = np.column_stack([each[name][np.arange(len(y)), at] for name in names])
     else:
-        w = mean_weights([unseen[name][:, 0] for name in names], y[known])
-        seen, outputs = _summed(unseen, names, w), _summed(each, names, w)
+        w = np.full(len(names), 1.0 / len(names))
+        if len(kept):
+            w = mean_weights([unseen[name][kept, 0] for name in names], y[known[kept]])
+        seen, outputs = _summed(unseen, names, w)[kept], _summed(each, names, w)
         said = np.column_stack([each[name][:, 0] for name in names])
-    middle = said @ w
-    spread = np.sqrt(np.maximum(((said - middle[:, None]) ** 2) @ w, 0.0))
-    weights = dict(zip(names, w.tolist(), strict=True))
-    return Blend(outputs, spread, weights, seen, known, each)
+    shares = w / max(float(w.sum()), 1e-12)
+    centre = said @ shares
+    spread = np.sqrt(np.maximum(((said - centre[:, None]) ** 2) @ shares, 0.0))
+    weights = dict(zip(names, shares.tolist(), strict=True))
+    return Blend(outputs, spread, weights, seen, known[kept], each)
 
 
 def _summed(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
@@ -316,7 +132,7 @@ def _summed(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
 
 
 def _folds(y: Floats, task: str, random_state: int) -> list[Ints]:
-    count = min(_FOLDS, len(y) // 2)
+    count = min(_FOLDS if len(y) <= _MANY_LABELS else _FEWER_FOLDS, len(y) // 2)
     if count < _LEAST_BY_FOLD:
         return []
     if task == CLASSES:
@@ -397,13 +213,14 @@ def by_blend(
 
 
 def _plain_ways(each: Mapping[str, Floats], task: str) -> dict[str, Floats]:
-    """Return the models to compare with, under plain names: the middle strength of each."""
-    middle = (_STRENGTHS if task == CLASSES else _RIDGES)[1]
+    """Return the models to compare with, under plain names."""
     names = {
-        OWN: f"{OWN} {middle:g}",
-        NEIGHBOURS: f"{NEIGHBOURS} {middle:g}",
+        OWN: middle(OWN, task),
+        NEIGHBOURS: middle(NEIGHBOURS, task),
         PROPAGATED: PROPAGATED,
         FOREST: FOREST,
+        LINKED_FOREST: LINKED_FOREST,
+        CONSENSUS: CONSENSUS,
         GUESS: GUESS,
     }
     return {plain: each[name] for plain, name in names.items() if name in each}

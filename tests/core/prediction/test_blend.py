@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.prediction.blend import (
-    best_power,
     mean_weights,
-    mixture_weights,
+    pool_weights,
+    pooled,
     propagate,
     reliability,
     row_shares,
-    sharpened,
+    walk_features,
 )
 
 RNG = np.random.default_rng(0)
@@ -41,15 +41,29 @@ def test_labels_go_by_way_of_other_items() -> None:
     assert F[2, 0] == pytest.approx(0.5)
 
 
+def test_features_are_carried_along_links() -> None:
+    A = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0] * 4])).astype(float)
+    found = walk_features([(row_shares(A), None)], np.eye(4), restart=0.5, rounds=40)
+    exact = 0.5 * np.linalg.inv(np.eye(3) - 0.5 * row_shares(A).toarray()[:3, :3])
+    np.testing.assert_allclose(found[:3, :3], exact, atol=1e-9)
+    np.testing.assert_array_equal(found[3], np.eye(4)[3])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def made(surely: float, y: np.ndarray) -> np.ndarray:
+    P = RNG.random((len(y), 3)) + surely * np.eye(3)[y]
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
+
+
 def test_the_model_that_fits_gets_the_weight() -> None:
     y = RNG.integers(0, 3, 400)
-    good = sharpened(np.eye(3)[y] + 0.5 * RNG.random((400, 3)), 2.0)
-    bad = sharpened(RNG.random((400, 3)), 1.0)
-    w = mixture_weights([bad, good], y)
-    assert w.sum() == pytest.approx(1.0)
-    assert w[1] > 0.9
-    few = mixture_weights([bad[:2], good[:2]], y[:2])
-    assert 0.3 < few[0] < 0.5
+    good, bad = made(2.0, y), made(0.0, y)
+    w = pool_weights([bad, good], y)
+    assert w[1] > 2.0 > 0.3 > w[0] >= 0.0
+    np.testing.assert_allclose(pool_weights([bad[:0], good[:0]], y[:0]), [1.0, 1.0])
+    few = pool_weights([bad[:2], good[:2]], y[:2])
+    np.testing.assert_allclose(few, [1.0, 1.0], atol=0.6)
+    np.testing.assert_allclose(pooled([bad, good], np.array([0.0, 1.0])), good, atol=1e-3)
     x = RNG.normal(size=300)
     v = mean_weights([x + RNG.normal(size=300), 0.3 * RNG.normal(size=300)], x)
     assert v.sum() == pytest.approx(1.0)
@@ -57,12 +71,27 @@ def test_the_model_that_fits_gets_the_weight() -> None:
     np.testing.assert_allclose(mean_weights([x, -x], x), [1.0, 0.0], atol=1e-6)
 
 
+def test_weights_are_those_of_the_penalised_likelihood() -> None:
+    y = RNG.integers(0, 3, 50)
+    parts = [made(s, y) for s in (0.3, 0.6, 1.0)]
+    w = pool_weights(parts, y, prior=2.0, total=1.5)
+
+    def loss(v: np.ndarray) -> float:
+        P = pooled(parts, v)
+        away = v - 0.5
+        return float(-np.log(P[np.arange(50), y]).sum() + 0.5 * 2.0 * 3 * away @ away)
+
+    for step in 0.01 * np.vstack([np.eye(3), -np.eye(3)]):
+        if (w + step >= 0).all():
+            assert loss(w) <= loss(w + step)
+
+
 def test_probabilities_become_as_sure_as_they_are_right() -> None:
     y = RNG.integers(0, 2, 4_000)
     p = np.clip(0.5 + 0.3 * (2 * y - 1) * (RNG.random(4_000) < 0.75) * 1.5, 0.02, 0.98)
     p = np.where(RNG.random(4_000) < 0.25, 1 - p, p)
     P = np.column_stack([1 - p, p])
-    Q = sharpened(P, best_power(P, y))
+    Q = pooled([P], pool_weights([P], y))
 
     def gap(R: np.ndarray) -> float:
         return float(np.mean([abs(row[0] - row[1]) for row in reliability(R, y)]))

@@ -1,0 +1,362 @@
+"""The plain models that a label is predicted by together: what they see, and what each says."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz.core.prediction.blend import propagate, row_shares, walk_features
+from hetviz.core.prediction.gbc import CLASSES, GbcSettings, fit_gbc, probabilities
+from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
+from hetviz.core.spectral.blocks import as_dense
+from hetviz.data import HeteroData
+from hetviz.features.relations.labelled import LabelProblem
+from hetviz.features.spaces.basis import chosen_kind, fit_basis
+
+OWN, NEIGHBOURS, WALKED, EVERYTHING = (
+    "own features",
+    "own and linked features",
+    "features along links",
+    "all features",
+)
+FOREST, OTHER_FOREST, LINKED_FOREST = "forest", "random forest", "forest, linked features too"
+PROPAGATED, CONSENSUS, GUESS = "labels along links", "boosting consensus", "guess"
+
+_STRENGTHS = (10.0, 1_000.0)
+_RIDGES = (0.1, 0.01)
+_WIDTH, _LINKED_WIDTH = 200, 50
+_LANDMARKS, _LANDMARKS_OF_MANY, _MANY = 600, 100, 20_000
+_RANK = 300
+_MOST_LEARNED_FROM = 5_000
+_TREES = 100
+_CELLS_OF_CONSENSUS = 1_000_000
+_TINY = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What describes the items of a label, item by item.
+
+    Attributes
+    ----------
+    own : list of array or csr of shape (n, p)
+        Their features, one for each view; 0 is the mean.
+    linked : list of array or csr of shape (n, q)
+        By way of each kind of links, and each other dataset: means of the features of linked
+        items, and with what shares these are linked.
+    steps : list of (A, B)
+        Graphs to spread labels over; see `hetviz.core.prediction.blend.propagate`.
+    problem : LabelProblem
+    """
+
+    own: list[Matrix]
+    linked: list[Matrix]
+    steps: list[tuple[Sparse, Sparse | None]]
+    problem: LabelProblem
+
+
+def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:
+    """Gather own features, features of linked items of any dataset, and graphs.
+
+    Linked are items joined by links that say together, within their datasets or to others;
+    without `problem.graphs` of a kind, its links are left out.
+    """
+    n = problem.entity.n_objects
+    own = [_spread_out(_even(part.X), part.rows, n) for part in problem.parts]
+    steps: list[tuple[Sparse, Sparse | None]] = []
+    linked: list[Matrix] = []
+    for A in problem.graphs.values():
+        T = row_shares(A)
+        steps.append((T, None))
+        linked += [T, *(T @ X for X in own)]
+    views = set(problem.entity.object_of)
+    for name, other in data.datasets.items():
+        if name in views:
+            continue
+        B = _links_to(data, problem, name)
+        if not B.nnz:
+            continue
+        T = row_shares(B)
+        steps.append((T, row_shares(sp.csr_array(B.T))))
+        linked.append(T)
+        kind = chosen_kind(other)
+        if kind != "featureless" and not other.is_featureless:
+            linked.append(T @ _even(fit_basis(other, kind, random_state).matrix))
+    return Inputs(own, linked, steps, problem)
+
+
+def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
+    n, m = problem.entity.n_objects, len(data[name])
+    B = sp.csr_array((n, m))
+    for links in data.links:
+        together = links.weight > 0
+        for view, i, other, j in (
+            (links.source, links.i, links.target, links.j),
+            (links.target, links.j, links.source, links.i),
+        ):
+            if other == name and view in problem.entity.object_of:
+                rows = problem.entity.object_of[view][i[together]]
+                B = B + sp.csr_array((links.weight[together], (rows, j[together])), shape=(n, m))
+    return sp.csr_array(B)
+
+
+def _even(X: Matrix) -> Matrix:
+    """Return columns of mean 0 and spread 1, gaps at 0; rows of length 1 where sparse."""
+    if is_sparse(X):
+        return unit_rows(X)
+    dense = np.array(X, dtype=np.float64)
+    gaps = ~np.isfinite(dense)
+    if gaps.any():
+        count = np.maximum((~gaps).sum(axis=0), 1)
+        mean = np.where(gaps, 0.0, dense).sum(axis=0) / count
+        dense = np.where(gaps, mean, dense)
+    spread = dense.std(axis=0)
+    return np.asarray((dense - dense.mean(axis=0)) / np.where(spread > 0, spread, np.inf))
+
+
+def _spread_out(X: Matrix, rows: Ints, n: int) -> Matrix:
+    place = sp.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows)))
+    found = place @ X
+    return sp.csr_array(found) if is_sparse(X) else np.asarray(found)
+
+
+def _narrow(X: Matrix, width: int, random_state: int) -> Floats:
+    """Return features as few columns, by their leading directions."""
+    if is_sparse(X):
+        return thin_factor(sp.csr_array(X), width, random_state)
+    if X.shape[1] <= width:
+        return np.asarray(X)
+    if X.shape[1] > X.shape[0]:
+        return thin_factor(sp.csr_array(X), width, random_state)
+    _, V = np.linalg.eigh(X.T @ X)
+    return np.asarray(X @ V[:, -width:])
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Items by columns that linear models and forests take.
+
+    Attributes
+    ----------
+    linear : dict of str to ndarray of shape (n, at most 300)
+        Coordinates in which a linear model with a penalty is one on all features of some kinds,
+        each kind of the same size.
+    trees : dict of str to ndarray of shape (n, p)
+    inputs : Inputs
+    """
+
+    linear: dict[str, Floats]
+    trees: dict[str, Floats]
+    inputs: Inputs
+
+    @classmethod
+    def of(cls, inputs: Inputs, known: Ints, random_state: int) -> Described:
+        """Lay features out for models that learn from some items, or from part of these.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        known : ndarray of int
+            Items with a label. What they span is all that a linear model with a penalty can use
+            (the representer theorem); of more than 600, as many are drawn.
+        random_state : int
+
+        Notes
+        -----
+        O(landmarks features n), and no matrix of n x n.
+        """
+        rng = np.random.default_rng((random_state, 31))
+        n = inputs.problem.entity.n_objects
+        most = _LANDMARKS if n <= _MANY else _LANDMARKS_OF_MANY
+        base = known if len(known) <= _LANDMARKS else np.sort(rng.permutation(known)[:_LANDMARKS])
+        others = rng.permutation(np.setdiff1d(np.arange(n), base))
+        ends = np.concatenate([base, others])[:most]
+        own, linked = inputs.own, inputs.linked
+        walked: list[list[Matrix]] = []
+        if inputs.steps:
+            start = np.zeros((n, len(ends)))
+            start[ends, np.arange(len(ends))] = 1.0
+            reached = walk_features(inputs.steps, start)
+            walked.append([reached / np.sqrt(reached.sum(axis=0) + 1e-9)])
+            if own:
+                narrow = [_narrow(X, _WIDTH, random_state) for X in own]
+                walked.append([walk_features(inputs.steps, X) for X in narrow])
+        kinds: dict[str, list[list[Matrix]]] = {}
+        if own:
+            kinds[OWN] = [own]
+        if linked:
+            kinds[NEIGHBOURS] = [*([own] if own else []), linked]
+            kinds[WALKED] = walked
+            kinds[EVERYTHING] = [*kinds[NEIGHBOURS], *walked]
+        if len(own) > 1:
+            names = inputs.problem.names
+            kinds |= {f"{OWN}, {name}": [[X]] for name, X in zip(names, own, strict=True)}
+        linear = {name: _coordinates(groups, base) for name, groups in kinds.items()}
+        trees = {}
+        if own:
+            trees[OWN] = np.hstack([_narrow(X, _WIDTH, random_state) for X in own])
+        if linked:
+            more = [
+                _narrow(X, _LINKED_WIDTH if is_sparse(X) else _WIDTH, random_state) for X in linked
+            ]
+            trees[NEIGHBOURS] = np.hstack([*([trees[OWN]] if own else []), *more])
+        return cls(linear, trees, inputs)
+
+
+def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
+    """Return coordinates of the kernel that is the mean over groups, and in these over matrices.
+
+    Each kernel is a product of rows, divided by its mean diagonal.
+    """
+    parts: list[tuple[float, Matrix]] = []
+    for group in groups:
+        for X in group:
+            size = float((X * X).sum()) / X.shape[0]
+            if size > 0:
+                parts.append((1.0 / (size * len(group) * len(groups)), X))
+    n = groups[0][0].shape[0]
+    if not parts or not len(base):
+        return np.zeros((n, 1))
+    K = np.zeros((len(base), len(base)))
+    for share, X in parts:
+        K += share * as_dense(X[base] @ X[base].T)
+    values, V = np.linalg.eigh(K)
+    kept = values > _TINY * max(float(values[-1]), 1e-300)
+    kept[: max(0, len(values) - _RANK)] = False
+    V = V[:, kept] / np.sqrt(values[kept])
+    out = np.zeros((n, V.shape[1]))
+    for share, X in parts:
+        out += share * np.asarray(X @ np.asarray(X[base].T @ V))
+    return out
+
+
+def outputs_of(
+    described: Described, y: Floats, task: str, n_classes: int, random_state: int
+) -> dict[str, Floats]:
+    """Return what each model says of all items, learned from those with a label.
+
+    Parameters
+    ----------
+    described : Described
+    y : ndarray of shape (n,)
+        Classes by number, or numbers; NaN where unknown.
+    task, n_classes
+    random_state : int
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n, K)
+        Probabilities, or one column of numbers.
+    """
+    known = np.isfinite(y)
+    learn = _Learning(y, task, n_classes, random_state)
+    out = {GUESS: learn.guess}
+    for name, X in described.linear.items():
+        strengths = learn.strengths
+        for strength in strengths if "," not in name else strengths[:1]:
+            out[f"{name} {strength:g}"] = learn.linear(X, strength)
+    if OWN in described.trees:
+        out[FOREST] = learn.forest(described.trees[OWN])
+        out[OTHER_FOREST] = learn.forest(described.trees[OWN], bagged=True)
+    if NEIGHBOURS in described.trees:
+        out[LINKED_FOREST] = learn.forest(described.trees[NEIGHBOURS])
+    inputs = described.inputs
+    if inputs.steps:
+        start = np.where(known[:, None], learn.Y, learn.guess)
+        out[PROPAGATED] = propagate(inputs.steps, start, known)
+        for name in [key for key in out if key.startswith((f"{OWN} ", f"{NEIGHBOURS} "))]:
+            start = np.where(known[:, None], learn.Y, out[name])
+            out[f"{name}, then links"] = propagate(inputs.steps, start, known, 0.6, 8)
+    if inputs.problem.graphs and inputs.problem.parts:
+        found = _consensus(inputs.problem, y, learn)
+        if found is not None:
+            out[CONSENSUS] = found
+    return out
+
+
+def middle(name: str, task: str) -> str:
+    """Return the key in `outputs_of` of the linear model on features of some kinds."""
+    return f"{name} {(_STRENGTHS if task == CLASSES else _RIDGES)[0]:g}"
+
+
+class _Learning:
+    """Models of one set of known labels."""
+
+    def __init__(self, y: Floats, task: str, n_classes: int, random_state: int) -> None:
+        self.known = np.flatnonzero(np.isfinite(y))
+        self.y, self.task, self.n_classes = y, task, n_classes
+        self.random_state = random_state
+        self.is_classes = task == CLASSES
+        self.strengths = _STRENGTHS if self.is_classes else _RIDGES
+        n = len(y)
+        self.Y = y[:, None]
+        if self.is_classes:
+            self.Y = np.zeros((n, n_classes))
+            self.Y[self.known, y[self.known].astype(np.int64)] = 1.0
+        guess = self.Y[self.known].mean(axis=0)
+        if self.is_classes:
+            # one item of each class more than there are
+            count = len(self.known)
+            guess = (guess * count + 1.0 / n_classes) / (count + 1.0)
+        self.guess = np.tile(guess, (n, 1))
+
+    def _by_class(self, classes: Floats, P: Floats, doubt: float) -> Floats:
+        out = np.zeros((len(P), self.n_classes))
+        out[:, classes.astype(np.int64)] = P
+        return (1.0 - doubt) * out + doubt * self.guess
+
+    def linear(self, X: Floats, strength: float) -> Floats:
+        """Logistic or ridge regression, of as many items as are learned from in reasonable time."""
+        rows, y = self.known, self.y
+        if len(rows) > _MOST_LEARNED_FROM:
+            rng = np.random.default_rng(self.random_state)
+            rows = np.sort(rng.permutation(rows)[:_MOST_LEARNED_FROM])
+        if not self.is_classes:
+            centred = X - X[rows].mean(axis=0)
+            model = Ridge(alpha=strength * len(rows) / 100.0).fit(centred[rows], y[rows])
+            return np.asarray(model.predict(centred)).reshape(-1, 1)
+        if len(np.unique(y[rows])) < 2:
+            return self.guess
+        logistic = LogisticRegression(C=strength, max_iter=200, tol=1e-3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            logistic.fit(X[rows], y[rows])
+        return self._by_class(logistic.classes_, logistic.predict_proba(X), 0.01)
+
+    def forest(self, X: Floats, bagged: bool = False) -> Floats:
+        """Trees of random splits on all items, or of the best splits on items drawn."""
+        rows, seed = self.known, self.random_state
+        if not self.is_classes:
+            kind = RandomForestRegressor if bagged else ExtraTreesRegressor
+            trees = kind(_TREES, min_samples_leaf=2, random_state=seed)
+            return np.asarray(trees.fit(X[rows], self.y[rows]).predict(X)).reshape(-1, 1)
+        kinds = RandomForestClassifier if bagged else ExtraTreesClassifier
+        model = kinds(_TREES, random_state=seed).fit(X[rows], self.y[rows])
+        return self._by_class(model.classes_, model.predict_proba(X), 0.05)
+
+
+def _consensus(problem: LabelProblem, y: Floats, learn: _Learning) -> Floats | None:
+    """Return what boosting under consensus says, where that takes a moment only."""
+    Y = problem.targets(y)
+    cells = sum(part.X.shape[0] * part.X.shape[1] for part in problem.parts) * Y.shape[1]
+    known = np.isfinite(y)
+    if cells > _CELLS_OF_CONSENSUS or not any(known[part.rows].any() for part in problem.parts):
+        return None
+    settings = GbcSettings()
+    model = fit_gbc(problem.parts, list(problem.graphs.values()), Y, learn.task, settings)
+    if not learn.is_classes:
+        return model.joint
+    P = probabilities(model.joint)
+    return np.asarray(0.95 * P + 0.05 * learn.guess)
