@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Ints, Matrix, Sparse
+from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
+from hetviz.core.spectral.blocks import as_dense
 
 EXACT_ROWS = 60_000
 """Features of up to this many rows are compared two by two; of more, searched approximately."""
 _BLOCK_ENTRIES = 4_000_000
 _LONG_ROW, _FEW = 4_096, 0.1
+_PROBES, _CELLS_BY_ROOT = 12, 3
 
 
 def nearest_columns(D: Floats, k: int) -> Ints:
@@ -121,6 +125,95 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
         index[~itself].reshape(n, k).astype(np.int64),
         distance[~itself].reshape(n, k).astype(np.float64) ** 2,
     )
+
+
+def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
+    """Find about the k nearest of each row of features, among the rows of the cells around it.
+
+    Parameters
+    ----------
+    X : ndarray or csr of shape (n, d)
+    k : int
+        1 <= k < n.
+    random_state : int
+        Draws the rows around which cells lie.
+
+    Notes
+    -----
+    An inverted file (Jegou, Douze and Schmid 2011): about 3 sqrt(n) cells, of which the 12 nearest
+    are looked through. O(n^1.5 d) time: far less than all pairs, and with none of the start of
+    `approximate_neighbors`; a few of the nearest are missed.
+    """
+    n = X.shape[0]
+    cells = Cells.of(X, random_state, _CELLS_BY_ROOT * round(np.sqrt(n)))
+    index = np.empty((n, k), dtype=np.int64)
+    near = nearest_columns(cross_squared_distances(cells.centres, cells.centres), len(cells))
+    single = X.astype(np.float32)
+    half = np.asarray((single * single).sum(axis=1), dtype=np.float32).ravel() / 2
+    for cell, mine in enumerate(cells.members):
+        if not len(mine):
+            continue
+        count = _PROBES
+        others = cells.rows(near[cell, :count])
+        while len(others) <= k:
+            count *= 2
+            others = cells.rows(near[cell, :count])
+        # half of the squared distance but for what all columns share
+        D = half[others] - _plain(single[mine] @ single[others].T)
+        D[np.arange(len(mine)), np.searchsorted(others, mine)] = np.inf
+        index[mine] = others[np.argpartition(D, k - 1, axis=1)[:, :k]]
+    found = FeatureSpace(X).pairs(np.repeat(np.arange(n), k), index.ravel()).reshape(n, k)
+    order = np.lexsort((index, found), axis=1)
+    return Neighbors(
+        np.take_along_axis(index, order, axis=1), np.take_along_axis(found, order, axis=1)
+    )
+
+
+def _plain(X: Any) -> Any:
+    """Return a product of rows as a plain array of its own precision."""
+    return X.toarray() if is_sparse(X) else X
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rows by the nearest of some centres.
+
+    Attributes
+    ----------
+    centres : ndarray of shape (c, d)
+        The mean row of each cell.
+    members : list of ndarray of int
+        Its rows, in order.
+    """
+
+    centres: Floats
+    members: list[Ints]
+
+    def __len__(self) -> int:
+        return len(self.centres)
+
+    def rows(self, cells: Ints) -> Ints:
+        """Return the rows of some cells, in order."""
+        return np.sort(np.concatenate([self.members[cell] for cell in cells.tolist()]))
+
+    @classmethod
+    def of(cls, X: Matrix, random_state: int = 0, count: int | None = None) -> Cells:
+        """Take some rows for centres, about sqrt(n), then the mean of what lies around each."""
+        n = X.shape[0]
+        count = min(max(1, round(np.sqrt(n)) if count is None else count), n)
+        drawn = np.sort(np.random.default_rng(random_state).choice(n, count, replace=False))
+        centres = as_dense(X[drawn])
+        cell = np.empty(n, dtype=np.int64)
+        step = max(1, _BLOCK_ENTRIES // count)
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            cell[part] = cross_squared_distances(X[part], centres).argmin(axis=1)
+        order = np.argsort(cell, kind="stable")
+        ends = np.searchsorted(cell[order], np.arange(count + 1))
+        members = [order[a:b] for a, b in pairwise(ends.tolist())]
+        size = np.maximum(np.diff(ends), 1)
+        which = sp.csr_array((np.ones(n), (cell, np.arange(n))), shape=(count, n))
+        return cls(as_dense(which @ X) / size[:, None], members)
 
 
 def feature_neighbors(

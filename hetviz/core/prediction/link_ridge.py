@@ -6,7 +6,7 @@ links are hidden to choose by, is decided in `hetviz.runs.predict.link_predictor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,8 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz._types import Bools, Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz.core.graph.neighbors import Cells
 from hetviz.core.spectral.blocks import as_dense
 
 DENSE = 800
@@ -23,7 +24,8 @@ DENSE = 800
 _GRAM = 1_000
 _ENTRIES = 4_000_000
 _TINY = 1e-10
-_MORE, _POWERS = 16, 2
+_MORE, _POWERS, _MANY = 16, 2, 10_000
+_PAIRS_BY_CELLS, _SHARE_BY_CELLS = 10_000_000, 0.02
 _LEAST_SPREAD = 0.1
 
 
@@ -67,7 +69,7 @@ class Spectrum:
 
 def rank_for(n: int) -> int:
     """Return how many directions of likeness are kept of n items, fewer the more there are."""
-    return 256 if n <= 4_000 else 128 if n <= 10_000 else 64
+    return 256 if n <= 4_000 else 128 if n <= _MANY else 48
 
 
 def unit_rows(X: Matrix) -> Matrix:
@@ -105,22 +107,21 @@ def _leading(X: Sparse, rank: int, random_state: int) -> Floats:
     rng = np.random.default_rng(random_state)
     T = sp.csr_array(X.T)
     Q = X @ rng.standard_normal((X.shape[1], min(rank + _MORE, *X.shape)))
-    for _ in range(_POWERS):
+    for _ in range(_POWERS if max(X.shape) <= _MANY else 1):
         Q = X @ _orthonormal(T @ _orthonormal(Q))
-    Q = _orthonormal(Q)
+    Q = _orthonormal(Q, times=2)
     B = T @ Q
     values, V = np.linalg.eigh(B.T @ B)
     U = Q @ V[:, -rank:]
     return np.asarray(U * np.sqrt(np.maximum(values[-rank:], 0.0)))
 
 
-def _orthonormal(Q: Floats) -> Floats:
-    """Return columns that span the same, orthonormal: by Cholesky, twice for its rounding."""
-    for _ in range(2):
+def _orthonormal(Q: Floats, times: int = 1) -> Floats:
+    """Return columns that span the same, orthonormal; twice where rounding must not show."""
+    for _ in range(times):
         G = Q.T @ Q
         G[np.diag_indices_from(G)] += 1e-14 * max(float(np.trace(G)), 1e-300)
-        L = np.linalg.cholesky(G)
-        Q = solve_triangular(L, Q.T, lower=True).T
+        Q = Q @ solve_triangular(np.linalg.cholesky(G), np.eye(len(G)), lower=True).T
     return np.asarray(Q)
 
 
@@ -163,7 +164,9 @@ class LowRank:
         return np.asarray(np.einsum("pr,pr->p", self.left[i], self.right[j]))
 
 
-def best_products(left: Floats, right: Floats, rows: Ints, count: int) -> tuple[Ints, Ints]:
+def best_products(
+    left: Floats, right: Floats, rows: Ints, count: int, without: Ints | None = None
+) -> tuple[Ints, Ints]:
     """Return the pairs of rows with the largest inner products, about `count` of them or more.
 
     Parameters
@@ -172,27 +175,72 @@ def best_products(left: Floats, right: Floats, rows: Ints, count: int) -> tuple[
     rows : ndarray of int
         Of left to look at.
     count : int
+    without : ndarray of int, optional
+        Pairs to leave out, as numbers i * m + j in order.
 
     Notes
     -----
     In blocks, in single precision: O(len(rows) m r) time, memory of a block and of the pairs kept.
+    Above 10 million pairs rows of both sides are put into cells, and only pairs of cells whose
+    mean rows have the largest products are looked through, a fiftieth of all pairs or 10 million:
+    a few of the best may be missed.
     """
+    best = _Best(count, len(right), np.empty(0, np.int64) if without is None else without)
     B = np.ascontiguousarray(right.T, dtype=np.float32)
-    step = max(1, _ENTRIES // max(B.shape[1], 1))
-    kept = np.empty(0, np.float32)
-    pairs = np.empty(0, np.int64)
-    edge = np.float32(-np.inf)
-    for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        S = (left[part].astype(np.float32) @ B).ravel()
-        at = np.flatnonzero(edge < S)
-        kept = np.concatenate([kept, S[at]])
-        pairs = np.concatenate([pairs, part[at // B.shape[1]] * B.shape[1] + at % B.shape[1]])
-        if len(kept) > count:
-            best = np.argpartition(-kept, count - 1)[:count]
-            kept, pairs = kept[best], pairs[best]
-            edge = kept.min()
-    return pairs // B.shape[1], pairs % B.shape[1]
+    if len(rows) * len(right) > _PAIRS_BY_CELLS:
+        for part, columns in _promising(left, right, rows):
+            best.take(part, columns, left[part].astype(np.float32) @ B[:, columns])
+    else:
+        everything = np.arange(len(right))
+        step = max(1, _ENTRIES // max(len(right), 1))
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            best.take(part, everything, left[part].astype(np.float32) @ B)
+    return best.pairs // best.m, best.pairs % best.m
+
+
+class _Best:
+    """The pairs of largest scores among blocks that come one after the other."""
+
+    def __init__(self, count: int, m: int, without: Ints) -> None:
+        self.count, self.m, self._without = count, m, without
+        self.pairs = np.empty(0, np.int64)
+        self._scores = np.empty(0, np.float32)
+        self._edge = np.float32(-np.inf)
+
+    def take(self, rows: Ints, columns: Ints, S: Reals) -> None:
+        """Look through a block of scores, shape (rows, columns)."""
+        i, j = np.nonzero(self._edge < S)
+        pairs, scores = rows[i] * self.m + columns[j], S[i, j]
+        new = ~_among(pairs, self._without)
+        self._scores = np.concatenate([self._scores, scores[new]])
+        self.pairs = np.concatenate([self.pairs, pairs[new]])
+        if len(self._scores) > self.count:
+            best = np.argpartition(-self._scores, self.count - 1)[: self.count]
+            self._scores, self.pairs = self._scores[best], self.pairs[best]
+            self._edge = self._scores.min()
+
+
+def _among(numbers: Ints, ordered: Ints) -> Bools:
+    """Say which numbers are among others that are in order."""
+    if not len(ordered):
+        return np.zeros(len(numbers), dtype=bool)
+    at = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.asarray(ordered[at] == numbers)
+
+
+def _promising(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield rows and columns of the blocks whose mean rows have the largest products."""
+    mine, theirs = Cells.of(left[rows]), Cells.of(right)
+    sizes = np.multiply.outer([len(m) for m in mine.members], [len(m) for m in theirs.members])
+    order = np.argsort(-(mine.centres @ theirs.centres.T), axis=None, kind="stable")
+    most = max(_PAIRS_BY_CELLS, int(_SHARE_BY_CELLS * len(rows) * len(right)))
+    looked = order[: int(np.searchsorted(np.cumsum(sizes.ravel()[order]), most)) + 1]
+    chosen = np.zeros(sizes.size, dtype=bool)
+    chosen[looked] = True
+    for cell, wanted in enumerate(chosen.reshape(sizes.shape)):
+        if len(mine.members[cell]) and wanted.any():
+            yield rows[mine.members[cell]], theirs.rows(np.flatnonzero(wanted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,12 +318,13 @@ def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: flo
     start = sp.csr_array(
         (np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), T.shape[0])
     )
-    at = start.toarray()
-    total = np.zeros_like(at)
-    for step in range(1, steps + 1):
-        at = np.asarray((T @ at.T).T)
-        total += stay**step * at
-    return np.ascontiguousarray(total[:, columns])
+    at = np.ascontiguousarray(start.T.toarray())
+    total = np.zeros((columns.stop - columns.start, len(rows)))
+    for step in range(1, steps):
+        at = T @ at
+        total += stay**step * at[columns]
+    total += stay**steps * (T[columns] @ at)
+    return np.ascontiguousarray(total.T)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from hetviz import params as parameters
 from hetviz._types import Bools, Floats, Ints, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
+from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
+from hetviz.core.graph.neighbors import neighbors_by_cells
 from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
 from hetviz.core.prediction.link_ridge import (
     DENSE,
@@ -56,7 +58,8 @@ SHARE = 0.2
 _SHARES_OF_PROFILES = {FEATURES: 0.0, MIXED: 0.5, LINKS_ALONE: 1.0}
 _RIDGES = (0.1, 1.0, 10.0)
 _PERPLEXITY = 5.0
-_FEW_LINKS, _MANY_LINKS = 500, 5_000
+_FEW_LINKS, _MANY_LINKS, _VERY_MANY_LINKS = 500, 5_000, 50_000
+_COMPARED_IN_CELLS, _TINY = 8_000, 1e-9
 _MOST_WALKED = 12_000
 _SMALL = 30_000
 _ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
@@ -97,20 +100,29 @@ class _Likeness:
         F = _factor(dataset, random_state)
         return cls(None, F, None if F is None else Spectrum.of_factor(F))
 
-    def with_profiles(self, profiles: Sparse, share: float) -> Spectrum:
-        """Return the spectrum of this likeness mixed with that of profiles of links."""
+    def with_profiles(self, profiles: Sparse, shares: Sequence[float]) -> list[Spectrum]:
+        """Return the spectra of this likeness mixed with that of profiles of links, by share."""
         n = profiles.shape[0]
-        described = self.K is not None or self.factor is not None
-        if share == 0.0 and self.own is not None:
-            return self.own
-        share = share if described else 1.0
         if n <= DENSE:
             G = profile_kernel(profiles)
-            return Spectrum.of_kernel(G if self.K is None else (1 - share) * self.K + share * G)
+            K = G if self.K is None else self.K
+            kernels = [(1 - share) * K + share * G for share in shares]
+            return [
+                self.own if share == 0.0 and self.own is not None else Spectrum.of_kernel(mixed)
+                for share, mixed in zip(shares, kernels, strict=True)
+            ]
+        F, own = self.factor, self.own
         G = thin_factor(sp.csr_array(unit_rows(profiles)), rank_for(n))
-        if self.factor is None or share == 1.0:
-            return Spectrum.of_factor(G)
-        return Spectrum.of_factor(np.hstack([np.sqrt(1 - share) * self.factor, np.sqrt(share) * G]))
+        out = []
+        for share in shares:
+            if F is None or own is None or share == 1.0:
+                out.append(Spectrum.of_factor(G))
+            elif share == 0.0:
+                out.append(own)
+            else:
+                both = np.hstack([np.sqrt(1 - share) * F, np.sqrt(share) * G])
+                out.append(Spectrum.of_factor(both))
+        return out
 
 
 def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
@@ -151,6 +163,17 @@ def _factor(dataset: Dataset, random_state: int) -> Floats | None:
     return fitted(kernel(X, X[fitted.landmarks]))
 
 
+def _nearness(dataset: Dataset, random_state: int) -> Sparse | None:
+    """Return the shares with which items take their nearest, (n, n); of many about the nearest."""
+    n, X = len(dataset), dataset.X
+    if X is None or n <= _COMPARED_IN_CELLS:
+        return own_affinities(dataset, _PERPLEXITY)
+    k, allowed = neighbors_needed(n, _PERPLEXITY)
+    found = neighbors_by_cells(X, k, random_state)
+    differ = float(np.ptp(found.squared)) > _TINY * float(found.squared.max())
+    return conditional_affinities(found, allowed) if differ else None
+
+
 class _Problem:
     """What is known of two datasets whatever is hidden: likeness, and the rest of the graph."""
 
@@ -160,8 +183,8 @@ class _Problem:
         self.shape = len(data[source]), len(data[target])
         self.random_state = random_state
         self.Y = signed_links(data, source, target)
-        self.P = own_affinities(data[source], _PERPLEXITY)
-        self.Q = self.P if self.within else own_affinities(data[target], _PERPLEXITY)
+        self.P = _nearness(data[source], random_state)
+        self.Q = self.P if self.within else _nearness(data[target], random_state)
         self.a = _Likeness.of(data[source], random_state)
         self.b = self.a if self.within else _Likeness.of(data[target], random_state)
         self.others = [
@@ -232,14 +255,10 @@ class _Fit:
                     )
         for name, S in self.nearest.items():
             out[name] = np.asarray(S[rows].toarray())
-        if self.walk is not None:
-            start = problem.spaces[0].start
-            out[WALKS] = walk_scores(self.walk, rows + start, problem.spaces[1])
+        out |= self._whole_rows(rows)
         if problem.within and problem.a.own is not None:
             F = problem.a.own.features
             out[LIKENESS] = F[rows] @ F.T
-        for name, model in self.models.items():
-            out[name] = _model_scores(problem.data, model, problem.source, problem.target, rows)
         ones = np.ones((len(rows), problem.shape[1]))
         out[LINKS_OF_SOURCE] = ones * np.log1p(self.degrees[0][rows])[:, None]
         out[LINKS_OF_TARGET] = ones * np.log1p(self.degrees[1])[None, :]
@@ -250,22 +269,6 @@ class _Fit:
 
     def of_pairs(self, i: Ints, j: Ints) -> dict[str, Floats]:
         """Return scores of pairs by kind, not yet scaled."""
-        if self.walk is None and not self.models:
-            return self._of_few(i, j)
-        rows, at = np.unique(i, return_inverse=True)
-        order = np.argsort(at, kind="stable")
-        parts: dict[str, list[Floats]] = {}
-        step = max(1, _ENTRIES // max(self.problem.shape[1], 1))
-        for start in range(0, len(rows), step):
-            ends = np.searchsorted(at[order], (start, start + step))
-            inside = order[ends[0] : ends[1]]
-            for name, S in self.block(rows[start : start + step]).items():
-                parts.setdefault(name, []).append(S[at[inside] - start, j[inside]])
-        back = np.argsort(order)
-        return {name: np.concatenate(found)[back] for name, found in parts.items()}
-
-    def _of_few(self, i: Ints, j: Ints) -> dict[str, Floats]:
-        """Return scores of pairs one by one, where no kind needs whole rows."""
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
             for ridge, scores in by_ridge.items():
@@ -274,6 +277,8 @@ class _Fit:
                     out[key] = scores.pairs(i, j)
         for name, S in self.nearest.items():
             out[name] = np.asarray(S[i, j]).ravel()
+        if self.walk is not None or self.models:
+            out |= self._by_rows(i, j)
         if self.problem.within and self.problem.a.own is not None:
             F = self.problem.a.own.features
             out[LIKENESS] = LowRank(F, F).pairs(i, j)
@@ -281,6 +286,29 @@ class _Fit:
         out[LINKS_OF_TARGET] = np.log1p(self.degrees[1][j])
         if self.problem.within:
             out[LINKS_OF_TARGET] = out.pop(LINKS_OF_SOURCE) + out[LINKS_OF_TARGET]
+        return out
+
+    def _by_rows(self, i: Ints, j: Ints) -> dict[str, Floats]:
+        """Return scores of pairs by the kinds that are known of whole rows only."""
+        rows, at = np.unique(i, return_inverse=True)
+        order = np.argsort(at, kind="stable")
+        parts: dict[str, list[Floats]] = {}
+        step = max(1, _ENTRIES // max(self.problem.shape[1], 1))
+        for start in range(0, len(rows), step):
+            ends = np.searchsorted(at[order], (start, start + step))
+            inside = order[ends[0] : ends[1]]
+            for name, S in self._whole_rows(rows[start : start + step]).items():
+                parts.setdefault(name, []).append(S[at[inside] - start, j[inside]])
+        back = np.argsort(order)
+        return {name: np.concatenate(found)[back] for name, found in parts.items()}
+
+    def _whole_rows(self, rows: Ints) -> dict[str, Floats]:
+        problem, out = self.problem, {}
+        if self.walk is not None:
+            start = problem.spaces[0].start
+            out[WALKS] = walk_scores(self.walk, rows + start, problem.spaces[1])
+        for name, model in self.models.items():
+            out[name] = _model_scores(problem.data, model, problem.source, problem.target, rows)
         return out
 
     def cold(self, i: Ints, j: Ints) -> Bools:
@@ -344,24 +372,27 @@ class LinkPredictor:
             p[degrees[1][j] > 0] = 0.0
         return p
 
-    def likely(self, rows: Ints, count: int) -> tuple[Ints, Ints]:
-        """Return pairs that one kind of score puts first, known ones among them.
+    def likely(self, rows: Ints, count: int, known: Ints) -> tuple[Ints, Ints]:
+        """Return pairs that one kind of score puts first, without those that are known.
 
-        At least the `count` best by each ridge that counts, and of nearest profiles, found without
-        keeping all scores: bounded memory, O(len(rows) m r).
+        Known are numbers i * m + j in order. The `count` best by each ridge that counts, and of
+        nearest profiles, found without keeping all scores: bounded memory, and of many pairs only
+        those of promising cells are looked at (`hetviz.core.prediction.link_ridge.best_products`).
         """
         found: list[Ints] = []
         m = self._fit.problem.shape[1]
         for name in self._fit.ridges:
             if self.weights.get(name, 0.0) > 0.0:
                 scores = self._fit.ridges[name][self._fit.chosen[name]]
-                i, j = best_products(scores.left, scores.right, rows, count)
+                i, j = best_products(scores.left, scores.right, rows, count, known)
                 found.append(i * m + j)
         for name, S in self._fit.nearest.items():
             if self.weights.get(name, 0.0) > 0.0:
                 part = sp.csr_array(S[rows]).tocoo()
-                best = np.argsort(-part.data, kind="stable")[:count]
-                found.append(rows[part.coords[0][best]] * m + part.coords[1][best])
+                numbers = rows[part.coords[0]] * m + part.coords[1]
+                free = ~np.isin(numbers, known)
+                best = np.argsort(-part.data[free], kind="stable")[:count]
+                found.append(numbers[free][best])
         pairs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
         return pairs // m, pairs % m
 
@@ -469,8 +500,9 @@ def fit_link_predictor(
     a single score finds them better than the whole, it is used alone. For items without any link
     where there are such, the weights are learned by hiding all links of some items.
 
-    Two eigenproblems for each ridge, O(n^3 + m^3) up to 1,500 items and O(n r^2) with r = 512
-    above; walks cost O(links n) for all pairs and are left out above 12,000 items.
+    Two eigenproblems for each ridge, O(n^3 + m^3) up to 800 items and O(n r^2) with r from 512
+    down to 96 above; walks cost O(links n) for all pairs and are left out above 12,000 items. Above
+    8,000 items of a dataset the nearest by features are looked for in cells around each.
     """
     report = silent if progress is None else progress
     unknown = [name for name in members or () if name not in FACTORISATIONS]
@@ -489,7 +521,7 @@ def fit_link_predictor(
         members = FACTORISATIONS if small and not problem.within else ()
     rounds = 1 if quick else 5 if problem.n_links < _FEW_LINKS else 3
     if problem.n_links > _MANY_LINKS:
-        rounds = min(rounds, 2)
+        rounds = min(rounds, 2 if problem.n_links <= _VERY_MANY_LINKS else 1)
     tests, colds = [], []
     settings: dict[str, int] = {}
     enough = problem.n_links >= _LEAST_LINKS
@@ -554,11 +586,14 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
     solved: dict[str, KroneckerRidge] = {}
     target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
     bare = problem.a.own is None and problem.b.own is None
-    for name, share in _SHARES_OF_PROFILES.items():
-        if bare and name != MIXED:
-            continue
-        a = problem.a.with_profiles(profiles[0], share)
-        b = a if problem.within else problem.b.with_profiles(profiles[1], share)
+    kinds = {
+        name: share for name, share in _SHARES_OF_PROFILES.items() if not bare or name == MIXED
+    }
+    left = problem.a.with_profiles(profiles[0], list(kinds.values()))
+    right = left
+    if not problem.within:
+        right = problem.b.with_profiles(profiles[1], list(kinds.values()))
+    for name, a, b in zip(kinds, left, right, strict=True):
         solved[name] = KroneckerRidge.of(target, a, b)
     ridges = {name: {ridge: one.scores(ridge) for ridge in _RIDGES} for name, one in solved.items()}
     nearest = {}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
@@ -13,7 +14,12 @@ from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.runs.predict.link_predictor import STACK, LinkPredictor, fit_link_predictor
+from hetviz.runs.predict.link_predictor import (
+    STACK,
+    LinkPredictor,
+    fit_link_predictor,
+    signed_links,
+)
 from hetviz.runs.predict.pair_scores import PROFILES, Fitted, PairScorer, known_pairs
 
 REASONS = ("carried_by", "alike_linked", "alike_not_linked", "shared_features")
@@ -185,8 +191,7 @@ def _best(
     once = (False, False) if first.predictor is None else first.predictor.once
     pool = top * _POOL if any(once) else top
     if len(scorers) == 1 and first.predictor is not None and len(chosen) * m > _MANY_PAIRS:
-        count = 20 * pool + 5_000 + len(known)
-        i, j = first.predictor.likely(chosen, count)
+        i, j = first.predictor.likely(chosen, 20 * pool + 5_000, known)
         i, j = _candidates(i, j, known, chosen, m, within)
         found = _ordered(i, j, first.predictor.pair_scores(i, j), pool)
     if found is None:
@@ -357,37 +362,35 @@ class _Evidence:
         self._ids = data[source].ids, data[target].ids
         self._Y = scorer.Y, scorer.Z
         self._count = count
-        self._of_source: dict[int, list[int]] = {}
-        self._of_target: dict[int, list[int]] = {}
-        for links in data.links:
-            together = links.weight > 0
-            for i, j, ends in (
-                (links.i, links.j, (links.source, links.target)),
-                (links.j, links.i, (links.target, links.source)),
-            ):
-                if ends == (source, target):
-                    for a, b in zip(i[together].tolist(), j[together].tolist(), strict=True):
-                        self._of_source.setdefault(a, []).append(b)
-                        self._of_target.setdefault(b, []).append(a)
+        together = sp.csr_array(signed_links(data, source, target) > 0)
+        together.sort_indices()
+        self._linked = together, sp.csr_array(together.T)
+        self._linked[1].sort_indices()
 
     def linked(self, i: int, j: int) -> bool:
         """Whether a link says that two rows belong together."""
-        return j in self._of_source.get(i, ())
+        return j in self._row(0, i)
 
     def has_links(self, i: int) -> bool:
         """Whether a row of source has a link."""
-        return i in self._of_source
+        return bool(len(self._row(0, i)))
+
+    def _row(self, side: int, row: int) -> Ints:
+        """Return what a row of source (0) or target (1) is linked with."""
+        Y = self._linked[side]
+        return np.asarray(Y.indices[Y.indptr[row] : Y.indptr[row + 1]], dtype=np.int64)
 
     def of(self, i: int, j: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return ids on the target's side, then on the source's."""
         Y, Z = self._Y
-        left = self._nearest(self._of_source.get(i, []), Z, Z[j])
-        right = self._nearest(self._of_target.get(j, []), Y, Y[i])
+        left = self._nearest(self._row(0, i), Z, Z[j])
+        right = self._nearest(self._row(1, j), Y, Y[i])
         return (
             tuple(str(self._ids[1][row]) for row in left),
             tuple(str(self._ids[0][row]) for row in right),
         )
 
-    def _nearest(self, rows: list[int], Y: Floats, at: Floats) -> list[int]:
-        away = [(float(((Y[row] - at) ** 2).sum()), row) for row in set(rows)]
-        return [row for far, row in sorted(away) if np.isfinite(far)][: self._count]
+    def _nearest(self, rows: Ints, Y: Floats, at: Floats) -> list[int]:
+        away = np.asarray(((Y[rows] - at) ** 2).sum(axis=1))
+        order = np.argsort(away, kind="stable")
+        return [int(rows[place]) for place in order if np.isfinite(away[place])][: self._count]

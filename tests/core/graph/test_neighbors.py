@@ -6,10 +6,12 @@ import scipy.sparse as sp
 
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
+    Cells,
     Neighbors,
     nearest_columns,
     nearest_neighbors,
     neighbor_graph,
+    neighbors_by_cells,
 )
 
 
@@ -70,3 +72,29 @@ def test_the_nearest_columns_of_long_rows_are_exact_and_of_equal_ones_the_first(
     np.testing.assert_array_equal(
         nearest_columns(single, 37), np.argsort(single, axis=1, kind="stable")[:, :37]
     )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 5))[rng.integers(0, 60, 1_500)] + 0.3 * rng.normal(size=(1_500, 5))
+    given = sp.csr_array(X) if sparse else X
+    found, exact = neighbors_by_cells(given, 10), nearest_neighbors(FeatureSpace(X), 10)
+    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    assert np.mean(same) > 9.3
+    assert (found.index != np.arange(1_500)[:, None]).all()
+    assert (np.diff(found.squared, axis=1) >= 0).all()
+    away = ((X[:, None] - X[found.index]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(found.squared, away, atol=1e-9)
+    few = neighbors_by_cells(given[:12], 11)
+    assert np.sort(few.index, axis=1).tolist() == [
+        [k for k in range(12) if k != i] for i in range(12)
+    ]
+
+
+def test_cells_hold_each_row_once() -> None:
+    X = np.random.default_rng(4).normal(size=(400, 3))
+    cells = Cells.of(X, 1)
+    np.testing.assert_array_equal(cells.rows(np.arange(len(cells))), np.arange(400))
+    for centre, rows in zip(cells.centres, cells.members, strict=True):
+        np.testing.assert_allclose(centre, X[rows].mean(axis=0) if len(rows) else 0.0, atol=1e-9)

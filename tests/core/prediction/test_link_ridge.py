@@ -11,6 +11,7 @@ from hetviz.core.prediction.link_ridge import (
     Scale,
     Spectrum,
     Stack,
+    _Best,
     best_products,
     exclusive,
     profile_kernel,
@@ -72,6 +73,51 @@ def test_the_best_products_are_those_of_the_whole_table(monkeypatch: pytest.Monk
     i, j = best_products(A, B, np.arange(5, 40), 12)
     S = A[5:] @ B.T
     assert sorted(np.sort(S, axis=None)[-12:]) == pytest.approx(sorted((A @ B.T)[i, j]))
+
+
+def test_known_pairs_are_left_out_of_the_best() -> None:
+    A, B = RNG.normal(size=(20, 3)), RNG.normal(size=(15, 3))
+    S = A @ B.T
+    known = np.sort(np.argsort(-S, axis=None)[:7])
+    i, j = best_products(A, B, np.arange(20), 5, known)
+    assert sorted(i * 15 + j) == sorted(np.argsort(-S, axis=None)[7:12])
+
+
+def test_of_many_pairs_the_cells_of_large_products_hold_nearly_all_of_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(8)
+    centres = rng.normal(size=(30, 12))
+    A = centres[rng.integers(0, 30, 900)] + 0.2 * rng.normal(size=(900, 12))
+    B = centres[rng.integers(0, 30, 800)] + 0.2 * rng.normal(size=(800, 12))
+    exact = set(np.argsort(-(A @ B.T), axis=None)[:300].tolist())
+    looked_at = []
+    take = _Best.take
+
+    def counted(self: _Best, rows: np.ndarray, columns: np.ndarray, S: np.ndarray) -> None:
+        looked_at.append(S.size)
+        take(self, rows, columns, S)
+
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._PAIRS_BY_CELLS", 30_000)
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._Best.take", counted)
+    i, j = best_products(A, B, np.arange(900), 300)
+    assert sum(looked_at) < 45_000
+    assert len(exact & set((i * 800 + j).tolist())) > 270
+    again = best_products(A, B, np.arange(900), 300)
+    np.testing.assert_array_equal(again, (i, j))
+
+
+def test_leading_directions_of_large_matrices_are_found_by_random_ones() -> None:
+    rng = np.random.default_rng(5)
+    base = rng.random((1_300, 6)) @ rng.random((6, 1_200))
+    X = sp.csr_array(base * (rng.random((1_300, 1_200)) < 0.3))
+    F = thin_factor(X, 5)
+    values = np.linalg.svd(X.toarray(), compute_uv=False)
+    found = np.sqrt(np.linalg.eigvalsh(F.T @ F))[::-1]
+    assert found[0] == pytest.approx(values[0], rel=1e-6)
+    # the others are hardly larger than those that follow them
+    np.testing.assert_allclose(found, values[:5], rtol=0.1)
+    np.testing.assert_array_equal(F, thin_factor(X, 5))
 
 
 def test_the_stack_weighs_what_tells_links_and_its_probabilities_add_up() -> None:
