@@ -97,9 +97,9 @@ def _show(data: HeteroData, question: Question) -> None:
     st.html(f'<p class="hv-ask">{text}</p>')
     rows = question.rows
     if question.kind in _TEXTS:
-        _faces(data, rows[:1])
+        _show(data, rows[:1])
         rows = rows[1:]
-    _faces(data, rows)
+    _show(data, rows)
     labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
     for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
         column.button(
@@ -113,21 +113,9 @@ def _show(data: HeteroData, question: Question) -> None:
     theme.quiet(question.why)
 
 
-def _faces(data: HeteroData, rows: Sequence[int]) -> None:
+def _show(data: HeteroData, rows: Sequence[int]) -> None:
     """Show items side by side, each in its own form, above the buttons that name them."""
-    cells = []
-    for row in rows:
-        item = item_chip.item_at(data, row)
-        source = item_chip.picture_of(data, item)
-        face = (
-            f'<img src="{theme.esc(source)}" alt="">'
-            if source
-            else f'<i aria-hidden="true">{item.glyph}</i>'
-        )
-        cells.append(
-            f"<div>{face}<h2>{theme.esc(item.title)}</h2><p>{theme.esc(_line(data, row))}</p></div>"
-        )
-    st.html(f'<div class="hv-asked">{"".join(cells)}</div>')
+    st.html(item_chip.faces(data, rows, [_line(data, row) for row in rows]))
 
 
 def _line(data: HeteroData, row: int) -> str:

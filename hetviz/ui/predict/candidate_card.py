@@ -10,26 +10,10 @@ from hetviz._text import short
 from hetviz.data import HeteroData
 from hetviz.ui.predict.link_list import Candidate
 from hetviz.ui.shell import theme
-from hetviz.ui.widgets import item_chip, pair_list
+from hetviz.ui.widgets import pair_list
 
 _NAME = 26
 _CODE = re.compile(r"[a-z]{0,2}_?\d+\Z")
-
-
-def faces(data: HeteroData, rows: Sequence[int]) -> str:
-    """Return HTML of two items side by side, each with its picture and its dataset."""
-    cells = []
-    for row in rows:
-        item = item_chip.item_at(data, row)
-        source = item_chip.picture_of(data, item)
-        face = (
-            f'<img src="{theme.esc(source)}" alt="">'
-            if source
-            else f'<i aria-hidden="true">{item.glyph}</i>'
-        )
-        words = f"<h2>{theme.esc(item.title)}</h2><p>{theme.esc(item.dataset.name)}</p>"
-        cells.append(f"<div>{face}{words}</div>")
-    return f'<div class="hv-asked">{"".join(cells)}</div>'
 
 
 def reasons(data: HeteroData, content: Mapping[str, Any], one: Candidate) -> str:

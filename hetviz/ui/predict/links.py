@@ -16,6 +16,7 @@ from hetviz.ui.map import component
 from hetviz.ui.predict import candidate_card, link_form, link_list, quick
 from hetviz.ui.predict.link_list import Candidate
 from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Finding, State
 
 KIND = "links"
@@ -170,7 +171,7 @@ def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked)
     shown = [(*one.rows, *one.titles) for one in left[: link_list.A_PAGE]]
     component.proposals(shown, "proposed")
     with st.container(border=True, key="ask-pair"):
-        st.html(candidate_card.faces(data, first.rows))
+        st.html(item_chip.faces(data, first.rows))
         answers = (("Accept", "accept", "y", True), ("Reject", "reject", "n", False))
         for column, (label, key, letter, together) in zip(
             st.columns(2, gap="small"), answers, strict=True

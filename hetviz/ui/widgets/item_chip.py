@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,6 +100,31 @@ def named(data: HeteroData, rows: Iterable[int]) -> None:
         )
         cells.append(f'<div title="{title}">{face}{title}</div>')
     st.html(f'<div class="hv-items">{"".join(cells)}</div>')
+
+
+def faces(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ()) -> str:
+    """Return HTML of items side by side, each with its picture, its name and a line below.
+
+    Parameters
+    ----------
+    data : HeteroData
+    rows : sequence of int
+        Global rows.
+    lines : sequence of str
+        One for each row; without them its dataset is named.
+    """
+    cells = []
+    for place, row in enumerate(rows):
+        item = item_at(data, row)
+        source = picture_of(data, item)
+        face = (
+            f'<img src="{theme.esc(source)}" alt="">'
+            if source
+            else f'<i aria-hidden="true">{item.glyph}</i>'
+        )
+        line = theme.esc(lines[place] if lines else item.dataset.name)
+        cells.append(f"<div>{face}<h2>{theme.esc(item.title)}</h2><p>{line}</p></div>")
+    return f'<div class="hv-asked">{"".join(cells)}</div>'
 
 
 def head(data: HeteroData, item: Item, line: str) -> None:
