@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools
 from hetviz.data import Comparisons, HeteroData, Links
+from hetviz.data.edits.by_id import pairs_by_id
 from hetviz.data.edits.labelling import LabelValue, with_labels
-from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.meta import NOTED, noted, text_of
 from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
+from hetviz.data.queries.groups import named_groups
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import escaped
@@ -27,7 +30,7 @@ _NUMBERS = ("weight", "score")
 _HEADER = tuple(column for column in COLUMNS if column != "key")
 _MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *NOTED)
-_LABEL, _VALUE = "label", "value"
+_LABEL, _VALUE, _GROUP = "label", "value", "group"
 _EXAMPLE = "an example: replace or remove this row"
 
 
@@ -97,12 +100,16 @@ def guidance_csv(
     -------
     str
         One row a statement, then one a label: of the item that is its source, in the column that
-        is its kind. A text that a spreadsheet would take for a formula, or that begins
+        is its kind. A group of items of which all pairs say the same, see
+        `hetviz.data.queries.groups`, is a row for each item, with its name as the set. A text that a spreadsheet would take for a formula, or that begins
         with an apostrophe, has an apostrophe in front, which reading takes away.
     """
     table = statements(data)
     if keys is not None:
         table = table[table["key"].isin(list(keys))]
+    groups = _group_rows(data, table)
+    in_groups = [key for _, members in groups for key in members]
+    table = table[~table["key"].isin(in_groups)]
     columns = []
     for name in _HEADER:
         values = table[name].tolist()
@@ -111,10 +118,47 @@ def guidance_csv(
         else:
             columns.append([_marked(str(value)) for value in values])
     rows = list(zip(*columns, strict=True))
+    rows += [row for members, _ in groups for row in members]
     given = list(_label_rows(data)) if labels and keys is None else []
     if not given:
         return cells.csv_text(_HEADER, rows)
     return cells.csv_text((*_HEADER, _VALUE), [*((*row, "") for row in rows), *given])
+
+
+def _group_rows(
+    data: HeteroData, table: pd.DataFrame
+) -> list[tuple[list[tuple[str, ...]], tuple[str, ...]]]:
+    """Return the rows of each group that is among some statements, and the keys of its pairs."""
+    names = np.repeat(
+        np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
+    )
+    ids = np.concatenate([part.ids for part in data.datasets.values()])
+    there = set(table["key"])
+    found = []
+    for group in named_groups(data):
+        if not group.whole or not there.issuperset(group.keys):
+            continue
+        same = {
+            "form": _GROUP,
+            "weight": repr(group.weight),
+            "kind": group.kind,
+            "role": "guidance",
+            "set": group.name,
+            "note": group.note,
+            "who": group.who,
+            "when": group.when,
+        }
+        rows = []
+        for row in group.rows.tolist():
+            cell = same | {"source": str(names[row]), "source_id": str(ids[row])}
+            rows.append(
+                tuple(
+                    cell.get(name, "") if name in _NUMBERS else _marked(cell.get(name, ""))
+                    for name in _HEADER
+                )
+            )
+        found.append((rows, group.keys))
+    return found
 
 
 def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
@@ -199,15 +243,17 @@ def read_guidance(
     read = replace(_unmarked(read), problems=())
     parts: list[Links | Comparisons] = []
     labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
+    grouped: list[Links] = []
+    n_members = 0
     if "form" in read.frame.columns and {"source_id", "a_id"} <= set(read.frame.columns):
-        known = read.frame["form"].isin(("link", "comparison", _LABEL)).to_numpy()
+        known = read.frame["form"].isin(("link", "comparison", _LABEL, _GROUP)).to_numpy()
         problems += [
             Problem(
                 "bad-form",
                 read.place(row, "form"),
                 "the form is not known",
                 str(read.frame["form"].iloc[row]),
-                "Write link, comparison or label.",
+                "Write link, group, comparison or label.",
                 row=read.row[row],
             )
             for row in np.flatnonzero(~known).tolist()
@@ -216,7 +262,9 @@ def read_guidance(
         parts += _links(_rows(read, is_link, _LINK_COLUMNS), data, problems)
         is_label = (read.frame["form"] == _LABEL).to_numpy()
         labels = _labels(_rows(read, is_label), data, problems)
-        compared = _rows(read, known & ~is_link & ~is_label, (*ITEMS, "weight", *NOTED))
+        is_group = (read.frame["form"] == _GROUP).to_numpy()
+        grouped, n_members = _groups(_rows(read, is_group), data, problems)
+        compared = _rows(read, known & ~is_link & ~is_label & ~is_group, (*ITEMS, "weight", *NOTED))
         parts += _comparisons(compared, data, problems)
     elif is_links(read):
         parts += _links(read, data, problems)
@@ -232,8 +280,8 @@ def read_guidance(
         )
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
     has_sets = "set" in read.frame.columns
-    n_good = sum(map(len, parts)) + sum(map(len, labels.values()))
-    return GuidanceRead(tuple(parts), n_rows, n_good, tuple(order), has_sets, labels)
+    n_good = sum(map(len, parts)) + n_members + sum(map(len, labels.values()))
+    return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
 
 
 def _labels(
@@ -270,6 +318,78 @@ def _labels(
         there = classes.get((dataset, column), {})
         found.setdefault((dataset, column), {})[id_] = there.get(value, value)
     return found
+
+
+def _groups(
+    read: TableRead, data: HeteroData, problems: list[Problem]
+) -> tuple[list[Links], int]:
+    """Return all pairs of the items of each group of a table, and how many rows were good."""
+    frame = read.frame
+    at = {
+        name: frame[name].tolist() if name in frame.columns else [""] * len(frame)
+        for name in ("source", "source_id", "weight", "kind", *NOTED)
+    }
+    place_of = {name: place for place, name in enumerate(data.datasets)}
+    members: dict[str, dict[tuple[int, int], int]] = {}
+    weights: dict[str, tuple[str, float]] = {}
+    for row, (dataset, id_, written, name) in enumerate(
+        zip(at["source"], at["source_id"], at["weight"], at["set"], strict=True)
+    ):
+        weight = _weight(written)
+        first = weights.get(name, (written, weight))
+        wrong = None
+        if not name:
+            wrong = ("no-group", "set", "the group is not named", "")
+        elif dataset not in place_of:
+            wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
+        elif (item := int(data[dataset].find([id_])[0])) < 0:
+            wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
+        elif weight is None or first[1] is None:
+            wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
+        elif weight != first[1]:
+            what = f"an earlier row of group {name!r} has the weight {first[0]}"
+            wrong = ("two-weights", "weight", what, written)
+        if wrong is not None:
+            code, cell, what, seen = wrong
+            remedy = "Mend the row or take it out."
+            problems.append(
+                Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
+            )
+            continue
+        weights[name] = (written, weight)
+        members.setdefault(name, {})[place_of[dataset], item] = row
+    out: list[Links] = []
+    n_good = 0
+    names = list(data.datasets)
+    for name, items in members.items():
+        ordered = [(names[place], str(data[names[place]].ids[item])) for place, item in sorted(items)]
+        row = next(iter(items.values()))
+        if len(ordered) < 2:
+            what, remedy = "a group needs two items or more", "Add its other items."
+            problems.append(
+                Problem(
+                    "small-group", read.place(row, "set"), what, name, remedy, row=read.row[row]
+                )
+            )
+            continue
+        pairs = list(combinations(ordered, 2))
+        texts = {column: at[column][row] for column in NOTED}
+        kind = at["kind"][row] or "said"
+        meta = noted(len(pairs), **texts)
+        out += pairs_by_id(data, pairs, weights[name][1], kind=kind, meta=meta)
+        n_good += len(items)
+    return out, n_good
+
+
+def _weight(written: str) -> float | None:
+    """Return a weight, 1 where none is written; None where it cannot be one."""
+    if not written.strip():
+        return 1.0
+    try:
+        weight = float(written)
+    except ValueError:
+        return None
+    return weight if 0 < abs(weight) <= 1 else None
 
 
 def _links(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:

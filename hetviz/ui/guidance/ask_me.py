@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,9 +96,9 @@ def _show(data: HeteroData, question: Question) -> None:
     st.html(f'<p class="hv-ask">{text}</p>')
     rows = question.rows
     if question.kind in _TEXTS:
-        _show(data, rows[:1])
+        st.html(item_chip.faces(data, rows[:1], [_line(data, rows[0])]))
         rows = rows[1:]
-    _show(data, rows)
+    st.html(item_chip.faces(data, rows, [_line(data, row) for row in rows]))
     labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
     for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
         column.button(
@@ -111,11 +110,6 @@ def _show(data: HeteroData, question: Question) -> None:
             args=(question, said),
         )
     theme.quiet(question.why)
-
-
-def _show(data: HeteroData, rows: Sequence[int]) -> None:
-    """Show items side by side, each in its own form, above the buttons that name them."""
-    st.html(item_chip.faces(data, rows, [_line(data, row) for row in rows]))
 
 
 def _line(data: HeteroData, row: int) -> str:
