@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
+from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data.model.statements import statements
+from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import ReadOff, lost_at
-from hetviz.workspace import EditStatements, SwitchSet
+from hetviz.ui.guidance.group_table import changed
+from hetviz.workspace import Act, AddPairs, EditStatements, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
 
@@ -297,3 +301,38 @@ def test_a_broken_file_loses_nothing(text: str, visit: Visit) -> None:
     press(app, "leave-guidance")
     assert "4,130 links" in html_of(app)
     assert ops(workspace_of(app)) == ["open-sample"]
+
+
+def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
+    app = visit("guidance")
+    workspace = workspace_of(app)
+    data = workspace.state.opened()
+    n_before = len(statements(data))
+    items = [["emoji", str(id)] for id in data["emoji"].ids[:5]]
+    pairs = [list(pair) for pair in combinations(items[:4], 2)]
+    workspace.do(AddPairs(pairs, set="faces", note="mine"))
+    app = shown(app, "group")
+    row = table(app, "table-groups").loc["faces"]
+    assert list(row["items"]) == ["0", "1", "2", "3"]
+    assert (row["weight"], row["note"]) == (1.0, "mine")
+    links = table(shown(app, "link"))
+    assert "faces" not in set(links.get("set", []))
+
+    def change(**cells: Any) -> NamedGroup:
+        (group,) = named_groups(workspace.state.opened())
+        steps = [command.to_dict() for command in changed(data, group, cells)]
+        workspace.do(Act(steps, "change of a group"))
+        (group,) = named_groups(workspace.state.opened())
+        return group
+
+    more = change(items=["0", "1", "3", "4"], weight=0.5)
+    assert more.rows.tolist() == [0, 1, 3, 4]
+    assert (more.name, more.weight, more.note, len(more.keys)) == ("faces", 0.5, "mine", 6)
+    assert change(weight=-1.0, name="not faces").name == "not faces"
+    workspace.undo()
+    workspace.undo()
+    (back,) = named_groups(workspace.state.opened())
+    assert (back.rows.tolist(), back.weight) == ([0, 1, 2, 3], 1.0)
+    workspace.do(Act([one.to_dict() for one in changed(data, back, {"items": ["2"]})], "less"))
+    assert len(statements(workspace.state.opened())) == n_before
+    assert not app.exception

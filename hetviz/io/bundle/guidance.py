@@ -101,8 +101,9 @@ def guidance_csv(
     str
         One row a statement, then one a label: of the item that is its source, in the column that
         is its kind. A group of items of which all pairs say the same, see
-        `hetviz.data.queries.groups`, is a row for each item, with its name as the set. A text that a spreadsheet would take for a formula, or that begins
-        with an apostrophe, has an apostrophe in front, which reading takes away.
+        `hetviz.data.queries.groups`, is a row for each item, with its name as the set. A text that
+        a spreadsheet would take for a formula, or that begins with an apostrophe, has an
+        apostrophe in front, which reading takes away.
     """
     table = statements(data)
     if keys is not None:
@@ -320,9 +321,7 @@ def _labels(
     return found
 
 
-def _groups(
-    read: TableRead, data: HeteroData, problems: list[Problem]
-) -> tuple[list[Links], int]:
+def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
     """Return all pairs of the items of each group of a table, and how many rows were good."""
     frame = read.frame
     at = {
@@ -336,7 +335,7 @@ def _groups(
         zip(at["source"], at["source_id"], at["weight"], at["set"], strict=True)
     ):
         weight = _weight(written)
-        first = weights.get(name, (written, weight))
+        first = weights.get(name)
         wrong = None
         if not name:
             wrong = ("no-group", "set", "the group is not named", "")
@@ -344,9 +343,9 @@ def _groups(
             wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
         elif (item := int(data[dataset].find([id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
-        elif weight is None or first[1] is None:
+        elif np.isnan(weight):
             wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
-        elif weight != first[1]:
+        elif first is not None and weight != first[1]:
             what = f"an earlier row of group {name!r} has the weight {first[0]}"
             wrong = ("two-weights", "weight", what, written)
         if wrong is not None:
@@ -362,7 +361,9 @@ def _groups(
     n_good = 0
     names = list(data.datasets)
     for name, items in members.items():
-        ordered = [(names[place], str(data[names[place]].ids[item])) for place, item in sorted(items)]
+        ordered = [
+            (names[place], str(data[names[place]].ids[item])) for place, item in sorted(items)
+        ]
         row = next(iter(items.values()))
         if len(ordered) < 2:
             what, remedy = "a group needs two items or more", "Add its other items."
@@ -381,15 +382,15 @@ def _groups(
     return out, n_good
 
 
-def _weight(written: str) -> float | None:
-    """Return a weight, 1 where none is written; None where it cannot be one."""
+def _weight(written: str) -> float:
+    """Return a weight, 1 where none is written; NaN where it cannot be one."""
     if not written.strip():
         return 1.0
     try:
         weight = float(written)
     except ValueError:
-        return None
-    return weight if 0 < abs(weight) <= 1 else None
+        return np.nan
+    return weight if 0 < abs(weight) <= 1 else np.nan
 
 
 def _links(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:

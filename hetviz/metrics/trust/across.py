@@ -9,8 +9,11 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.ranking import linked
-from hetviz.core.ordinal.comparisons import comparison_outcomes
+from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.statements import statement_rows
+from hetviz.metrics.fit.guidance import NEAR
 from hetviz.metrics.fit.measured import cross_links
+from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.vicinity import Vicinity
 
 _ENTRIES = 4_000_000
@@ -171,41 +174,34 @@ def _vouched(
 # Which statements about each item a map breaks.
 
 
-def broken(vicinity: Vicinity) -> tuple[Floats, Floats]:
+def broken(data: HeteroData, embedding: Embedding, asked: Bools) -> tuple[Floats, Floats]:
     """Count the statements about each row that the map breaks, and all of them.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+    asked : array of bool, shape (n_rows,)
 
     Returns
     -------
     violated, said : array of shape (n_rows,)
-        NaN for rows without a place or not asked for. A link counts at both ends, each seen from
-        there: it may be kept at one and broken at the other.
+        NaN for rows without a place or not asked for. What is said together is kept among the
+        nearest 5 % of all pairs of the two datasets, what is said apart outside them; of a
+        comparison the near pair has to be nearer. It is the same seen from each of its items.
     """
-    data = vicinity.data
-    violated, said = np.full((2, data.n_rows), np.nan)
-    for name, place in data.offsets.items():
-        for counts in (violated, said):
-            counts[vicinity.asked[name] + place.start] = 0.0
-    for links in data.links:
-        ends = (
-            (links.source, links.i, links.target, links.j),
-            (links.target, links.j, links.source, links.i),
-        )
-        for source, i, target, j in ends:
-            reach = vicinity.reach_here(source, target)[i]
-            distance = vicinity.here(source, target).pairs(i, j)
-            counted = np.isfinite(reach) & np.isfinite(distance) & (links.weight != 0)
-            wrong = (distance <= reach) != (links.weight > 0)
-            at = i + data.offsets[source].start
-            np.add.at(said, at[counted], 1.0)
-            np.add.at(violated, at[counted & wrong], 1.0)
-    if data.comparisons is not None and len(data.comparisons):
-        outcome = comparison_outcomes(
-            np.vstack(list(vicinity.places.values())), data.comparisons.objects
-        )
-        rows = np.sort(data.comparisons.objects, axis=1)
-        # an item that is named twice in one comparison is spoken of once
-        first = np.column_stack([np.ones(len(rows), dtype=bool), np.diff(rows, axis=1) > 0])
-        placed = np.isfinite(outcome)[:, None] & first
-        np.add.at(said, rows[placed], 1.0)
-        np.add.at(violated, rows[placed & (outcome < 0.5)[:, None]], 1.0)
+    near, clear = link_nearness(data, embedding), comparison_nearness(data, embedding)
+    weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
+    kept = np.concatenate([(near >= 1.0 - NEAR) == (weight > 0), clear > 0.5])
+    counted = np.isfinite(np.concatenate([near, clear]))
+    counted[: len(weight)] &= weight != 0
+    rows = np.sort(statement_rows(data), axis=1)
+    # An item that is named twice in one comparison is spoken of once.
+    first = np.column_stack([np.ones(len(rows), dtype=bool), np.diff(rows, axis=1) > 0])
+    first &= (rows >= 0) & counted[:, None]
+    violated, said = (
+        np.bincount(rows[first & chosen[:, None]], minlength=data.n_rows).astype(np.float64)
+        for chosen in (~kept, np.ones(len(rows), dtype=bool))
+    )
+    violated[~asked], said[~asked] = np.nan, np.nan
     return violated, said

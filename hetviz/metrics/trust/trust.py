@@ -40,9 +40,9 @@ class Trust:
     of_across : array
         What the two are counts of: k, where their shares are means over datasets.
     violated : array
-        How many statements about the row the map breaks: links that say together whose other end
-        is far from the row, links that say apart whose other end is near, and comparisons that the
-        map contradicts.
+        How many statements about the row the map breaks: links that say together and are not among
+        the nearest 5 % of all pairs of the two datasets, links that say apart and are, and
+        comparisons whose near pair is not the nearer one.
     said : array
         How many statements about the row there are whose items all have places.
     score : array
@@ -114,7 +114,10 @@ def trust(
     vicinity = Vicinity(data, embedding, k, random_state, rows)
     false, missing, of_within = vicinity.within()
     false_across, missing_across = across(vicinity)
-    violated, said = broken(vicinity)
+    asked = np.zeros(data.n_rows, dtype=bool)
+    for name, place in data.offsets.items():
+        asked[vicinity.asked[name] + place.start] = True
+    violated, said = broken(data, embedding, asked)
     of_across = np.where(np.isfinite(missing_across), float(k), np.nan)
     parts = [
         1.0 - (false + missing) / (2.0 * of_within),

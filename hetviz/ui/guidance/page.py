@@ -10,6 +10,7 @@ from hetviz.ui.guidance import (
     ask_me,
     conflicts,
     curves,
+    group_table,
     headline,
     label_table,
     reach,
@@ -55,8 +56,11 @@ def _beside(state: State, data: HeteroData, ledger: Ledger) -> None:
 
 
 def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
+    groups = group_table.groups_of(data)
+    alone = len(ledger.links) - sum(len(group.keys) for group in groups)
     counts = {
-        "link": ("Links", len(ledger.links)),
+        "link": ("Links", alone),
+        "group": ("Groups", len(groups)),
         "comparison": ("Comparisons", len(ledger.comparisons)),
         "label": ("Labels", label_table.count(data)),
     }
@@ -76,9 +80,11 @@ def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
         guidance_file.offer(data)
     if form == "label":
         label_table.show(data)
+    elif form == "group":
+        group_table.show(data, ledger)
     else:
         table.show(data, ledger, form)
-    if state.run is not None and form != "label":
+    if state.run is not None and form in ("link", "comparison"):
         one, other = st.columns(2, gap="large")
         with one:
             read = curves.measured(state, data, form)

@@ -13,7 +13,7 @@ from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.guidance import bulk, editor, sentences
+from hetviz.ui.guidance import bulk, editor, group_table, sentences
 from hetviz.ui.guidance.ledger import (
     BROKEN,
     COMPARED,
@@ -41,14 +41,19 @@ _TEXTS = ("kind", "note", "who", "when", "set", "fate")
 
 def show(data: HeteroData, ledger: Ledger, form: str) -> None:
     """Show the links or the comparisons, with what to choose among them by."""
+    said = ledger.of(form)
+    if form == "link":
+        # A group is one statement, shown as one at its own place.
+        grouped = [key for group in group_table.groups_of(data) for key in group.keys]
+        said = said[~said["key"].isin(grouped)]
     with st.container(horizontal=True, key="guidance-filters"):
-        rows = _asked(data, ledger, form)
-    _page(data, form, rows, len(ledger.of(form)))
+        rows = _asked(data, ledger, said, form)
+    _page(data, form, rows, len(said))
 
 
-def _asked(data: HeteroData, ledger: Ledger, form: str) -> pd.DataFrame:
+def _asked(data: HeteroData, ledger: Ledger, said: pd.DataFrame, form: str) -> pd.DataFrame:
     """Ask which statements to show; return them, worst kept first."""
-    said, aside = ledger.of(form), ledger.aside if form == "link" else ledger.aside.iloc[:0]
+    aside = ledger.aside if form == "link" else ledger.aside.iloc[:0]
     choices = [_ALL, *(words for words, fate in _FATES.items() if (said["fate"] == fate).any())]
     choices += [_HELD] * bool(said["held"].any() or len(aside)) + [_OFF] * bool((~said["on"]).any())
     which = st.selectbox(
@@ -175,8 +180,7 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
         width=70,
         help=(
             f"Together is kept among the nearest {100 * LOOK_AT:.0f} % of all pairs of the two "
-            "datasets, apart outside them. The panel of an item looks from its own place instead, "
-            "so its count may differ."
+            "datasets, apart outside them."
             if form == "link"
             else "Whether the pair said to be nearer is nearer on the map."
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,9 @@ from hypothesis import given, settings
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.edits.adding import add_all
+from hetviz.data.edits.by_id import links_by_id, pairs_by_id
+from hetviz.data.edits.stating import drop_statements, edit_statements
+from hetviz.data.queries.groups import named_groups
 from hetviz.errors import DataError, ParameterError
 from hetviz.io import guidance_csv, guidance_template, read_guidance
 from tests.data.strategies import heterodata
@@ -149,3 +154,86 @@ def test_a_label_of_an_item_that_is_not_there_is_told() -> None:
         ("unknown-id", "gone"),
     ]
     assert read.labels == {}
+
+
+def grouped(weight: float = 1.0, **noted: str) -> HeteroData:
+    """Four items of two datasets of which all pairs were said in one go."""
+    data = HeteroData([Dataset("a", ["x", "y", "z"]), Dataset("b", ["1", "2"])])
+    items = [["a", "x"], ["a", "z"], ["b", "1"], ["b", "2"]]
+    pairs = list(itertools.combinations(items, 2))
+    meta = pd.DataFrame({"set": "four", **noted}, index=range(len(pairs)))
+    return add_all(data, pairs_by_id(data, pairs, weight, meta=meta)).data
+
+
+@pytest.mark.parametrize("weight", [1.0, -0.4])
+def test_a_group_is_one_row_an_item(weight: float) -> None:
+    data = grouped(weight, note="said at noon")
+    (group,) = named_groups(data)
+    assert (group.name, group.weight, len(group.keys), group.whole) == ("four", weight, 6, True)
+    assert group.rows.tolist() == [0, 2, 3, 4]
+    text = guidance_csv(data)
+    assert len(text.splitlines()) == 1 + 4
+    read = read_guidance("mine.csv", text.encode(), data).strict()
+    assert (read.n_rows, read.n_good) == (4, 4)
+    assert told(add_all(bare(data), read.parts).data) == told(data)
+    assert not add_all(data, read.parts).added
+
+
+def test_a_row_more_is_an_item_more() -> None:
+    data = grouped()
+    lines = guidance_csv(data).splitlines()
+    with_y = "\n".join([*lines, lines[1].replace(",x,", ",y,")])
+    met = add_all(data, read_guidance("mine.csv", with_y.encode(), data).strict().parts)
+    assert len(met.added) == 4
+    (group,) = named_groups(met.data)
+    assert group.rows.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_what_is_not_one_statement_stays_pairs() -> None:
+    data = grouped()
+    keys = list(hetviz.statements(data)["key"])
+    other_weight = edit_statements(data, {keys[0]: {"weight": 0.5}})
+    assert not named_groups(other_weight)
+    assert not named_groups(drop_statements(data, keys[:1]))
+    noted = edit_statements(data, {keys[0]: {"note": "this one"}})
+    assert [group.whole for group in named_groups(noted)] == [False]
+    for some in (other_weight, noted):
+        assert len(guidance_csv(some).splitlines()) == 1 + 6
+    assert len(guidance_csv(data, keys[:3]).splitlines()) == 1 + 3
+
+
+def test_a_pair_that_was_said_again_still_holds_its_group_together() -> None:
+    data = grouped()
+    again = links_by_id(data, "a", "a", [("x", "z")], meta=pd.DataFrame({"set": ["two"]}))
+    (group,) = named_groups(add_all(data, [again]).data)
+    assert (group.name, len(group.keys), group.whole) == ("four", 5, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (",guidance,,,,four", ",guidance,,,,", "no-group"),
+        (",x,", ",q,", "unknown-id"),
+        ("group,a,", "group,c,", "unknown-dataset"),
+        (",1.0,", ",much,", "bad-weight"),
+        (",1.0,", ",0,", "bad-weight"),
+    ],
+)
+def test_a_wrong_row_of_a_group_is_told(old: str, new: str, code: str) -> None:
+    data = grouped()
+    lines = guidance_csv(data).splitlines()
+    assert old in lines[1]
+    lines[1] = lines[1].replace(old, new)
+    read = read_guidance("mine.csv", "\n".join(lines).encode(), data)
+    assert [problem.code for problem in read.errors] == [code]
+    assert read.n_good == 3
+
+
+def test_two_weights_in_a_group_and_a_group_of_one_are_told() -> None:
+    data = grouped()
+    head, *rows = guidance_csv(data).splitlines()
+    two = "\n".join([head, *rows[:3], rows[3].replace(",1.0,", ",0.5,")])
+    read = read_guidance("mine.csv", two.encode(), data)
+    assert [problem.code for problem in read.errors] == ["two-weights"]
+    alone = read_guidance("mine.csv", f"{head}\n{rows[0]}".encode(), data)
+    assert [problem.code for problem in alone.errors] == ["small-group"]
