@@ -18,6 +18,7 @@ __all__ = [
     "HoldoutSplits",
     "Labels",
     "Links",
+    "alike_by",
     "clusters",
     "compare",
     "comparison_table",
@@ -46,6 +47,7 @@ __all__ = [
     "make_features",
     "merge_guidance",
     "methods",
+    "named_groups",
     "nearest_to",
     "place_rows",
     "predict_labels",
@@ -70,6 +72,7 @@ __all__ = [
 _WHERE = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
     "data.model.splits": ("HoldoutSplits",),
+    "data.queries.groups": ("named_groups",),
     "data.joins.lists": ("dataset_from_list", "links_by_list"),
     "data.joins.matching": ("links_by_key",),
     "data.joins.places": ("links_by_nearness",),
@@ -78,6 +81,7 @@ _WHERE = {
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
+    "features.alike": ("alike_by",),
     "features.joined_tables": ("join_tables",),
     "features.relations.comparisons": (
         "comparison_table",
@@ -123,10 +127,12 @@ if TYPE_CHECKING:
     from hetviz.data.joins.proposals import propose_joins, recognise_views
     from hetviz.data.model.splits import HoldoutSplits
     from hetviz.data.model.statements import statements
+    from hetviz.data.queries.groups import named_groups
     from hetviz.exports.export import export
     from hetviz.exports.model import load_model, save_model
     from hetviz.exports.report import write_report
     from hetviz.exports.result import load_run
+    from hetviz.features.alike import alike_by
     from hetviz.features.joined_tables import join_tables
     from hetviz.features.recipe import make_features, transform_features
     from hetviz.features.relations.comparisons import (

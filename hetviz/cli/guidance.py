@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import hetviz
@@ -40,6 +41,12 @@ def add_guidance(add: Add) -> None:
         metavar=("BEFORE", "AFTER"),
         help="what a set of statements did to a map: its coordinates without and with them, as CSV",
     )
+    what.add_argument(
+        "--because",
+        nargs=2,
+        metavar=("DATASET:ID", "OTHER"),
+        help="by which columns two items are alike, which may be given more weight",
+    )
     what.add_argument("--export", metavar="FILE", help="write all statements as CSV")
     what.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
     what.add_argument(
@@ -71,6 +78,8 @@ def _guidance(given: argparse.Namespace) -> int:
         return 0
     if given.did is not None:
         return _did(given, data)
+    if given.because is not None:
+        return _because(given, data)
     if given.export is not None:
         _write(given.export, guidance_csv(data))
         n = len(hetviz.statements(data))
@@ -103,6 +112,27 @@ def _did(given: argparse.Namespace, data: HeteroData) -> int:
     if found.falser:
         lines.append("It made the map falser: fewer neighbours of the named are near in the data.")
     show(given, {"set": name, "falser": found.falser, **found.to_dict()}, lines)
+    return 0
+
+
+def _because(given: argparse.Namespace, data: HeteroData) -> int:
+    from hetviz.data.edits.by_id import row_by_id
+
+    rows = []
+    for item in given.because:
+        name, _, id_ = item.partition(":")
+        if name not in data.datasets:
+            there = ", ".join(data.datasets)
+            raise ParameterError(f"--because {item}: DATASET:ID is needed; datasets: {there}.")
+        (row,) = row_by_id(data, name, [id_], "--because")
+        rows.append([int(row) + data.offsets[name].start])
+    found = hetviz.alike_by(data, *rows)
+    lines = [
+        f"{one.column}: nearer than {100 * one.nearer:.0f} % of {one.dataset}; weight "
+        f"{one.weight:g}."
+        for one in found
+    ]
+    show(given, [asdict(one) for one in found], lines or ["They are alike by no column."])
     return 0
 
 

@@ -115,6 +115,8 @@ def spec(
             "version": version,
         },
         "camera": _camera(camera),
+        # The map was made for what was just said.
+        "answers": bool(run is not None and (run.figures or {}).get("consequences")),
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [

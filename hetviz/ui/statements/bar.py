@@ -10,7 +10,7 @@ from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import touching
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.statements import commands, objections, preview, wording
+from hetviz.ui.statements import because, commands, objections, preview, wording
 from hetviz.ui.statements import draft as act_draft
 from hetviz.ui.statements.wording import HOWS, How
 from hetviz.ui.widgets import filters, item_chip
@@ -177,6 +177,8 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
     if saying.how == "label":
         _label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
         return
+    if saying.how == "together":
+        because.offer(data, groups)
     draft = act_draft.draft(state)
     missing = wording.lacking(saying.how, groups)
     if draft is not None and saying.dropped is None:

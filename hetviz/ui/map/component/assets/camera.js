@@ -6,6 +6,8 @@ import { View, between, calm, ease, frameOf } from "./view.js";
 
 const [NARROW, MIDDLING] = [860, 1100];
 const DOZEN = 12;
+const FRAMED = 4; // times the scale at which all is seen
+const SPOT = 48; // px within which items cannot be told apart
 const CROWDED = 20000;
 const PAUSE = 900; // ms without movement before Python hears of the camera
 
@@ -149,15 +151,28 @@ export class Camera {
     this.fit();
   }
 
-  /** Fly to where all the given rows are seen. */
-  flyToAll(rows) {
-    const { view, pos, pass, n } = this.map;
+  /** Fly to where all the given rows are seen on a map that comes, with what is round them. */
+  flyToAll(rows, pos) {
+    const { view, pass, n } = this.map;
     const flags = new Uint8Array(n);
     rows.forEach((r) => { flags[r] = pass[r]; });
-    const frame = frameOf(pos, flags, 0, 1.25);
-    const place = view.around({ ...frame, stretch: view.k });
-    place.s = Math.min(place.s, view.fitted * 8);
+    const place = view.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k });
+    place.s = Math.min(place.s, view.fitted * FRAMED);
     this.fly(place, 600);
+  }
+
+  /** Whether, on a map that comes, some of the rows would be off the screen or all of them one spot. */
+  loses(rows, pos) {
+    const { view, pass } = this.map;
+    const there = Object.assign(new View(), view);
+    if (!view.zoomed) there.go(this.home);
+    const at = rows.filter((r) => pass[r] && !Number.isNaN(pos[2 * r]))
+      .map((r) => [there.x(pos[2 * r]), there.y(pos[2 * r + 1])]);
+    if (!at.length) return false;
+    const { left, top, right, bottom } = view.clear;
+    const off = ([x, y]) => x < left || y < top || x > view.W - right || y > view.H - bottom;
+    const span = (axis) => Math.max(...at.map((p) => p[axis])) - Math.min(...at.map((p) => p[axis]));
+    return at.some(off) || (at.length > 1 && Math.max(span(0), span(1)) < SPOT);
   }
 
   /** Have rows on the screen: the whole map is shown where one of them is beyond its edge. */

@@ -6,6 +6,7 @@ import { within } from "./pick.js";
 import { calm, ease } from "./view.js";
 
 const MOST_GHOSTS = 300;
+const MOST_FRAMED = 60;
 const REST = 100; // ms without movement before what is written is chosen anew
 
 export class Travel {
@@ -28,7 +29,11 @@ export class Travel {
     view.fitted = home.s;
     // A zoomed camera stays unless it would look at nearly nothing.
     const lost = () => within(geometry, map.pass, view.range).length < 0.05 * seen;
-    if (!view.zoomed || lost()) map.camera.fly(home, 600, false);
+    // What a statement named is framed where it could not be told apart, or not be seen.
+    const named = map.data.answers ? map.pickedRows() : [];
+    if (named.length && named.length <= MOST_FRAMED && map.camera.loses(named, geometry)) {
+      map.camera.flyToAll(named, geometry);
+    } else if (!view.zoomed || lost()) map.camera.fly(home, 600, false);
     else view.k = home.k;
   }
 

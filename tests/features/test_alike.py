@@ -1,0 +1,53 @@
+"""What items are alike in is found among columns in which they were made alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import hetviz
+from hetviz import Dataset, HeteroData
+
+
+def planted(n: int = 60) -> Dataset:
+    """Items 0 to 3 share an odd size and a rare colour; nothing else says anything of them."""
+    rng = np.random.default_rng(0)
+    size, noise = rng.normal(size=n), rng.normal(size=n)
+    size[:4] = 5.0
+    noise[:4] = [-2.0, 2.0, -1.0, 1.0]
+    colour = rng.choice(["red", "blue"], size=n).astype(object)
+    colour[:4] = "green"
+    table = pd.DataFrame({"size": size, "noise": noise, "colour": colour})
+    return hetviz.make_features(Dataset("things", [f"t{k}" for k in range(n)], table=table))
+
+
+def test_the_planted_columns_are_named_and_no_other() -> None:
+    data = HeteroData([planted()])
+    found = hetviz.alike_by(data, [0, 1], [2, 3])
+    assert {one.column for one in found} == {"size", "colour"}
+    # Of 58 others two are as near in either: the two further ones of the planted.
+    assert [one.nearer for one in found] == pytest.approx([57 / 58] * 2)
+    assert {one.weight for one in found} == {1.0}
+
+
+def test_sparse_features_say_the_same() -> None:
+    dense = planted()
+    sparse = Dataset("things", dense.ids, sp.csr_array(dense.X), recipe=dense.recipe)
+    one, other = (hetviz.alike_by(HeteroData([part]), [0], [1]) for part in (dense, sparse))
+    assert [(a.column, a.nearer) for a in one] == [(a.column, a.nearer) for a in other]
+
+
+def test_only_items_of_one_dataset_are_compared() -> None:
+    other = Dataset("others", ["x", "y"], np.eye(2))
+    data = HeteroData([planted(), other])
+    assert not hetviz.alike_by(data, [0], [60])
+    # Features that came without columns have none to name.
+    assert not hetviz.alike_by(data, [60], [61])
+    assert len(hetviz.alike_by(data, [0, 60], [1, 61], n=1)) == 1
+
+
+def test_what_is_alike_only_by_chance_is_not_named() -> None:
+    data = HeteroData([planted()])
+    assert not [one for one in hetviz.alike_by(data, [0], [1]) if one.column == "noise"]
