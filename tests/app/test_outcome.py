@@ -8,13 +8,15 @@ import numpy as np
 
 import hetviz
 from hetviz import Embedding
+from hetviz.features.recipe import recipe_of
 from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
 from hetviz.ui.statements import preview
 from hetviz.ui.statements.wording import Saying
-from hetviz.workspace import RecordRun
+from hetviz.workspace import OpenSample, RecordRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_pages import press
 
 FIGURES: dict[str, Any] = {
     "scores": {"guidance_area": 0.8},
@@ -164,3 +166,41 @@ def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
     named = {str(data["emoji"].ids[row]) for row in np.flatnonzero(mine.known)}
     assert group["followers"][0] not in named
     assert group["followers"][1] in named
+
+
+def test_what_items_are_alike_in_is_given_more_weight_and_taken_back(
+    visit: Visit, monkeypatch: Any
+) -> None:
+    from hetviz.ui.shell import background
+
+    refitted: list[Any] = []
+    monkeypatch.setattr(background, "refit", lambda state, *_: refitted.append(state) or True)
+    app = visit("map")
+    workspace = workspace_of(app)
+    workspace.do(OpenSample("world"))
+    countries = workspace.state.opened()["countries"]
+    titles = list(map(str, countries.titles))
+    rows = np.array([titles.index("Brazil"), titles.index("India")])
+    workspace.set_glance(groups={"A": rows})
+    app.run()
+    assert not app.exception
+    first, *others = (
+        slider for slider in app.slider if (slider.key or "").startswith("because-countries-")
+    )
+    assert first.key == "because-countries-area_km2-1"
+    assert others
+    for slider in others:
+        slider.set_value(1.0)
+    first.set_value(4.0).run()
+    press(app, "because-do")
+
+    def weights() -> dict[str, float]:
+        steps = recipe_of(workspace.state.opened()["countries"])["columns"]
+        return {step["column"]: step["weight"] for step in steps if step["weight"] != 1.0}
+
+    assert weights() == {"area_km2": 4.0}
+    assert len(refitted) == 1
+    # It is offered as it stands now, not three times that.
+    assert app.slider(key="because-countries-area_km2-4").value == 4.0
+    workspace.undo()
+    assert weights() == {}

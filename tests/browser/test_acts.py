@@ -14,6 +14,15 @@ SEEN = (
     "row => document.querySelector('.st-key-map .hv-map').__hv.map.pos.slice(2 * row, 2 * row + 2)"
 )
 
+SPREAD = """(map) => {
+  const { view, pos } = map;
+  const at = map.pickedRows().map((r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])]);
+  const inside = at.every(([x, y]) => x > 0 && y > 0 && x < view.W && y < view.H);
+  const ends = (k) => at.map((p) => p[k]);
+  const wide = [0, 1].map((k) => Math.max(...ends(k)) - Math.min(...ends(k)));
+  return inside && Math.max(...wide) > 20;
+}"""
+
 
 @pytest.fixture
 def opened(page: Page) -> Page:
@@ -193,3 +202,5 @@ def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> N
     bar(page).get_by_role("button", name="Say ").click()
     moved(page)
     picture(page, "dropped")
+    # What was named is on the screen, as more than one spot.
+    until(page, f"map.pickedRows().length === 5 && ({SPREAD})(map)")

@@ -15,6 +15,7 @@ from hetviz.workspace import Act, Command, SetFeatures
 
 _MOST, _LEAST_WEIGHT, _STEP = 8.0, 0.5, 0.5
 _STRESSED = 3.0
+_WIDTH = 330
 
 
 def offer(data: HeteroData, groups: Mapping[str, Ints]) -> None:
@@ -31,12 +32,13 @@ def offer(data: HeteroData, groups: Mapping[str, Ints]) -> None:
         return
     first = spoken(found[0].column)
     with st.popover(f"Because of {theme.plain(first.lower())} …", key="because", type="tertiary"):
-        theme.section("Because of")
-        theme.quiet(
-            "What they are most alike in. Let it count for more, and the whole map follows; "
-            "nothing is said of these items alone. One undo takes it back."
-        )
-        wanted = [_slider(one) for one in found]
+        with st.container(width=_WIDTH):
+            theme.section("Because of")
+            theme.quiet(
+                "What they are most alike in. Let it count for more, and the whole map follows; "
+                "nothing is said of these items alone. One undo takes it back."
+            )
+            wanted = [_slider(one) for one in found]
         st.button(
             "Let these count so",
             key="because-do",
@@ -48,16 +50,16 @@ def offer(data: HeteroData, groups: Mapping[str, Ints]) -> None:
 
 
 def _slider(one: Alike) -> float:
-    # Three times is what one would try; who opens this wants some of it to count for more.
+    # Who opens this wants some of it to count for more, unless that is so already.
     high = max(_MOST, one.weight)
     low = min(_LEAST_WEIGHT, one.weight)
     return float(
         st.slider(
-            f"{theme.plain(spoken(one.column))}, nearer than {100 * one.nearer:.0f} % of "
+            f"{theme.plain(spoken(one.column))}: nearer than {100 * one.nearer:.0f} % of "
             f"{theme.plain(one.dataset)}",
             low,
             high,
-            min(_STRESSED * one.weight, high),
+            _STRESSED if one.weight == 1.0 else one.weight,
             _STEP,
             format="%.1f ×",
             key=f"because-{one.dataset}-{one.column}-{one.weight:g}",

@@ -6,7 +6,7 @@ import { View, between, calm, ease, frameOf } from "./view.js";
 
 const [NARROW, MIDDLING] = [860, 1100];
 const DOZEN = 12;
-const FRAMED = 4; // times the scale at which all is seen
+const FRAMED = 6; // times the scale at which all is seen
 const SPOT = 48; // px within which items cannot be told apart
 const CROWDED = 20000;
 const PAUSE = 900; // ms without movement before Python hears of the camera
