@@ -16,6 +16,8 @@ DOORS = {
     "to_links": "hetviz.io.frames.leaving:to_links",
     "to_anndata": "hetviz.io.frames.leaving:to_anndata",
     "to_networkx": "hetviz.io.frames.leaving:to_networkx",
+    "widget": "hetviz.ui.notebook.shown:widget",
+    "mimebundle": "hetviz.ui.notebook.shown:mimebundle",
 }
 
 

@@ -1,7 +1,6 @@
 """Figures: maps, curves and small still maps, each with its text alternative."""
 
 from hetviz.plots.colour import Colouring, ColourOption, colour_options, colouring
-from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.plots.palette import GLYPHS, Theme, tokens
 from hetviz.plots.still import still_map
 
@@ -12,8 +11,6 @@ __all__ = [
     "Theme",
     "colour_options",
     "colouring",
-    "curve_alt",
-    "curve_figure",
     "still_map",
     "tokens",
 ]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 
 from hetviz._types import Floats
 from hetviz.plots.palette import Theme, tokens
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
@@ -120,6 +123,8 @@ def curve_figure(
         Logarithmic share of pairs across (for comparisons the length of the near pair beside the
         far pair's), share of statements up; chance is the dotted line.
     """
+    import plotly.graph_objects as go
+
     token = tokens(theme)
     of = SORTS[sort]
     at = usual_place(sort) if at is None else at

@@ -11,7 +11,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs.tasks.maps import figures_of
 from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
-from hetviz.plots import curve_alt, curve_figure
+from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.map import description, item_trust, layers
 from hetviz.ui.map.array_cache import SHELVES
 from hetviz.ui.widgets.measure_names import FIRST, GROUPS, MEASURES

@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.ui.map import pictures
+from hetviz.ui.map import pictures, routes
 from hetviz.workspace import SESSIONS, OpenSample
 from hetviz.workspace.store.sessions import new_id
 
@@ -22,7 +22,7 @@ def ask(session: str, row: int, dataset: str) -> tuple[int, bytes, str]:
             "path_params": {"session": session, "row": row, "dataset": dataset},
         }
     )
-    answer = pictures._answer(request)
+    answer = routes._answering(routes._picture)(request)
     return answer.status_code, bytes(answer.body), answer.headers.get("content-type", "")
 
 

@@ -10,7 +10,7 @@ import demo_data as demo
 import numpy as np
 import streamlit as st
 
-from hetviz.ui.map.component import draw
+from hetviz.ui.map.component.component import draw
 
 st.set_page_config(layout="wide")
 q = st.query_params

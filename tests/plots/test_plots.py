@@ -14,13 +14,11 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.plots import (
     colour_options,
     colouring,
-    curve_alt,
-    curve_figure,
     still_map,
     tokens,
 )
 from hetviz.plots.colour import NO_VALUE, OTHER, map_alt, spoken
-from hetviz.plots.curve import kept_at
+from hetviz.plots.curve import curve_alt, curve_figure, kept_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
 from hetviz.plots.palette import mix, text_colour
 from hetviz.plots.planar import drawn, unjoined

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from hetviz._doors import opened
 from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.frozen import Frozen
@@ -52,6 +53,8 @@ class Embedding(Frozen):
     placed: Mapping[str, Bools]
     components: Mapping[str, int]
     note: str
+    # What `hetviz.embed` made it of; a copy, a changed one and a saved one do without.
+    made: Any = field(init=False, default=None, metadata={"saved": False})
 
     def __init__(
         self,
@@ -113,6 +116,44 @@ class Embedding(Frozen):
         sizes = ", ".join(f"{name} {len(Y):,}" for name, Y in self.coordinates.items())
         missing = f"; {self.n_unplaced:,} without a place" if self.n_unplaced else ""
         return f"Embedding({self.n_components}-D: {sizes}{missing})"
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]:
+        """Return how a notebook shows it: as a widget where there can be one, as a picture else."""
+        found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = opened("mimebundle", self)
+        return found
+
+    def widget(self, data: Any = None, **options: Any) -> Any:
+        """Return the map as a widget for a notebook, to look at and to work with.
+
+        Without arguments it is the one that the embedding shows itself as.
+
+        Parameters
+        ----------
+        data : HeteroData, optional
+            What it is a map of; known of an embedding that `hetviz.embed` has just made.
+        **options
+            ``colour``, ``height`` and others of `hetviz.ui.notebook.widget.MapWidget`.
+
+        Returns
+        -------
+        MapWidget
+
+        Raises
+        ------
+        hetviz.errors.MissingExtraError
+            If anywidget is not installed: ``pip install "hetviz[notebook]"``.
+        hetviz.errors.DataError
+            If the data are of other items.
+        """
+        return opened("widget", self, data, **options)
+
+    def with_made(self, made: Any) -> Self:
+        """Return the same embedding, knowing what it was made of."""
+        known = object.__new__(type(self))
+        known.__dict__.update(vars(self), made=made)
+        return known
 
     @property
     def n_components(self) -> int:

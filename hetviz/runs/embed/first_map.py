@@ -38,7 +38,7 @@ from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import Made, fit_run
 
 SECONDS = 12.0
 """What trying methods on some data may take, by the times of `expected_seconds`."""
@@ -346,7 +346,8 @@ def embed(
         choice = choose(data, Part(report, 0.0, 0.6), random_state=random_state)
         key, params = choice.method, dict(choice.params)
         report = Part(report, 0.6, 1.0)
-    return fit_run(data, key, params, random_state, report, start=start).embedding
+    fitted = fit_run(data, key, params, random_state, report, start=start)
+    return fitted.embedding.with_made(Made(data, fitted.run))
 
 
 def spreads(embedding: Embedding) -> dict[str, float]:

@@ -80,6 +80,20 @@ class FittedRun:
     scope: Scope
 
 
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What an embedding was made of, and how; it shows itself by that in a notebook.
+
+    Attributes
+    ----------
+    data : HeteroData
+    run : Run
+    """
+
+    data: HeteroData
+    run: Run
+
+
 def fit_run(
     data: HeteroData,
     key: str,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hetviz.data import HeteroData
 from hetviz.io.limits import MAX_PICTURE_PIXELS
 from hetviz.ui.map import pictures
-from hetviz.ui.widgets.item_chip import item_at
+from hetviz.ui.map.item import item_at
 
 if TYPE_CHECKING:
     from PIL.Image import Image

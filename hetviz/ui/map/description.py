@@ -19,8 +19,16 @@ from numpy.typing import ArrayLike
 from hetviz._text import is_word, short
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
-from hetviz.plots import colour_options
-from hetviz.plots.colour import CLUSTER, NO_VALUE, OTHER, Colouring, map_alt, number_range, spoken
+from hetviz.plots.colour import (
+    CLUSTER,
+    NO_VALUE,
+    OTHER,
+    Colouring,
+    colour_options,
+    map_alt,
+    number_range,
+    spoken,
+)
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
 from hetviz.plots.palette import N_COLOURS, NUMBERS, Theme, Tokens, shape_of, tokens
 from hetviz.plots.planar import unjoined

@@ -8,56 +8,13 @@ import json
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hetviz.ui.map.answers import BINARY, NEVER, Refused
 from hetviz.ui.map.array_cache import WORTH_PACKING
-
-# How long a browser may keep an answer; never anybody between.
-FOREVER = "private, max-age=31536000, immutable"
-AWHILE = "private, max-age=600"
-ASK_AGAIN = "private, no-cache"
-NEVER = "private, no-store"
-
-BINARY = "application/octet-stream"
-_FARTHEST = 1e30
-
-
-class Refused(Exception):
-    """A request that cannot be answered.
-
-    Parameters
-    ----------
-    status : int
-        404 for what is not there, 400 for what means nothing, 413 for what is too long.
-    """
-
-    def __init__(self, status: int = 404) -> None:
-        self.status = status
 
 
 def refusal(refused: Refused) -> Response:
     """Return the answer to a request that was refused."""
     return Response(status_code=refused.status, headers=guards(NEVER))
-
-
-def whole_number(text: str, low: int, high: int) -> int:
-    """Read a whole number from `low` to `high`, in plain digits."""
-    # isdecimal holds for digits of other scripts too, which int reads.
-    if not text.isascii() or not text.isdecimal() or len(text) > 16:
-        raise Refused(400)
-    number = int(text)
-    if not low <= number <= high:
-        raise Refused(404 if number > high else 400)
-    return number
-
-
-def finite_number(text: str) -> float:
-    """Read a number whose sums and products stay finite."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise Refused(400) from None
-    if not abs(number) < _FARTHEST:
-        raise Refused(400)
-    return number
 
 
 def json_answer(request: Request, value: object, keep: str) -> Response:

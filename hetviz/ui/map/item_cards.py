@@ -15,7 +15,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.ui.map import pictures
 from hetviz.ui.map.array_cache import kept
-from hetviz.ui.widgets.item_chip import Item, item_at
+from hetviz.ui.map.item import Item, item_at
 
 LONGEST_WORD = 24
 _LONGEST_TITLE, _LONGEST_FACT, _LONGEST_TEXT = 200, 160, 400

@@ -1,4 +1,4 @@
-"""Pictures of items: an address for each, answered outside the page's script.
+"""Pictures of items: an address for each, and what is there.
 
 The address carries the session's id, which is what allows it, so a picture of one session cannot
 be had from another.
@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
-
 from hetviz.data import HeteroData
-from hetviz.workspace import SESSIONS
 
 _TYPES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -23,16 +18,6 @@ _TYPES = (
     (b"GIF8", "image/gif"),
     (b"RIFF", "image/webp"),
 )
-_HEADERS = {
-    "Cache-Control": "private, max-age=86400",
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'",
-}
-
-
-def routes() -> list[BaseRoute]:
-    """Return the routes to serve beside the pages."""
-    return [Route("/picture/{session}/{row:int}/{dataset:path}", _answer)]
 
 
 def address(session: str, data: HeteroData, dataset: str, row: int) -> str | None:
@@ -55,16 +40,3 @@ def content(media: Any) -> tuple[bytes, str] | None:
         return None
     kind = next((kind for start, kind in _TYPES if raw.startswith(start)), None)
     return None if kind is None else (raw, kind)
-
-
-def _answer(request: Request) -> Response:
-    workspace = SESSIONS.find(request.path_params["session"])
-    data = None if workspace is None else workspace.state.data
-    dataset = None if data is None else data.datasets.get(request.path_params["dataset"])
-    row = request.path_params["row"]
-    if dataset is None or dataset.media is None or row >= len(dataset):
-        return Response(status_code=404)
-    picture = content(dataset.media[row])
-    if picture is None:
-        return Response(status_code=404)
-    return Response(picture[0], media_type=picture[1], headers=_HEADERS)

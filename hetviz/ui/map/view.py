@@ -9,7 +9,8 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import kept_at
-from hetviz.ui.map import component, description, panel, selection_codec
+from hetviz.ui.map import description, panel, selection_codec
+from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.start import gallery

@@ -12,7 +12,7 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.plots.predicted_links import WORDS, precision_alt, precision_figure
 from hetviz.runs.predict.link_predictor import STACK
-from hetviz.ui.map import component
+from hetviz.ui.map.component import component
 from hetviz.ui.predict import candidate_card, link_form, link_list, quick
 from hetviz.ui.predict.link_list import Candidate
 from hetviz.ui.shell import session, theme

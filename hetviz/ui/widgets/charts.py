@@ -10,8 +10,8 @@ import streamlit as st
 
 from hetviz._text import percent
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots import Colouring, curve_alt, curve_figure
-from hetviz.plots.curve import kept_at, usual_place
+from hetviz.plots import Colouring
+from hetviz.plots.curve import curve_alt, curve_figure, kept_at, usual_place
 from hetviz.ui.map import layers
 from hetviz.ui.shell import session
 from hetviz.workspace import Run, State

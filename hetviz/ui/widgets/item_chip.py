@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from hetviz._text import short
-from hetviz.data import Dataset, HeteroData
-from hetviz.plots.palette import shape_of
+from hetviz.data import HeteroData
 from hetviz.ui.map import pictures
+from hetviz.ui.map.item import Item, item_at
 from hetviz.ui.shell import theme
 
+__all__ = ["Item", "chips", "head", "item_at", "named", "picture_of", "strip"]
 _CHIP = 26
-
-
-@dataclass(frozen=True, eq=False)
-class Item:
-    """One row, found.
-
-    Attributes
-    ----------
-    dataset : Dataset
-    place : int
-        Of the dataset among all.
-    row : int
-        Within the dataset.
-    """
-
-    dataset: Dataset
-    place: int
-    row: int
-
-    @property
-    def title(self) -> str:
-        """What to call it."""
-        return str(self.dataset.titles[self.row])
-
-    @property
-    def glyph(self) -> str:
-        """The shape of its dataset."""
-        return shape_of(self.place)[1]
-
-
-def item_at(data: HeteroData, row: int) -> Item:
-    """Find a global row."""
-    starts = [rows.start for rows in data.offsets.values()]
-    place = int(np.searchsorted(starts, row, side="right")) - 1
-    name = list(data.datasets)[place]
-    return Item(data[name], place, int(row) - starts[place])
 
 
 def picture_of(data: HeteroData, item: Item) -> str | None:

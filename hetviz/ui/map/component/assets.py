@@ -34,6 +34,11 @@ def asset_response(name: str) -> tuple[bytes, str] | None:
     return _files().get(name)
 
 
+def text_assets() -> dict[str, str]:
+    """Return all files by name, as text."""
+    return {name: content.decode("utf-8") for name, (content, _) in _files().items()}
+
+
 def plotly_address() -> str:
     """Return where the page finds Plotly's script, relative to the app's root."""
     return f"hv/plotly.js?v={version('plotly')}"

@@ -1,6 +1,6 @@
 // Partial layouts of a running job: fetched by a long poll beside Streamlit, drawn by interpolation.
 
-import { ROOT } from "./store.js";
+import { ask } from "./ask.js";
 import { frameOf } from "./view.js";
 
 const OVER = ["done", "failed", "cancelled", "gone"];
@@ -33,8 +33,8 @@ export class Live {
     while (this.job === job) {
       let answer;
       try {
-        answer = await fetch(
-          `${ROOT}hv/frame/${session}/${job}?after=${seq}`, { signal, cache: "no-store" },
+        answer = await ask(
+          `hv/frame/${session}/${job}?after=${seq}`, { signal, cache: "no-store" },
         );
         map.stats.polls += 1;
         if (answer.status !== 200 && answer.status !== 204) throw new Error(answer.statusText);

@@ -1,6 +1,7 @@
 // Titles and small pictures of items, fetched in batches for what is seen and lacking.
 
-import { Kept, ROOT } from "./store.js";
+import { ask } from "./ask.js";
+import { Kept } from "./store.js";
 
 const caches = new Map(); // data -> {titles, pictures}; two versions of the data share nothing
 
@@ -29,8 +30,8 @@ export class Media {
     if (!lacking.length) return;
     lacking.forEach((r) => this.asked.add(`t${r}`));
     try {
-      const answer = await fetch(
-        `${ROOT}hv/items/${this.session}?rows=${lacking.join(",")}`, { signal: this.stop.signal },
+      const answer = await ask(
+        `hv/items/${this.session}?rows=${lacking.join(",")}`, { signal: this.stop.signal },
       );
       if (!answer.ok) return;
       for (const item of await answer.json()) {
@@ -54,8 +55,8 @@ export class Media {
   async strip(rows) {
     rows.forEach((r) => this.asked.add(`p${r}`));
     try {
-      const answer = await fetch(
-        `${ROOT}hv/atlas/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`,
+      const answer = await ask(
+        `hv/atlas/${this.session}?rows=${rows.join(",")}&size=${this.size}&v=${this.version}`,
         { signal: this.stop.signal },
       );
       if (!answer.ok) return;
@@ -75,7 +76,7 @@ export class Media {
   /** The card of one item, for the hover. */
   async card(row) {
     if (!this.cards.has(row)) {
-      const answer = await fetch(`${ROOT}hv/item/${this.session}/${row}`, { signal: this.stop.signal });
+      const answer = await ask(`hv/item/${this.session}/${row}`, { signal: this.stop.signal });
       if (!answer.ok) throw new Error("no such item");
       this.cards.set(row, await answer.json());
     }

@@ -10,6 +10,10 @@
 // runs as a worker (see the end).
 
 export const HIDDEN = 4;
+
+/** Where this code lies, for who starts a worker of it. */
+export const ADDRESS = import.meta.url;
+
 export const STEPS = (1 << 20) - 1; // places are whole numbers from 0 to this, in each direction
 const COARSEST = 16384; // expected rows of the first level
 

@@ -5,7 +5,7 @@ import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { PlotlyRenderer } from "./plotly_renderer.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities } from "./renderer.js";
-import { ROOT } from "./store.js";
+import { ask } from "./ask.js";
 import { h } from "./dom.js";
 
 /** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
@@ -143,6 +143,6 @@ export class Points {
 
 /** The trust of each row, 0 to 200, more where it is unknown; null where there is none. */
 export async function fetchTrust(session, of) {
-  const answer = await fetch(`${ROOT}hv/fog/${session}?of=${of}`);
+  const answer = await ask(`hv/fog/${session}?of=${of}`);
   return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
 }

@@ -3,7 +3,8 @@
 
 import { shift, textWidth } from "./boxes.js";
 import { panelWidth } from "./panel.js";
-import { ROOT, array } from "./store.js";
+import { ask } from "./ask.js";
+import { array } from "./store.js";
 
 export const SERIF = '"Source Serif", "Source Serif 4", Georgia, serif';
 const NEARER = 1.8; // times nearer than all of it, from which the second level is named
@@ -21,11 +22,11 @@ export class Regions {
     const { map } = this;
     const { data } = map;
     const of = data.geometry.id;
-    if (!data.stage || data.live || this.of === of) return;
+    if (!(data.stage || data.regions) || data.live || this.of === of) return;
     this.of = of;
     let levels = [];
     try {
-      const answer = await fetch(`${ROOT}hv/regions/${data.session}?of=${of}`);
+      const answer = await ask(`hv/regions/${data.session}?of=${of}`);
       const found = answer.ok ? (await answer.json()).levels : [];
       levels = await Promise.all(found.map(
         async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));

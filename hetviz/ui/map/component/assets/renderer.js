@@ -11,7 +11,7 @@
 // The camera is an object {cx, cy, s, k, W, H} (view.js); whoever calls `draw` then draws pictures and
 // names on a canvas above, from the same camera.
 
-import { HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
+import { ADDRESS, HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
 import {
   HAZE_FRAGMENT, HAZE_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
 } from "./shaders.js";
@@ -29,15 +29,6 @@ const FIELD_MOST = 131072; // points that the field of a resting picture is made
 const CROWD = 20000; // placed rows from which on dots give way to each other
 
 export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
-
-/** Where the worker's code lies, if this module was fetched by an address of its own. */
-function workerAddress() {
-  try {
-    return new URL("./point_index.js", import.meta.url).href;
-  } catch {
-    return null;
-  }
-}
 
 let known = null;
 
@@ -57,7 +48,7 @@ export function abilities() {
 
 export class Renderer {
   /** `wish` is called when a frame should be drawn. */
-  constructor(canvas, { wish = () => {}, worker = workerAddress() } = {}) {
+  constructor(canvas, { wish = () => {}, worker = ADDRESS } = {}) {
     Object.assign(this, {
       canvas, wish, port: new IndexPort(worker), slow: abilities().slow,
       n: 0, here: 0, levels: [], ticket: 0, travelling: false,

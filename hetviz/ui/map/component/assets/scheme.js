@@ -2,7 +2,17 @@
 
 const page = () => document.querySelector(".stApp") ?? document.body;
 
+/** What a notebook says of its own look: JupyterLab, Visual Studio Code, Colab. */
+function notebook() {
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
+  if (jpThemeLight) return jpThemeLight === "true" ? "light" : "dark";
+  if (vscodeThemeKind) return vscodeThemeKind.endsWith("light") ? "light" : "dark";
+  return document.documentElement.getAttribute("theme");
+}
+
 export function scheme() {
+  const told = notebook();
+  if (told === "light" || told === "dark") return told;
   const said = getComputedStyle(page()).colorScheme;
   if (said.includes("dark") !== said.includes("light")) return said.includes("dark") ? "dark" : "light";
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
@@ -18,7 +28,7 @@ export function watchScheme(told) {
     told(next);
   };
   const observer = new MutationObserver(look);
-  observer.observe(page(), { attributes: true, attributeFilter: ["class", "style"] });
+  observer.observe(page(), { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind"] });
   observer.observe(document.documentElement, { attributes: true });
   const media = matchMedia("(prefers-color-scheme: dark)");
   const later = () => requestAnimationFrame(look);

@@ -1,7 +1,7 @@
 // Find an item by its title, fly to it and select it.
 
 import { h, icon, set } from "./dom.js";
-import { ROOT } from "./store.js";
+import { ask } from "./ask.js";
 
 const PAUSE = 140;
 let serial = 0;
@@ -37,8 +37,8 @@ export class Search {
       return;
     }
     try {
-      const answer = await fetch(
-        `${ROOT}hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
+      const answer = await ask(
+        `hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
       );
       const found = answer.ok ? await answer.json() : [];
       if (asked === this.asked && !this.map.dead) this.show(found);

@@ -2,7 +2,7 @@
 
 import { countOf, pack, rowsOf, unpack } from "./pick.js";
 import { remember } from "./recall.js";
-import { ROOT } from "./store.js";
+import { ask } from "./ask.js";
 
 const [REST, MOST_HAIRS] = [60, 40];
 const MOST_LINKED = 20000; // selections larger than this are asked for no links
@@ -60,7 +60,7 @@ export class Selection {
     map.hovering = null;
     if (row < 0 || map.data.mode !== "work" || map.data.together) return;
     this.resting = setTimeout(async () => {
-      const answer = await fetch(`${ROOT}hv/links/${map.data.session}`, {
+      const answer = await ask(`hv/links/${map.data.session}`, {
         method: "POST", body: Int32Array.of(row).buffer,
       }).catch(() => null);
       const found = answer?.ok ? await answer.json() : null;
@@ -79,7 +79,7 @@ export class Selection {
     Object.assign(map, { links: [], linksTotal: 0 });
     const { version } = map;
     if (!map.count || map.count > MOST_LINKED || map.data.mode !== "work") return;
-    fetch(`${ROOT}hv/links/${map.data.session}`, {
+    ask(`hv/links/${map.data.session}`, {
       method: "POST", body: Int32Array.from(this.rows()).buffer,
     }).then((answer) => (answer.ok ? answer.json() : null)).then((found) => {
       if (!found || map.version !== version || map.dead) return;

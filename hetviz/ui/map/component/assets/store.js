@@ -1,8 +1,7 @@
 // What outlives one mount of the map: arrays, pictures, titles, and where the user was. A page
 // change unmounts the component; coming back must cost no request.
 
-// This file is served as <root>/hv/asset/<version>/store.js.
-export const ROOT = new URL("../../../", import.meta.url).href;
+import { ROOT, ask, beside } from "./ask.js";
 
 const ARRAY_BYTES = 256e6;
 const arrays = new Map(); // address -> {promise, bytes}, oldest first
@@ -14,7 +13,7 @@ export class Missing extends Error {}
 
 /** Fetch an array once; the same promise for everyone who asks, unless it is not to be kept. */
 export function array(session, key, type, keep = true) {
-  const address = `${ROOT}hv/array/${session}/${key}`;
+  const address = `hv/array/${session}/${key}`;
   const kept = arrays.get(address);
   if (kept) {
     arrays.delete(address);
@@ -22,7 +21,7 @@ export function array(session, key, type, keep = true) {
     return kept.promise;
   }
   const entry = { bytes: 0 };
-  entry.promise = fetch(address).then(async (answer) => {
+  entry.promise = ask(address).then(async (answer) => {
     if (!answer.ok) throw new Missing(key);
     const buffer = await answer.arrayBuffer();
     entry.bytes = buffer.byteLength;
@@ -121,7 +120,8 @@ const sheets = new Map();
 
 /** Put our style sheet on the page and wait until it holds. */
 export function loadStyle() {
-  const address = new URL("map.css", import.meta.url).href;
+  const address = beside("map.css");
+  if (!address) return Promise.resolve();
   if (!sheets.has(address)) {
     sheets.set(address, new Promise((done) => {
       const link = document.createElement("link");

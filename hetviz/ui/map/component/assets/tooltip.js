@@ -1,7 +1,7 @@
 // The card shown for the item one points at. Its picture and facts are fetched when they are wanted.
 
 import { h, thousands } from "./dom.js";
-import { ROOT } from "./store.js";
+import { ROOT } from "./ask.js";
 
 const PAUSE = 70;
 

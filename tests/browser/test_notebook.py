@@ -1,0 +1,225 @@
+"""The map in a real JupyterLab: pointing, selecting both ways, colours, statements, both looks."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.harness import ARTIFACTS, ROOT
+
+CELLS = (
+    "import hetviz\ndata = hetviz.load('emoji')\n"
+    "m = hetviz.embed(data, 'mr-sne', start=hetviz.embed(data, 'joint-spectral'))\nm",
+    "w = m.widget()\nprint('selected:', sum(map(len, w.selection.values())))",
+    "w.selection = {'keywords': list(data['keywords'].ids[:7])}",
+    "w.colour = 'dataset'",
+    "print('said:', w.say(together={'emoji': list(data['emoji'].ids[[0, 600, 1200]])}).n_said)",
+)
+
+
+class Lab:
+    def __init__(self, address: str, folder: Path) -> None:
+        self.address, self.folder = address, folder
+
+    def look(self, theme: str) -> None:
+        for name, raw in (
+            ("themes", {"theme": theme}),
+            ("notification", {"fetchNews": "false", "checkForUpdates": False}),
+        ):
+            request = Request(
+                f"{self.address}/lab/api/settings/@jupyterlab/apputils-extension:{name}",
+                json.dumps({"raw": json.dumps(raw)}).encode(),
+                {"Content-Type": "application/json"},
+                method="PUT",
+            )
+            urlopen(request, timeout=30).read()
+
+    def notebook(self, name: str) -> str:
+        cells = [
+            {
+                "cell_type": "code",
+                "id": f"cell-{k}",
+                "metadata": {},
+                "source": source,
+                "outputs": [],
+                "execution_count": None,
+            }
+            for k, source in enumerate(CELLS)
+        ]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4}
+        (self.folder / name).write_text(json.dumps({**book, "nbformat_minor": 5}))
+        return f"{self.address}/lab/tree/{name}?reset"
+
+
+@pytest.fixture(scope="module")
+def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    home = tmp_path_factory.mktemp("jupyter")
+    folder = home / "notebooks"
+    folder.mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {name: str(home / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")}
+    settings = {"IPYTHONDIR": str(home / "ipython"), "JUPYTERLAB_SETTINGS_DIR": str(home / "lab")}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True"]
+    command += [f"--ServerApp.root_dir={folder}", f"--LabApp.workspaces_dir={home / 'spaces'}"]
+    ARTIFACTS.mkdir(exist_ok=True)
+    with (ARTIFACTS / "jupyterlab.log").open("w") as log:
+        env = {**os.environ, **own, **settings, "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            until = time.monotonic() + 120
+            while True:
+                try:
+                    urlopen(f"{address}/api", timeout=5).read()
+                    break
+                except OSError:
+                    assert process.poll() is None, "JupyterLab ended; see its log"
+                    assert time.monotonic() < until, "JupyterLab did not start"
+                    time.sleep(0.5)
+            yield Lab(address, folder)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture
+def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
+    theme = request.param
+    lab.look(f"JupyterLab {theme}")
+    # The system's look is the other one: what counts is the notebook's own.
+    other = "dark" if theme == "Light" else "light"
+    context = browser.new_context(viewport={"width": 1440, "height": 1000}, color_scheme=other)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(lab.notebook(f"{theme.lower()}.ipynb"))
+    page.locator(".jp-CodeCell").first.wait_for(timeout=120_000)
+    expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+        "data-status", "idle", timeout=120_000
+    )
+    page.locator(".jp-CodeCell .cm-content").first.click()
+    page.keyboard.press("Shift+Enter")
+    page.locator(".hv-map .hv-legend").wait_for(timeout=240_000)
+    expect(page.locator(".hv-map .hv-note")).to_be_hidden(timeout=60_000)
+    yield page
+    context.close()
+    assert faults == []
+
+
+def run(page: Page, cell: int) -> None:
+    page.locator(".jp-CodeCell .cm-content").nth(cell).click()
+    page.keyboard.press("Shift+Enter")
+
+
+def in_map(page: Page, expression: str) -> object:
+    return page.evaluate(
+        f"() => {{ const map = document.querySelector('.hv-map').__hv.map; return {expression}; }}"
+    )
+
+
+def until(page: Page, expression: str, timeout: int = 120_000) -> None:
+    page.wait_for_function(
+        f"() => {{ const map = document.querySelector('.hv-map').__hv.map; return {expression}; }}",
+        timeout=timeout,
+    )
+
+
+def where(page: Page, row: int) -> tuple[float, float]:
+    """Return where a row lies in the window."""
+    x, y = page.evaluate(
+        """(row) => {
+          const map = document.querySelector('.hv-map').__hv.map;
+          const box = map.stage.getBoundingClientRect();
+          return [box.x + map.view.x(map.pos[2 * row]), box.y + map.view.y(map.pos[2 * row + 1])];
+        }""",
+        row,
+    )
+    return x, y
+
+
+@pytest.mark.parametrize("opened", ["Light"], indirect=True)
+def test_pointing_selecting_saying(opened: Page) -> None:
+    page = opened
+    assert page.locator(".hv-map").get_attribute("data-theme") == "light"
+    until(page, "!map.moving && !map.flight")
+
+    # Find one by name, and point at it: its card has a picture.
+    page.get_by_placeholder("Find an item").fill("avocado")
+    page.locator(".hv-found li").first.click()
+    until(page, "map.count === 1 && !map.moving && !map.flight")
+    row = int(in_map(page, "map.selection.rows()[0]"))  # type: ignore[call-overload]
+    card = page.locator(".hv-tip")
+    # The map flies to what was found, and the tip comes to where the mouse rests.
+    for _ in range(40):
+        page.mouse.move(*where(page, row))
+        page.wait_for_timeout(400)
+        if card.is_visible():
+            break
+    expect(card).to_contain_text("avocado")
+    expect(card.locator("img")).to_have_js_property("complete", True)
+    assert card.locator("img").evaluate("image => image.naturalWidth") > 10
+    until(page, "map.links.length > 0")
+    page.screenshot(path=ARTIFACTS / "notebook-light.png")
+
+    # Python hears of it; the letters of the map are no commands of the notebook.
+    run(page, 1)
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("selected: 1")
+    cells = page.locator(".jp-CodeCell").count()
+    page.locator(".hv-stage").focus()
+    page.keyboard.press("l")
+    page.keyboard.press("b")
+    assert page.locator(".jp-CodeCell").count() == cells
+    assert in_map(page, "map.tool") == "lasso"
+
+    # A lasso around all of the map.
+    page.keyboard.press("0")
+    until(page, "!map.flight")
+    box = page.locator(".hv-stage").bounding_box()
+    assert box is not None
+    left, top = box["x"] + 330, box["y"] + 60
+    right, low = box["x"] + box["width"] - 20, box["y"] + box["height"] - 10
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, low), (left, low), (left, top)):
+        page.mouse.move(x, y, steps=6)
+    page.mouse.up()
+    until(page, "map.count > 20")
+    count = in_map(page, "map.count")
+    run(page, 1)
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text(f"selected: {count}")
+
+    # Python selects, colours, and says; the map follows.
+    run(page, 2)
+    until(page, "map.count === 7")
+    run(page, 3)
+    until(page, "map.data.colour.option === 'dataset'")
+    before = in_map(page, "[...map.geometry.slice(0, 200)]")
+    run(page, 4)
+    expect(page.locator(".jp-OutputArea-output").last).to_contain_text("said: 3", timeout=240_000)
+    until(page, "!map.moving && !map.motion")
+    assert in_map(page, "[...map.geometry.slice(0, 200)]") != before
+
+
+@pytest.mark.parametrize("opened", ["Dark"], indirect=True)
+def test_the_map_follows_the_look_of_the_notebook(opened: Page) -> None:
+    page = opened
+    assert page.locator(".hv-map").get_attribute("data-theme") == "dark"
+    until(page, "!map.moving && !map.flight")
+    page.screenshot(path=ARTIFACTS / "notebook-dark.png")
+    paper = page.locator(".hv-map").evaluate("root => getComputedStyle(root).backgroundColor")
+    assert sum(map(int, paper.removeprefix("rgb(").removesuffix(")").split(","))) < 120
