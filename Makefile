@@ -25,7 +25,7 @@ help:
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
 	@echo 'make soak      many examples, hostile files, killed processes (not part of make test)'
-	@echo 'make docs      a page for each method and the reference, in build/docs'
+	@echo 'make docs      the documentation site, in build/docs'
 	@echo 'make lock      write requirements*.txt from pyproject.toml'
 	@echo 'make clean     remove .venv and what the tests left'
 
@@ -84,7 +84,7 @@ $(TOOLS): requirements-dev.txt $(RUNTIME)
 	@touch $@
 
 docs: $(TOOLS)
-	$(PY) tools/make_docs.py build/docs
+	$(PY) tools/make_docs.py
 
 lock: $(TOOLS)
 	sh tools/lock.sh $(PY)

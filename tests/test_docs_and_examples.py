@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 import runpy
+import shlex
 import sys
-from html import escape
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +17,7 @@ import pytest
 import hetviz
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 
 
 def tool() -> ModuleType:
@@ -25,18 +29,117 @@ def tool() -> ModuleType:
 
 
 def test_every_method_has_a_page_with_all_that_its_card_says(tmp_path: Path) -> None:
-    files = tool().write_methods(tmp_path, api=False)
+    made = tool()
+    files = made.write_methods(tmp_path)
     cards = hetviz.methods()
-    assert len(files) == len(cards) + 1
-    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert len(files) == len(cards) + 2
+    index = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
     for card in cards:
-        text = (tmp_path / "methods" / f"{card.key}.html").read_text(encoding="utf-8")
-        assert f"methods/{card.key}.html" in index
-        told = [card.title, card.summary, card.cost, card.paper, card.equation, *card.caveats]
+        page = (tmp_path / "methods" / f"{card.key}.md").read_text(encoding="utf-8")
+        assert f"({card.key}.md)" in index
+        assert (ROOT / "docs" / "methods" / f"{card.key}.svg").is_file()
+        told = [card.title, card.summary, card.cost, card.paper, *card.caveats]
         told += [str(need) for need in card.needs]
         for param in hetviz.get_method(card.key).params.values():
-            told += [param.label, param.help, param.wanted(), repr(param.default)]
-        assert [words for words in told if escape(words) not in text] == []
+            told += [param.label, param.help, param.wanted()]
+        assert [words for words in told if made.text(words) not in page] == []
+        assert card.equation in page
+
+
+def test_the_site_names_every_page_and_method() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    named = set(re.findall(r"[\w/-]+\.md", settings)) - {"reference/library.md"}
+    assert named == pages
+    about = tomllib.loads((DOCS / "methods.toml").read_text(encoding="utf-8"))
+    assert set(about) == {card.key for card in hetviz.methods()}
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    made = ("api/", "methods/index.md", "reference/library.md")
+    lost = []
+    for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            if target.startswith("http") or any(part in target for part in made):
+                continue
+            if not (page.parent / target).exists():
+                lost.append(f"{page.name}: {target}")
+    assert lost == []
+
+
+# Pages whose blocks run, and what they find in the folder they run in.
+PAGES = sorted(
+    page.relative_to(ROOT).as_posix()
+    for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]
+    if re.search(r"^```(python|console)$", page.read_text(encoding="utf-8"), flags=re.M)
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::hetviz.errors.ConvergenceWarning")
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "page"}
+    if page == "README.md":
+        # It shows three lines; the tables are those of the tutorial.
+        tutorial = (DOCS / "tutorial" / "python.md").read_text(encoding="utf-8")
+        exec(blocks(tutorial)[0][1], names)
+    shown = blocks((ROOT / page).read_text(encoding="utf-8"))
+    for kind, code in shown:
+        if kind == "python":
+            exec(compile(code, page, "exec"), names)
+            continue
+        for line in code.splitlines():
+            command = shlex.split(line.removeprefix("$ "))
+            assert command[0] == "hetviz", line
+            ended = cli(command[1:])
+            assert ended == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Return the blocks that run: python, and console."""
+    return re.findall(r"^```(python|console)\n(.*?)^```$", text, flags=re.M | re.S)
+
+
+def cli(arguments: list[str]) -> int:
+    from hetviz.cli import main
+
+    try:
+        return main(arguments) or 0
+    except SystemExit as ended:
+        return int(ended.code or 0)
+
+
+def test_commands_that_are_only_shown_exist() -> None:
+    from hetviz.cli import COMMANDS
+
+    unknown = []
+    for page in DOCS.rglob("*.md"):
+        for code in re.findall(r"^```sh\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S):
+            for line in code.splitlines():
+                words = line.split()
+                if words and words[0] == "hetviz" and words[1] not in COMMANDS:
+                    unknown.append(line)
+    assert unknown == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = json.loads((ROOT / "examples" / "ten_things.ipynb").read_text(encoding="utf-8"))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "notebook"}
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    assert (tmp_path / "map.svg").is_file()
+    heads = [c for c in book["cells"] if "".join(c["source"]).startswith("## ")]
+    assert len(heads) == 11  # the three lines, and ten more things
 
 
 def test_the_reference_knows_every_public_name() -> None:

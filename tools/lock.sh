@@ -12,8 +12,8 @@ compile() {
     "$python" -m piptools compile --quiet --upgrade --strip-extras --no-header --no-annotate \
         --no-emit-index-url --no-emit-find-links --no-emit-trusted-host "$@" pyproject.toml
 }
-compile --output-file "$scratch/runtime"
-compile --extra dev --constraint "$scratch/runtime" --output-file "$scratch/all"
+compile --extra app --output-file "$scratch/runtime"
+compile --extra app --extra dev --constraint "$scratch/runtime" --output-file "$scratch/all"
 
 {
     echo "# The app's packages with all that they need. Written by 'make lock'; not edited by hand."

@@ -1,15 +1,19 @@
-"""Write the documentation: a page for each method, made of its card, and the reference of the API.
+"""Build the documentation site: the pages of docs/, one for each method, and the reference.
 
-``python tools/make_docs.py OUT`` writes OUT/index.html, OUT/methods/KEY.html and, unless
-``--no-api`` is given, OUT/api/*.html. Open OUT/index.html in a browser; no server is needed.
+``python tools/make_docs.py`` writes build/docs; open build/docs/index.html in a browser. No server
+and no network are needed. ``--source`` only writes the pages that the site is built of.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
+import re
+import shutil
+import subprocess
 import sys
-from html import escape
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -18,117 +22,143 @@ import hetviz
 from hetviz.algorithms.base import MethodCard
 from hetviz.params import Choice, Param, PerDataset
 
+ROOT = Path(__file__).resolve().parents[1]
 # The public names, the errors they raise, and the contract for authors of methods.
-API = ("hetviz", "hetviz.errors", "hetviz.algorithms.base", "hetviz.params")
-STYLE = """
-body{font:16px/1.55 system-ui,sans-serif;max-width:860px;margin:2rem auto;padding:0 1rem;
-color:#1b1d22;background:#fff}
-a{color:#1f5fbf}h1{font-size:1.7rem;line-height:1.25}h2{font-size:1.15rem;margin-top:2rem}
-table{border-collapse:collapse;width:100%}
-td,th{text-align:left;vertical-align:top;padding:.4rem .7rem .4rem 0;border-bottom:1px solid #ddd}
-code,pre{font:14px/1.5 ui-monospace,monospace}pre{overflow-x:auto;padding:.6rem;background:#f3f4f6}
-.quiet{color:#5a5f69}.wide{overflow-x:auto}
-@media(prefers-color-scheme:dark){body{color:#e6e7ea;background:#15171b}a{color:#8ab4f8}
-td,th{border-color:#333}pre{background:#20232a}.quiet{color:#a2a7b1}}
-"""
+API = (
+    "hetviz",
+    "hetviz.errors",
+    "hetviz.algorithms.base",
+    "hetviz.params",
+    "hetviz.ui.notebook.widget",
+)
+SOURCE, SITE = ROOT / "build" / "docs-source", ROOT / "build" / "docs"
 
 
-def page(title: str, body: str) -> str:
-    """Return a page of HTML."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+def text(words: str) -> str:
+    """Return words for a page of Markdown, read as words only."""
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", " ".join(words.split()))
 
 
 def listed(texts: list[str]) -> str:
     """Return a list of texts."""
-    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
+    return "\n".join(f"- {text(words)}" for words in texts)
 
 
-def method_page(card: MethodCard, params: dict[str, Param]) -> str:
+def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str]) -> str:
     """Return the page of a method."""
     needs = [str(need) for need in card.needs] or ["nothing in particular"]
     uses = sorted(str(one) for one in card.capabilities)
+    picture = (
+        f"![A map of part of the sample {about['sample']}]({card.key}.svg)\n\n"
+        f"*At most 300 items of each dataset of the sample "
+        f"{about['sample']}, with the default settings.*"
+    )
+    doi = about.get("doi")
+    paper = text(about["reference"])
     parts = [
-        '<p class="quiet"><a href="../index.html">All methods</a></p>',
-        f"<h1>{escape(card.title)}</h1>",
-        f'<p class="quiet"><code>{escape(card.key)}</code> · {escape(card.family)}</p>',
-        f"<p>{escape(card.summary)}</p>",
-        "<h2>It needs</h2>",
+        f"# {text(card.title)}",
+        f"`{card.key}` · {text(card.family)}",
+        text(card.summary),
+        picture,
+        f"**Take it when** {_began(about['when'])}",
+        f"**Do not when** {_began(about['not'])}",
+        "## It needs",
         listed(needs),
-        "<h2>It makes use of, or can do</h2>",
+        "## It makes use of, or can do",
         listed(uses),
-        "<h2>When to be careful</h2>",
+        "## When to be careful",
         listed(list(card.caveats)),
-        "<h2>Parameters</h2>",
+        "## Objective",
+        f"```text\n{card.equation}\n```",
+        "## Reference",
+        paper + (f" [doi:{doi}](https://doi.org/{doi})" if doi else ""),
+        f"On its card: {text(card.paper)}.",
+        "## Parameters",
         param_table(params),
-        "<h2>Time and memory</h2>",
-        f"<p>{escape(card.cost)}</p>",
-        "<h2>Paper and objective</h2>",
-        f"<p>{escape(card.paper)}</p>",
-        f"<pre>{escape(card.equation)}</pre>",
-        "<h2>How to run it</h2>",
-        "<pre>"
-        + escape(f'embedding = hetviz.embed(data, "{card.key}")\n')
-        + escape(f"python -m hetviz embed DATA --method {card.key} --out result")
-        + "</pre>",
+        "## Time and memory",
+        text(card.cost),
+        "## How to run it",
+        f'```py\nembedding = hetviz.embed(data, "{card.key}")\n```',
+        f"```sh\nhetviz embed DATA --method {card.key} --out result\n```",
     ]
-    return page(f"{card.title} - hetviz", "\n".join(parts))
+    return "\n\n".join(parts) + "\n"
+
+
+def _began(words: str) -> str:
+    """Return a sentence as it goes on after a colon."""
+    return words[0].lower() + words[1:] if not words.startswith(("UMAP",)) else words
 
 
 def param_table(params: dict[str, Param]) -> str:
     """Return a table of parameters: name, default, what it takes, what it does."""
     if not params:
-        return "<p>None.</p>"
-    rows = []
+        return "None."
+    rows = ["| Name | Default | Takes | What it does |", "| --- | --- | --- | --- |"]
     for name, param in params.items():
         inner = param.inner if isinstance(param, PerDataset) else param
-        does = f"<b>{escape(param.label)}</b>. " if param.label else ""
-        does += escape(param.help)
+        does = f"**{text(param.label)}**. " if param.label else ""
+        does += text(param.help)
         if isinstance(inner, Choice):
-            told = [f"{option!r}: {words}" for option, words in inner.options.items() if words]
-            does += listed(told) if told else ""
-        cells = [
-            f"<code>{escape(name)}</code>",
-            f"<code>{escape(repr(param.default))}</code>",
-            escape(param.wanted()),
-            does,
-        ]
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{name}</th>" for name in ("Name", "Default", "Takes", "What it does"))
-    return f'<div class="wide"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+            told = [
+                f"`{option!r}`: {text(words)}" for option, words in inner.options.items() if words
+            ]
+            does += "<br>" + "<br>".join(told) if told else ""
+        rows.append(f"| `{name}` | `{param.default!r}` | {text(param.wanted())} | {does} |")
+    return "\n".join(rows)
 
 
-def index_page(cards: list[MethodCard], api: bool) -> str:
-    """Return the page that leads to all others."""
-    rows = "".join(
-        f'<tr><td><a href="methods/{card.key}.html">{escape(card.title)}</a><br>'
-        f"<code>{escape(card.key)}</code></td><td>{escape(card.summary)}</td></tr>"
+def index_page(cards: list[MethodCard]) -> str:
+    """Return the page that leads to the methods: a gallery, then what each needs."""
+    faces = "\n\n".join(
+        f"[![{text(card.title)}]({card.key}.svg)]({card.key}.md)<br>[{text(card.title)}]({card.key}.md)"
         for card in cards
     )
-    reference = '<p><a href="api/hetviz.html">Reference of the library</a></p>' if api else ""
-    body = (
-        f"<h1>hetviz {escape(hetviz.__version__)}</h1>"
-        "<p>One joint map of several unlike datasets, moved by what is known of their items.</p>"
-        f"{reference}<h2>Methods</h2>"
-        f'<div class="wide"><table>{rows}</table></div>'
+    rows = "\n".join(
+        f"| [`{card.key}`]({card.key}.md) | {text(card.summary)} "
+        f"| {text(', '.join(map(str, card.needs)) or 'nothing in particular')} |"
+        for card in cards
     )
-    return page("hetviz", body)
+    return (
+        "# Methods\n\nEach method on a sample; the same colours mean different things in "
+        "different pictures. [Which one to take](../explanation/choosing.md).\n\n"
+        f'<div class="gallery" markdown>\n\n{faces}\n\n</div>\n\n'
+        f"| | what it does | needs |\n| --- | --- | --- |\n{rows}\n"
+    )
 
 
-def write_methods(out: Path, api: bool) -> list[Path]:
-    """Write the index and a page for each method; return the files."""
+def library_page() -> str:
+    """Return the list of the public names, each with its first sentence."""
+    rows = []
+    for name in hetviz.__all__:
+        said = inspect.cleandoc(getattr(hetviz, name).__doc__).partition("\n\n")[0]
+        rows.append(f"| [`{name}`](../api/hetviz.html#{name}) | {text(said)} |")
+    head = "# The library\n\nAll of it is said in full in the [reference](../api/hetviz.html)"
+    return (
+        f"{head}, with shapes, units, errors, equations and costs; "
+        "beside it the [errors](../api/hetviz/errors.html), the [contract for "
+        "methods](../api/hetviz/algorithms/base.html) and the "
+        "[widget](../api/hetviz/ui/notebook/widget.html).\n\n| name | what it is |\n| --- | --- |\n"
+        + "\n".join(rows)
+        + "\n"
+    )
+
+
+def write_methods(out: Path) -> list[Path]:
+    """Write the gallery, a page for each method, and the list of names; return the files."""
     (out / "methods").mkdir(parents=True, exist_ok=True)
+    (out / "reference").mkdir(exist_ok=True)
     cards = hetviz.methods()
-    texts = {out / "index.html": index_page(cards, api)}
+    about = tomllib.loads((ROOT / "docs" / "methods.toml").read_text(encoding="utf-8"))
+    texts = {
+        out / "methods" / "index.md": index_page(cards),
+        out / "reference" / "library.md": library_page(),
+    }
     for card in cards:
         params = dict(hetviz.get_method(card.key).params)
-        texts[out / "methods" / f"{card.key}.html"] = method_page(card, params)
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
+        page = method_page(card, params, about[card.key])
+        texts[out / "methods" / f"{card.key}.md"] = page
+    for path, content in texts.items():
+        path.write_text(content, encoding="utf-8")
     return list(texts)
 
 
@@ -153,17 +183,33 @@ def write_api(out: Path) -> list[Path]:
     return files
 
 
-def main() -> None:
-    """Write what was asked for."""
+def main() -> int:
+    """Build the site."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", type=Path, help="folder to write into")
-    parser.add_argument("--no-api", action="store_true", help="only the pages of the methods")
+    parser.add_argument("--source", action="store_true", help="write the pages, build nothing")
     given = parser.parse_args()
-    files = write_methods(given.out, not given.no_api)
-    if not given.no_api:
-        files += write_api(given.out)
-    sys.stdout.write(f"{len(files)} pages; open {given.out / 'index.html'}\n")
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", SOURCE)
+    (SOURCE / "methods.toml").unlink()
+    files = write_methods(SOURCE)
+    # The pages link into the reference, which is copied as it is.
+    files += write_api(SOURCE)
+    keys = "".join(f"\n      - {card.title}: methods/{card.key}.md" for card in hetviz.methods())
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = settings.replace(" METHODS\n", f"\n      - All methods: methods/index.md{keys}\n")
+    settings = settings.replace("build/docs-source", str(SOURCE)).replace(
+        " build/docs\n", f" {SITE}\n"
+    )
+    made = SOURCE.parent / "mkdocs.yml"
+    made.write_text(settings, encoding="utf-8")
+    if given.source:
+        return 0
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(made)]
+    built = subprocess.run(command, check=False).returncode
+    if not built:
+        sys.stdout.write(f"{len(list(SITE.rglob('*.html')))} pages; open {SITE / 'index.html'}\n")
+    return built
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import TransformerTags
 
 from hetviz import params as parameters
+from hetviz._html import html_table
 from hetviz._types import Array, Floats, is_sparse
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -101,6 +102,13 @@ class MethodCard:
     summary: str
     caveats: tuple[str, ...]
     cost: str
+
+    def _repr_html_(self) -> str:
+        rows = [("needs", ", ".join(map(str, self.needs)) or "nothing in particular")]
+        rows += [("can", ", ".join(sorted(map(str, self.capabilities))))]
+        rows += [("careful", words) for words in self.caveats]
+        rows += [("cost", self.cost), ("paper", self.paper)]
+        return html_table(f"{self.title} ({self.key})", rows, foot=self.summary)
 
     def reasons_against(self, data: HeteroData) -> list[str]:
         """Return why the method does not suit these data, one sentence each; empty if it does."""

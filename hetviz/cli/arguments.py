@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Protocol, TextIO
 
 import hetviz
 from hetviz import params as parameters
-from hetviz.errors import DataError, HetvizError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, MissingExtraError, ParameterError, Problem
 from hetviz.progress import Progress, silent
 
 DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file or folder of them"
@@ -24,6 +25,12 @@ class Add(Protocol):
     ) -> argparse.ArgumentParser:
         """Add it."""
         ...
+
+
+def need_app(feature: str) -> None:
+    """Say what to install where the app's packages are missing."""
+    if find_spec("streamlit") is None:
+        raise MissingExtraError(feature, "app")
 
 
 def add_data(command: argparse.ArgumentParser) -> None:

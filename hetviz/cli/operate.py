@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hetviz.cli.arguments import Add, show
+from hetviz.cli.arguments import Add, need_app, show
 from hetviz.errors import HetvizError
 
 
@@ -38,6 +38,7 @@ def _serve(given: argparse.Namespace) -> int:
     if given.check:
         show(given, shown, [f"{name}={text}" for name, text in shown.items()])
         return 0
+    need_app("The server")
     script = _script()
     flags = {
         "server.address": found.address,

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, show
+from hetviz.cli.arguments import Add, need_app, show
 from hetviz.errors import HetvizError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -28,6 +28,7 @@ def _app(given: argparse.Namespace) -> int:
     script = next(
         (path for path in (_PACKAGE / "app.py", _PACKAGE.parent / "app.py") if path.is_file()), None
     )
+    need_app("The app")
     if script is None:
         raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
     command = [sys.executable, "-m", "streamlit", "run", str(script)]

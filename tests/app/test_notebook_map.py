@@ -274,3 +274,26 @@ def test_what_was_made_is_not_part_of_a_copy(data: HeteroData) -> None:
     assert made.made.run.method == "pca"
     assert copy.deepcopy(made).made is None
     assert made.planar().made is None or made.planar() is made
+
+
+def test_data_and_results_show_themselves_as_tables(data: HeteroData) -> None:
+    embedding = hetviz.embed(data, "pca")
+    compared = hetviz.compare(data, ["pca", "guided-projection"], seeds=1)
+    shown_ones = {
+        "dishes – wines": data,
+        "101": data["dishes"],
+        "link_auc": hetviz.evaluate(data, embedding),
+        "guided-projection": compared,
+        "clusters": hetviz.clusters(data, embedding, n_clusters=2),
+        "Principal components (pca)": next(one for one in hetviz.methods() if one.key == "pca"),
+    }
+    for words, one in shown_ones.items():
+        text = one._repr_html_()
+        assert words in text, words
+        ElementTree.fromstring(f"<div>{text}</div>")
+
+
+def test_tables_hold_what_a_user_wrote_as_text() -> None:
+    data = HeteroData([Dataset("<b>x</b>", ["<script>alert(1)</script>", "b"])])
+    assert "<script" not in data["<b>x</b>"]._repr_html_()
+    assert "<b>" not in data._repr_html_()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from hetviz._html import html_table
 from hetviz._types import Array, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
@@ -134,6 +135,11 @@ class Dataset(Frozen):
         if self.entity != self.name:
             parts.append(f"view of {self.entity!r}")
         return f"Dataset({self.name!r}: {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(self.ids[k], self.titles[k]) for k in range(min(5, len(self)))]
+        more = f"and {len(self) - 5:,} more" if len(self) > 5 else ""
+        return html_table(repr(self), rows, ("id", "title"), more)
 
     @property
     def n_rows(self) -> int:

@@ -17,6 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._doors import opened
+from hetviz._html import html_table
 from hetviz._types import Array, Bools, Ints
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
@@ -342,6 +343,26 @@ class HeteroData(Frozen):
         compared = 0 if self.comparisons is None else len(self.comparisons)
         parts = [_counted(links, "link"), _counted(compared, "comparison")]
         return f"HeteroData({sizes}; {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        sets = [
+            (
+                name,
+                f"{len(dataset):,}",
+                "" if dataset.X is None else f"{dataset.X.shape[1]:,}",
+                "" if dataset.entity == name else f"view of {dataset.entity}",
+            )
+            for name, dataset in self.datasets.items()
+        ]
+        kinds = [
+            (f"{links.source} \u2013 {links.target}", f"{len(links):,} links", "", links.kind)
+            for links in self.links
+        ]
+        compared = 0 if self.comparisons is None else len(self.comparisons)
+        said = [_counted(compared, "comparison")] if compared else []
+        said += [f"label {label.name} of {label.dataset}" for label in self.labels]
+        head = ("", "items", "features", "")
+        return html_table("HeteroData", [*sets, *kinds], head, "; ".join(said))
 
     def __getitem__(self, name: str) -> Dataset:
         try:

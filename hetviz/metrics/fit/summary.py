@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz.core.measures.neighborhoods import Preservation, preservation
 from hetviz.core.ordinal.comparisons import comparison_accuracy
@@ -81,6 +82,15 @@ class Scores(Frozen):
     def to_dict(self) -> dict[str, float]:
         """Return the values by name; what does not apply is absent."""
         return dict(self.values)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, value in self.values.items():
+            error = self.standard_errors.get(name)
+            most = self.ceilings.get(name)
+            told = "" if error is None else f"\u00b1 {error:.3f}"
+            rows.append((name, f"{value:.3f}", told, "" if most is None else f"{most:.3f}"))
+        return html_table("Scores", rows, ("measure", "", "standard error", "at most"), self.note)
 
 
 @one_thread()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from hetviz._html import html_table
 from hetviz._json import records
 from hetviz._types import Ints, JsonObject, Texts
 from hetviz.core.threads import one_thread
@@ -48,6 +49,10 @@ class Clustering:
 
     def __repr__(self) -> str:
         return f"Clustering({len(self.names)} clusters by {self.method} {self.space})"
+
+    def _repr_html_(self) -> str:
+        rows = [(card.name, f"{sum(card.counts.values()):,}", card.sentence) for card in self.cards]
+        return html_table(repr(self), rows, ("cluster", "items", ""))
 
     def frame(self) -> pd.DataFrame:
         """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from hetviz._html import html_table
 from hetviz._text import in_seconds, listed, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.data import Embedding
@@ -118,6 +119,18 @@ class Comparison:
     embeddings: Mapping[str, Embedding] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     complete: bool = True
+
+    def _repr_html_(self) -> str:
+        decides = self.decides
+        rows = []
+        for key, row in self.table.iterrows():
+            told = ["", ""]
+            if decides is not None and row[decides] == row[decides]:
+                error = row.get(f"{decides}_se", float("nan"))
+                told = [f"{row[decides]:.3f}", f"\u00b1 {error:.3f}" if error == error else ""]
+            rows.append((row["title"], key, *told, f"{row['seconds']:.1f}", row["failed"]))
+        head = ("", "method", decides or "", "standard error", "seconds", "failed")
+        return html_table("Comparison", rows, head, self.recommendation.sentence)
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -1,0 +1,60 @@
+"""Try the library with the lowest or the newest packages that it says it works with.
+
+``python tools/try_versions.py lowest`` makes an environment in build/ with the Python that runs
+this, installs hetviz with every package at the lower bound of pyproject.toml, and runs the tests of
+the engine; ``newest`` takes the newest releases within the bounds. ``--extra NAME`` (several times)
+adds optional parts, ``--tests PATH`` (several times) chooses tests. What was installed is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ("tests/core", "tests/data", "tests/features", "tests/io", "tests/metrics", "tests/exports")
+NEEDED = ("pytest>=9", "pytest-timeout", "hypothesis", "polars", "networkx", "h5py")
+
+
+def lowest(requirements: list[str]) -> list[str]:
+    """Return each requirement pinned to its lower bound."""
+    found = []
+    for requirement in requirements:
+        name, bound = re.match(r"([\w-]+)[^=]*?[>=]=([\d.]+)", requirement).groups()  # type: ignore[union-attr]
+        found.append(f"{name}=={bound}")
+    return found
+
+
+def main() -> int:
+    """Install and test."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("which", choices=("lowest", "newest"))
+    parser.add_argument("--extra", action="append", default=[])
+    parser.add_argument("--tests", action="append", default=[])
+    given = parser.parse_args()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = list(project["dependencies"])
+    for extra in given.extra:
+        wanted += project["optional-dependencies"][extra]
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    folder = ROOT / "build" / f"try-{given.which}-{version}"
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    python = folder / "bin" / "python"
+    pins = lowest(wanted) if given.which == "lowest" else wanted
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, *pins, *NEEDED], check=True)
+    subprocess.run([python, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
+    # Old packages warn of what newer ones have changed; what is tried here is whether they work.
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
+    command += ["--confcutdir", ROOT, *(given.tests or TESTS)]
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **threads}, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
