@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -50,7 +51,7 @@ def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str
     uses = sorted(str(one) for one in card.capabilities)
     picture = (
         f"![A map of part of the sample {about['sample']}]({card.key}.svg)\n\n"
-        f"*At most 300 items of each dataset of the sample "
+        f"*At most 200 items of each dataset of the sample "
         f"{about['sample']}, with the default settings.*"
     )
     doi = about.get("doi")
@@ -205,7 +206,8 @@ def main() -> int:
     if given.source:
         return 0
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(made)]
-    built = subprocess.run(command, check=False).returncode
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, env=quiet, check=False).returncode
     if not built:
         sys.stdout.write(f"{len(list(SITE.rglob('*.html')))} pages; open {SITE / 'index.html'}\n")
     return built

@@ -1,7 +1,7 @@
 """Draw each method's picture for the documentation: docs/methods/KEY.svg.
 
 ``python tools/make_method_pictures.py [KEY ...]``. Each is drawn on the sample that
-docs/methods.toml names for it, of which at most 300 items of each dataset are taken; comparisons,
+docs/methods.toml names for it, of which at most 200 items of each dataset are taken; comparisons,
 where a method needs some, are drawn from the sample's first label.
 """
 
@@ -21,7 +21,7 @@ from hetviz import HeteroData
 from hetviz.ui.notebook.shown import picture
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-MOST = 300
+MOST = 200
 
 
 def small(sample: str, compared: bool) -> HeteroData:
