@@ -209,7 +209,11 @@ def main() -> int:
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, env=quiet, check=False).returncode
     if not built:
-        sys.stdout.write(f"{len(list(SITE.rglob('*.html')))} pages; open {SITE / 'index.html'}\n")
+        pages = len(list(SITE.rglob("*.html")))
+        sys.stdout.write(
+            f"{pages} pages; open {SITE / 'index.html'}\n"
+            f"Searching needs a server: {Path(sys.executable).name} -m http.server -d {SITE}\n"
+        )
     return built
 
 

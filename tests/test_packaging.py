@@ -1,0 +1,54 @@
+"""What the package asks for, and what it says of itself."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import hetviz
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.match(r"[\w-]+", one).group().lower() for one in requirements}  # type: ignore[union-attr]
+
+
+def test_the_engine_needs_nothing_of_the_app() -> None:
+    assert not names(PROJECT["dependencies"]) & names(EXTRAS["app"])
+    assert {"streamlit", "plotly"} <= names(EXTRAS["app"])
+
+
+def test_all_is_all_of_them_and_the_tests_have_it() -> None:
+    parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev")]
+    assert sorted(EXTRAS["all"]) == sorted(one for part in parts for one in part)
+    assert names(EXTRAS["all"]) - names(EXTRAS["app"]) <= names(EXTRAS["dev"])
+
+
+def test_every_bound_is_met_by_the_pins() -> None:
+    pins = {}
+    for file in ("requirements.txt", "requirements-dev.txt"):
+        for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
+            if "==" in line:
+                name, _, version = line.partition("==")
+                pins[name.lower()] = version.split(";")[0].strip()
+    wanted = [*PROJECT["dependencies"], *EXTRAS["app"], *EXTRAS["dev"]]
+    lacking = [name for name in names(wanted) if name not in pins]
+    assert lacking == []
+    early = []
+    for one in wanted:
+        bound = re.match(r"([\w-]+)>=([\d.]+)", one)
+        if bound:
+            least = [int(part) for part in bound[2].split(".")]
+            there = [int(part) for part in re.findall(r"\d+", pins[bound[1].lower()])]
+            if there < least:
+                early.append(one)
+    assert early == []
+
+
+def test_one_version_everywhere() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {hetviz.__version__}\n" in cited
