@@ -40,9 +40,9 @@ def test_every_bound_is_met_by_the_pins() -> None:
     assert lacking == []
     early = []
     for one in wanted:
-        bound = re.match(r"([\w-]+)>=([\d.]+)", one)
+        bound = re.match(r"([\w-]+)>=([\w.]+)", one)
         if bound:
-            least = [int(part) for part in bound[2].split(".")]
+            least = [int(part) for part in re.findall(r"\d+", bound[2])]
             there = [int(part) for part in re.findall(r"\d+", pins[bound[1].lower()])]
             if there < least:
                 early.append(one)

@@ -25,7 +25,7 @@ def lowest(requirements: list[str]) -> list[str]:
     """Return each requirement pinned to its lower bound."""
     found = []
     for requirement in requirements:
-        name, bound = re.match(r"([\w-]+)[^=]*?[>=]=([\d.]+)", requirement).groups()  # type: ignore[union-attr]
+        name, bound = re.match(r"([\w-]+)[^=]*?[>=]=([\w.]+)", requirement).groups()  # type: ignore[union-attr]
         found.append(f"{name}=={bound}")
     return found
 
