@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_app import drop
+from tests.browser.test_reading import OWNERS, WELLS
+from tests.io.making import workbook
+from tests.messy import rows
 
 PATIENCE = 90_000
+LONG = 500_000
 YEARS, TEAMS, PEOPLE = (2019, 2020, 2021), ("ARI", "BOS", "SEA", "TOR"), 60
 
 
@@ -68,11 +73,16 @@ def test_four_tables_become_a_joint_map_in_two_clicks_and_a_figure_in_eight(page
     expect(datasets).to_contain_text("teams", timeout=PATIENCE)
     # Lines are links by now, and no points.
     expect(datasets).not_to_contain_text("batting")
+    a_titled_figure(page, hand, "Who played where")
+
+
+def a_titled_figure(page: Page, hand: Hand, title: str) -> None:
+    """Name the project, and take the figure along."""
     hand.click(page.locator(".st-key-project button").first)
     name = page.get_by_label("Project name")
-    name.fill("Who played where")
+    name.fill(title)
     name.press("Enter")
-    expect(page.locator(".st-key-project")).to_contain_text("Who played where", timeout=PATIENCE)
+    expect(page.locator(".st-key-project")).to_contain_text(title, timeout=PATIENCE)
     page.keyboard.press("Escape")
     hand.click(page.get_by_role("link", name="Export", exact=True))
     expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
@@ -80,7 +90,76 @@ def test_four_tables_become_a_joint_map_in_two_clicks_and_a_figure_in_eight(page
         hand.click(page.get_by_role("button", name="PDF of the map"))
     assert hand.clicks <= 8
     made = figure.value
-    assert re.search("who.played.where", made.suggested_filename, re.I)
+    assert re.search(title.replace(" ", "."), made.suggested_filename, re.I)
     content = made.path().read_bytes()
     assert content.startswith(b"%PDF")
-    assert b"/Title (Who played where)" in content
+    assert f"/Title ({title})".encode() in content
+
+
+def mapped(page: Page, hand: Hand) -> None:
+    """Press the one button, and wait until nothing is being made."""
+    hand.click(page.get_by_role("button", name="Map them"))
+    assert hand.clicks <= 2
+    expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
+
+
+def ticked(page: Page) -> Locator:
+    """Return the ticks at the door, once they are there."""
+    ticks = page.locator("[class*=st-key-belongs-door]").get_by_role("checkbox")
+    expect(ticks.first).to_be_checked(timeout=PATIENCE)
+    return ticks
+
+
+def test_a_workbook_as_people_keep_it_becomes_a_titled_figure(page: Page) -> None:
+    hand = Hand()
+    page.goto("/")
+    drop(page, wells_xlsx=workbook({"Wells": WELLS, "Owners": OWNERS}))
+    hand.clicks += 1
+    expect(page.get_by_role("heading", name="Wells and Owners belong together")).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(ticked(page)).to_have_count(1)
+    expect(page.locator(".hv-belong li").first).to_contain_text("Wells")
+    mapped(page, hand)
+    datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
+    expect(datasets).to_contain_text("Owners", timeout=PATIENCE)
+    a_titled_figure(page, hand, "Wells and who owns them")
+
+
+def many_travellers(n: int = 30_000) -> dict[str, str]:
+    """Return travellers to the countries of a sample, each like the country but for noise."""
+    rng = np.random.default_rng(0)
+    countries = rows("world/countries.csv")
+    wealth = np.log1p([float(row["gdp_per_head"] or 0) for row in countries])
+    at = rng.integers(len(countries), size=n)
+    spent = wealth[at] + rng.normal(size=n)
+    stayed = at % 7 + 2.0 * rng.normal(size=n)
+    lines = [
+        f"t{k:05},Traveller {k},{countries[to]['id']},{spent[k]:.3f},{stayed[k]:.2f}\n"
+        for k, to in enumerate(at.tolist())
+    ]
+    facts = [
+        f'{row["id"]},"{row["name"]}",{row["region"]},{row["population"]}\n' for row in countries
+    ]
+    return {
+        "travellers_csv": "traveller,name,country,spent,stayed\n" + "".join(lines),
+        "countries_csv": "code,name,region,population\n" + "".join(facts),
+    }
+
+
+def test_thirty_thousand_rows_and_a_second_table_become_a_titled_figure(page: Page) -> None:
+    hand = Hand()
+    page.goto("/")
+    drop(page, **many_travellers())
+    hand.clicks += 1
+    ticked(page)
+    expect(page.get_by_text("travellers: country names countries")).to_be_visible()
+    hand.click(page.get_by_role("button", name="Map them"))
+    assert hand.clicks <= 2
+    # There is something to see long before the map is done, and it is called what it is.
+    expect(page.locator(".hv-job").filter(has_text="preview")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Map up to date")).to_be_hidden()
+    expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
+    datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
+    expect(datasets).to_contain_text("countries", timeout=PATIENCE)
+    a_titled_figure(page, hand, "Thirty thousand travellers")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
@@ -200,7 +200,7 @@ def account(waiting: Staged) -> None:
                 "Nothing was changed: what you had open is still there.",
             )
         else:
-            theme.headline(summary(loaded), _second_line(errors))
+            theme.headline(found(loaded, waiting.proposals), _second_line(loaded, waiting, errors))
         # The button stands before the ticks, which nobody needs to change.
         decide = st.container()
         chosen = belonging.Belonging()
@@ -280,6 +280,22 @@ def summary(loaded: Loaded) -> str:
     return theme.listed(parts) + (f", joined by {theme.count(links, 'link')}" if links else "")
 
 
+def found(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
+    """Say which tables belong together; how many rows there are, where none do."""
+    sure = [one for one in proposals if one.sure]
+    joined = {name for one in sure for name in one.ends}
+    together = [name for name in loaded.data.datasets if name in joined]
+    if len(together) < 2:
+        return summary(loaded)
+    alone = [name for name in loaded.data.datasets if name not in joined]
+    words = f"{theme.listed(together)} belong together"
+    return (
+        f"{words}; {theme.listed(alone)} {'stands' if len(alone) == 1 else 'stand'} alone"
+        if alone
+        else words
+    )
+
+
 def problem_table(problems: list[Problem]) -> None:
     """Show problems as a table: place, problem, value, what to do."""
     head = ["Place", "Problem", "Value", "What to do"]
@@ -298,9 +314,11 @@ def feature_words(info: DatasetInfo) -> str:
     return info.features or "no features"
 
 
-def _second_line(errors: list[Problem]) -> str:
+def _second_line(loaded: Loaded, waiting: Staged, errors: list[Problem]) -> str:
     if not errors:
-        return "Everything in these files can be used."
+        all_used = "Everything in these files can be used."
+        rows = summary(loaded)
+        return all_used if found(loaded, waiting.proposals) == rows else f"{rows}. {all_used}"
     some = theme.count(sum(problem.count for problem in errors), "row or file", "rows or files")
     return f"{some} cannot be used as they are; the table says why. Nothing has been opened yet."
 
