@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui.data import dataset_card, joining, new_version, upload
+from hetviz.ui.data import belonging, dataset_card, joining, new_version, upload
 from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
@@ -23,6 +23,7 @@ else:
     theme.headline(f"{theme.listed(kinds)}, {theme.count(links, 'link')}", state.description)
     left, right = st.columns([2.25, 1], gap="large")
     with left:
+        belonging.linked(state)
         for name in state.data.datasets:
             dataset_card.card(state, name)
     with right:

@@ -77,6 +77,23 @@ def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Vi
     assert app.button(key="redo")
 
 
+def test_what_is_linked_is_drawn_on_the_data_page_and_unticked_there(visit: Visit) -> None:
+    app = press(upload(visit(), towns_csv=CITIES, shops_csv=SHOPS), "go-on")
+    go(app, "data")
+    (tick,) = app.checkbox
+    assert tick.label.replace("\\", "") == "shops – towns: same town (20 links)"
+    assert "<b>shops<small>20</small></b><i>linked with</i><b>towns" in html_of(app)
+    tick.uncheck().run()
+    state = workspace_of(app).state
+    assert state.guided is not None
+    assert not state.guided.links
+    assert len(state.opened().links) == 1
+    assert "<i>linked with nothing</i>" in html_of(app)
+    press(app, "undo")
+    assert app.checkbox[0].value
+    assert "<i>linked with</i>" in html_of(app)
+
+
 def test_rows_that_only_describe_others_become_links_or_a_summary(visit: Visit) -> None:
     pairs = [(k % 9, (k * 7) % 11) for k in range(1_000)]
     people = "id,name,age\n" + "".join(f"p{k},Person {k},{20 + k}\n" for k in range(9))

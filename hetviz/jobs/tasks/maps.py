@@ -131,6 +131,8 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     progress(0.9, "Measuring the map")
     figures = figures_of(data, first.embedding)
     figures["choice"] = first.choice.sentence
+    if (best := first.choice.best_neighbours) is not None:
+        figures["best_neighbours"] = {"title": best[0], "score": best[1]}
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour
     figures["notes"] = list(first.notes)

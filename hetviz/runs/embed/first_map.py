@@ -75,6 +75,18 @@ class Choice:
     seconds: float | None = None
     comparison: Comparison | None = None
 
+    @property
+    def best_neighbours(self) -> tuple[str, float] | None:
+        """Title and trustworthiness of the map, of those tried, whose neighbours are truest."""
+        found = self.comparison
+        if found is None:
+            return None
+        keys = found.sound("trustworthiness")
+        if not keys:
+            return None
+        best = max(keys, key=lambda key: found.mean(key, "trustworthiness"))
+        return found.candidate(best).title, found.mean(best, "trustworthiness")
+
 
 @dataclass(frozen=True, eq=False)
 class FirstMap:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +13,11 @@ from hetviz._text import listed, short
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
+from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.joined_tables import ROWS, Lines, join_tables, lines_among
 from hetviz.ui.shell import session, theme
-from hetviz.workspace import JoinTables
+from hetviz.workspace import JoinTables, State, SwitchSet
 
 # Above this, what comes of the ticks is not worked out before it is asked for.
 _MOST_ROWS = 60_000
@@ -76,24 +78,74 @@ def sentence(proposal: Proposal) -> str:
     return f"{join.source}: {column} {verb} {join.target}"
 
 
+def linked(state: State) -> None:
+    """Show which datasets of a project are linked, with a tick for each sort of links.
+
+    Without its tick no map goes by it; the links are kept.
+    """
+    data = state.opened()
+    if not data.links:
+        return
+    theme.section("How they belong together")
+    drawn = st.container()
+    ticked: list[tuple[str, str]] = []
+    sets = session.cached(("sets", id(data)), data, lambda: _by_set(data))
+    for name, (number, pairs) in sets.items():
+        between = list(dict.fromkeys(pairs))
+        words = theme.listed([f"{a} – {b}" if a != b else f"within {a}" for a, b in between])
+        on = name not in state.off
+        st.checkbox(
+            theme.plain(f"{words}: {name} ({theme.count(number, 'link')})"),
+            value=on,
+            # A key for each state: undo has to move the tick too.
+            key=f"linked-{name}-{on}",
+            on_change=_switch,
+            args=(name, not on),
+        )
+        ticked += between if on else []
+    with drawn:
+        st.html(boxes(data, ticked, "linked with", "linked with nothing"))
+
+
+def _switch(name: str, on: bool) -> None:
+    session.do(SwitchSet(name, on))
+
+
+def _by_set(data: HeteroData) -> dict[str, tuple[int, list[tuple[str, str]]]]:
+    """Return how many links each set of statements has, and between which datasets."""
+    names, start = set_names(data), 0
+    found: dict[str, tuple[int, list[tuple[str, str]]]] = {}
+    for group in data.links:
+        for name, number in Counter(names[start : start + len(group)].tolist()).items():
+            before, between = found.get(str(name), (0, []))
+            found[str(name)] = (before + number, [*between, (group.source, group.target)])
+        start += len(group)
+    return found
+
+
 def diagram(data: HeteroData, joins: Sequence[Join]) -> str:
     """Return boxes of the datasets, each with those that it names beside it, as HTML."""
+    pairs = [(join.source, join.target) for join in joins if join.target in data.datasets]
+    return boxes(data, pairs, "names", "joined with nothing")
+
+
+def boxes(data: HeteroData, pairs: Sequence[tuple[str, str]], verb: str, alone_words: str) -> str:
+    """Return boxes of the datasets, each with its partners beside it, as HTML."""
     names: dict[str, list[str]] = {}
-    for join in joins:
-        if join.target in data.datasets:
-            names.setdefault(join.source, []).append(join.target)
+    for source, target in pairs:
+        names.setdefault(source, []).append(target)
     lines = []
     for name, targets in names.items():
-        boxes = [
+        there = [
             _box(data, target, " twice" if targets.count(target) > 1 else "")
             for target in dict.fromkeys(targets)
         ]
-        lines.append(f"<li>{_box(data, name)}<i>names</i>{''.join(boxes)}</li>")
-    there = {*names, *(target for targets in names.values() for target in targets)}
-    alone = [name for name in data.datasets if name not in there]
+        lines.append(f"<li>{_box(data, name)}<i>{verb}</i>{''.join(there)}</li>")
+    found = {*names, *(target for targets in names.values() for target in targets)}
+    alone = [name for name in data.datasets if name not in found]
     if alone:
-        boxes = [_box(data, name) for name in alone]
-        lines.append(f"<li>{''.join(boxes)}<i>joined with nothing</i></li>")
+        rest = "".join(_box(data, name) for name in alone)
+        lines.append(f"<li>{rest}<i>{alone_words}</i></li>")
     return f'<ul class="hv-belong">{"".join(lines)}</ul>'
 
 

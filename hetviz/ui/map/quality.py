@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
+from hetviz.plots.planar import unjoined
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts
@@ -18,6 +20,7 @@ def show(state: State, run: Run) -> None:
     if state.data is None:
         return
     figures = charts.figures(state, run)
+    _without_meaning(state, run)
     if figures.get("choice"):
         theme.section("Why this method")
         theme.quiet(str(figures["choice"]))
@@ -33,8 +36,31 @@ def show(state: State, run: Run) -> None:
         theme.section("How well it does")
         theme.quiet("No links yet that say together, so there are none to keep.")
     _figures(figures["scores"], figures.get("errors") or {})
+    _beside(figures)
     for note in figures.get("notes", ()):
         theme.quiet(str(note))
+
+
+def _without_meaning(state: State, run: Run) -> None:
+    """Say before any figure what cannot be read off the map, and how that is mended."""
+    embedding = state.embedding(run)
+    words = [] if embedding is None else unjoined(embedding, state.view.hidden)
+    for line in words:
+        theme.quiet(line)
+    if words:
+        st.page_link(PAGES / "data.py", label="Join them")
+
+
+def _beside(figures: Mapping[str, Any]) -> None:
+    """Say what a map of no use, and the best of those tried, get where this one stands."""
+    mine = figures["scores"].get("trustworthiness")
+    if mine is None:
+        return
+    words = f"Neighbours that are true: {mine:.2f} here; about 0.50 for places at random"
+    best = figures.get("best_neighbours")
+    if best is not None:
+        words += f"; {best['score']:.2f} for the best of the maps tried, {best['title']}"
+    theme.quiet(f"{words}.")
 
 
 def _figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:

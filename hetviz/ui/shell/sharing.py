@@ -138,7 +138,7 @@ def _own_data(person: Person, project: str, mine: Can | None) -> None:
             disabled=not sure,
             key="delete-project",
             on_click=_delete,
-            args=(person, project),
+            args=(project,),
         )
     st.button(
         "Delete all that is kept of me",
@@ -162,11 +162,10 @@ def everything(person: Person) -> bytes:
     return file.getvalue()
 
 
-def _delete(person: Person, project: str) -> None:
+def _delete(project: str) -> None:
     if people.role(project) == "own":
-        people.people().forget_project(project)
+        people.forget(project)
         SESSIONS.remove(project)
-        people.audit().note("delete-project", person.id, project)
 
 
 def _delete_all(person: Person) -> None:

@@ -57,6 +57,11 @@ def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(ta
     assert found.mean("cdmca", "overall") > found.mean("pca", "overall")
     assert "over 2 splits" in choice.sentence
     assert choice.seconds == pytest.approx(0.012)
+    best = choice.best_neighbours
+    assert best is not None
+    trust = {key: found.mean(key, "trustworthiness") for key in ("pca", "cdmca")}
+    assert best[1] == max(trust.values())
+    assert best[0] == found.candidate(max(trust, key=lambda key: trust[key])).title
 
 
 def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
@@ -73,6 +78,7 @@ def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
 def test_without_the_time_to_try_it_is_what_was_best_elsewhere(table: Any) -> None:
     choice = choose(linked(), seconds=0.01)
     assert (choice.method, choice.comparison) == ("pca", None)
+    assert choice.best_neighbours is None
     assert "was best on 4 other data sets of this kind" in choice.sentence
 
 
