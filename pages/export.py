@@ -3,7 +3,7 @@
 import streamlit as st
 
 from hetviz.ui.export import project
-from hetviz.ui.shell import recent, session, theme
+from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
 state = session.workspace().state
@@ -14,7 +14,11 @@ if state.data is None:
     )
     st.page_link(PAGES / "start.py", label="To the Start page")
 elif state.run is None:
-    theme.headline("No map to take along yet", "The Map page makes one; then its figures are here.")
+    if background.live() is None:
+        words = "No map to take along yet", "The Map page makes one; then its figures are here."
+    else:
+        words = "The map is being made", "Its figures are here as soon as it is ready."
+    theme.headline(*words)
     st.page_link(PAGES / "map.py", label="To the Map page")
     project.offer(state)
 else:
