@@ -1,0 +1,228 @@
+"""Which keys are proposed for linked tables, and whether those that are ticked are true.
+
+``--data FOLDER`` holds ``linked/baseball`` (Lahman's tables). The samples are taken apart into CSV
+files: their datasets with what the links between two of them say as a column of keys, or as a table
+of two keys where an item has several. The five others are made here, each with traps: numbers that
+mean nothing to each other, codes written in two ways, a key of two columns, years.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hetviz
+from benchmarks.harness import report
+from hetviz.data import HeteroData
+from hetviz.data.joins.proposals import Proposal, propose_joins
+from hetviz.io import read_tables
+
+DATA = "may"
+True_ = set[tuple[str, str, str, str]]
+BASEBALL: True_ = {
+    ("batting", "playerID", "people", ""),
+    ("salaries", "playerID", "people", ""),
+    ("teams", "franchID", "franchises", ""),
+    ("batting", "teamID + yearID", "teams", "teamID + yearID"),
+    ("salaries", "teamID + yearID", "teams", "teamID + yearID"),
+    ("teams", "park", "parks", "park.name"),
+}
+
+
+def _csv(head: str, rows: list[list[object]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([head.split(","), *rows])
+    return text.getvalue().encode()
+
+
+def shop() -> tuple[dict[str, bytes], True_]:
+    """Orders of customers and products; numbers that run from 1 in each table."""
+    rng = np.random.default_rng(0)
+    customers = [[k, f"Customer {k}", int(rng.integers(18, 90))] for k in range(1, 201)]
+    products = [[f"P-{k:03}", f"Thing {k}", round(float(rng.gamma(2, 9)), 2)] for k in range(80)]
+    orders: list[list[object]] = [
+        [k, int(rng.integers(1, 201)), f"p-{rng.integers(80):03}", int(rng.integers(1, 9))]
+        for k in range(1, 1501)
+    ]
+    files = {
+        "customers": _csv("id,name,age", customers),
+        "products": _csv("sku,title,price", products),
+        "orders": _csv("order_id,customer_id,sku,quantity", orders),
+    }
+    return files, {
+        ("orders", "customer_id", "customers", ""),
+        ("orders", "sku", "products", ""),
+    }
+
+
+def school() -> tuple[dict[str, bytes], True_]:
+    """Marks by course and term together; a year that stands everywhere and joins nothing."""
+    rng = np.random.default_rng(1)
+    pupils = [[f"S{k:04}", f"Pupil {k}", int(rng.integers(2004, 2012))] for k in range(150)]
+    courses = [
+        [code, term, f"{code} in {term}", int(rng.integers(10, 40))]
+        for code in ("MAT", "BIO", "ART", "HIS")
+        for term in ("2021a", "2021b", "2022a", "2022b")
+    ]
+    marks: list[list[object]] = []
+    for k in range(1200):
+        course = courses[int(rng.integers(len(courses)))]
+        marks.append([k, f"S{rng.integers(150):04}", course[0], course[1], int(rng.integers(1, 7))])
+    files = {
+        "pupils": _csv("pupil,name,born", pupils),
+        "courses": _csv("course,term,title,places", courses),
+        "marks": _csv("no,pupil,course,term,mark", marks),
+    }
+    return files, {
+        ("marks", "pupil", "pupils", ""),
+        ("marks", "course + term", "courses", "course + term"),
+    }
+
+
+def flights() -> tuple[dict[str, bytes], True_]:
+    """Flights between two airports, by a carrier; zones that are no table."""
+    rng = np.random.default_rng(2)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    codes = ["".join(letters[i] for i in rng.integers(26, size=3)) for _ in range(60)]
+    codes = list(dict.fromkeys(codes))
+    zones = ("east", "west", "south")
+    airports = [
+        [code, f"{code} field", round(float(rng.uniform(25, 48)), 3), zones[k % 3]]
+        for k, code in enumerate(codes)
+    ]
+    carriers = [[f"{letters[k]}{letters[(k * 7) % 26]}", f"Carrier {k}"] for k in range(12)]
+    rows: list[list[object]] = [
+        [
+            k,
+            carriers[int(rng.integers(12))][0],
+            *(codes[i] for i in rng.choice(len(codes), 2, replace=False)),
+            int(rng.normal(8, 30)),
+        ]
+        for k in range(2500)
+    ]
+    files = {
+        "airports": _csv("faa,name,lat,zone", airports),
+        "carriers": _csv("carrier,name", carriers),
+        "flights": _csv("flight,carrier,origin,dest,delay", rows),
+    }
+    return files, {
+        ("flights", "carrier", "carriers", ""),
+        ("flights", "origin", "airports", ""),
+        ("flights", "dest", "airports", ""),
+    }
+
+
+def films() -> tuple[dict[str, bytes], True_]:
+    """Films by directors whose names are spelt with and without accents; years in both."""
+    rng = np.random.default_rng(3)
+    given = ("José", "Zoë", "Ann", "Bo", "Chloé", "Dag", "Eva", "Łukasz")
+    family = ("Núñez", "Ash", "Bay", "Cöln", "Dow", "Eyre", "Fox", "Ġorġ")
+    names = [f"{a} {b}" for a in given for b in family]
+    directors = [[name, int(rng.integers(1920, 1990))] for name in names]
+    plain = str.maketrans("éëŁłúñöĠġó", "eeLlunoGgo")
+    rows: list[list[object]] = [
+        [f"Film {k}", names[int(rng.integers(64))].translate(plain), int(rng.integers(1950, 2020))]
+        for k in range(400)
+    ]
+    files = {
+        "directors": _csv("name,born", directors),
+        "films": _csv("title,director,year", rows),
+    }
+    return files, {("films", "director", "directors", "")}
+
+
+def unrelated() -> tuple[dict[str, bytes], True_]:
+    """Two tables that have nothing to do with each other but running numbers and few words."""
+    rng = np.random.default_rng(4)
+    sizes = ("small", "large")
+    one: list[list[object]] = [
+        [k, sizes[int(rng.integers(2))], int(rng.integers(1, 60))] for k in range(1, 301)
+    ]
+    other: list[list[object]] = [
+        [k, int(rng.integers(1, 300)), sizes[int(rng.integers(2))]] for k in range(1, 201)
+    ]
+    return {"stones": _csv("id,size,weight", one), "plants": _csv("id,height,size", other)}, set()
+
+
+def taken_apart(name: str) -> tuple[dict[str, bytes], True_]:
+    """Return a sample as one CSV file a dataset, and one for the links between each two."""
+    data = hetviz.load(name)
+    files: dict[str, bytes] = {}
+    true: True_ = set()
+    for part in data.datasets.values():
+        table: Any = part.table
+        columns = [] if table is None else list(map(str, table.columns))
+        cells = [
+            [text, *([] if table is None else table.iloc[k])] for k, text in enumerate(part.ids)
+        ]
+        files[part.name] = _csv(",".join([f"{part.name}_id", *columns]), cells)
+    between = [group for group in data.links if not group.within and (group.weight > 0).all()]
+    for group in between:
+        pair = f"{group.source}_{group.target}"
+        if pair in files:
+            continue
+        ids = [
+            [data[group.source].ids[i], data[group.target].ids[j]]
+            for i, j in zip(group.i, group.j, strict=True)
+        ]
+        files[pair] = _csv(f"{group.source}_id,{group.target}_id", ids)
+        true |= {(pair, f"{end}_id", end, "") for end in (group.source, group.target)}
+    return files, true
+
+
+def judged(name: str, files: Mapping[str, bytes], true: True_) -> dict[str, Any]:
+    """Read the files as they would be dropped, and hold what is proposed against the truth."""
+    loaded = read_tables([(f"{key}.csv", content) for key, content in files.items()])
+    data = loaded.data
+    found = propose_joins(data)
+    ticked = [one for one in found if one.sure]
+    right = [one for one in ticked if _key(one) & true]
+    linked = _links_already(data, true)
+    return {
+        "set": name,
+        "tables": len(files),
+        "true keys": len(true),
+        "ticked and true": len(right) + len(linked),
+        "ticked and false": "; ".join(one.title for one in ticked if one not in right) or "none",
+        "true, not ticked": "; ".join(
+            sorted(
+                f"{a}: {b}"
+                for a, b, c, d in true
+                if not any((a, b, c, d) in _key(one) for one in right) and a not in linked
+            )
+        )
+        or "none",
+        "proposed besides": len(found) - len(ticked),
+    }
+
+
+def _key(proposal: Proposal) -> True_:
+    """Return a proposal by its two ends, in both directions."""
+    join = proposal.join
+    one = " + ".join(sorted(join.source_columns)), " + ".join(sorted(join.target_columns))
+    return {(join.source, one[0], join.target, one[1]), (join.target, one[1], join.source, one[0])}
+
+
+def _links_already(data: HeteroData, true: True_) -> list[str]:
+    """Return the true keys of tables that were read as links at once, and are no datasets."""
+    return [a for a, _, _, _ in true if a not in data.datasets and data.links]
+
+
+def run(out: Path, quick: bool, data: Path | None = None) -> None:
+    """Judge all sets."""
+    made = {"shop": shop, "school": school, "flights": flights, "films": films}
+    sets = {name: make() for name, make in {**made, "unrelated": unrelated}.items()}
+    if not quick:
+        sets |= {name: taken_apart(name) for name in ("emoji", "world", "debian")}
+    if data is not None:
+        folder = data / "linked" / "baseball"
+        files = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
+        sets["baseball"] = files, BASEBALL
+    rows = [judged(name, *one) for name, one in sets.items()]
+    report("keys", rows, out, "no setting was chosen by these sets")
