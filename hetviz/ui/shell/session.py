@@ -62,20 +62,6 @@ def take_up(last: object) -> None:
         move_to(str(last))
 
 
-def delete(project: object) -> None:
-    """Delete all that is kept of a project, where the visitor may; they asked for it twice."""
-    if not is_id(project) or not SESSIONS.exists(str(project)):
-        return
-    sid = str(project)
-    if people.role(sid) != "own":
-        tell("This project is somebody else's, so its files stay.")
-        return
-    people.forget(sid)
-    SESSIONS.remove(sid)
-    if sid == st.session_state["sid"]:
-        move_to(new_session())
-
-
 def workspace() -> Workspace:
     """Return the visitor's workspace; the first visit opens a sample.
 

@@ -138,7 +138,7 @@ def _own_data(person: Person, project: str, mine: Can | None) -> None:
             disabled=not sure,
             key="delete-project",
             on_click=_delete,
-            args=(project,),
+            args=(person, project),
         )
     st.button(
         "Delete all that is kept of me",
@@ -162,10 +162,11 @@ def everything(person: Person) -> bytes:
     return file.getvalue()
 
 
-def _delete(project: str) -> None:
+def _delete(person: Person, project: str) -> None:
     if people.role(project) == "own":
-        people.forget(project)
+        people.people().forget_project(project)
         SESSIONS.remove(project)
+        people.audit().note("delete-project", person.id, project)
 
 
 def _delete_all(person: Person) -> None:

@@ -55,16 +55,11 @@ def _mount(key: str, shown: bool) -> None:
             "asks": bool(st.session_state.get("asks-last")),
         },
         on_last_change=partial(_take_up, key),
-        on_gone_change=partial(_delete, key),
     )
 
 
 def _take_up(key: str) -> None:
     session.take_up(st.session_state[key].last)
-
-
-def _delete(key: str) -> None:
-    session.delete(st.session_state[key].gone)
 
 
 def _new() -> None:
