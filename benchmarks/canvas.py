@@ -1,17 +1,20 @@
 """The screen as a reader has it: how much of it is map, what covers it, and whether all is reached.
 
-Needs a Chromium (HETVIZ_CHROMIUM names it). No figure is a time: they are the same on any
-machine.
+Needs a Chromium (HETVIZ_CHROMIUM names it). No figure is a time, but for the last three of the
+state "asked": how long a ring, the first line of the panel and another theme take to be seen.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, WebSocket, sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.harness import report
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
@@ -34,18 +37,44 @@ _COVER = f"""() => {{
   }}
   return {{ canvas: box.width * box.height / innerWidth / innerHeight, free: free / all }};
 }}"""
+# What is counted apart, as the lists of a page are: rows of the legend, maps of the film, tabs.
 _CONTROLS = """() => {
   const seen = (e) => e.checkVisibility({ visibilityProperty: true })
-    && e.getBoundingClientRect().width > 0;
+    && Math.max(e.getBoundingClientRect().width, e.getBoundingClientRect().height) > 1;
   const all = [...document.querySelectorAll(
     'button, a[href], input, select, [role=tab], [tabindex]')]
     .filter(seen);
-  const acts = all.filter((e) => e.matches('button, a[href], input, select'));
+  const acts = all.filter((e) => e.matches('button, a[href], input, select') && !e.disabled);
   const small = acts.filter((e) => { const b = e.getBoundingClientRect();
     return Math.min(b.width, b.height) < (innerWidth < 860 ? 44 : 24); });
-  return { controls: acts.length, stops: all.filter((e) => e.tabIndex >= 0 && !e.disabled).length,
-    small: small.length };
+  const rows = acts.filter((e) => e.matches('.hv-row, .hv-film button')).length;
+  const tabs = acts.filter((e) => e.matches('[role=tab]')).length;
+  return { controls: acts.length - rows - tabs, tabs, rows,
+    stops: all.filter((e) => e.tabIndex >= 0 && !e.disabled).length,
+    small: small.map((e) => (e.ariaLabel || e.innerText || e.type).slice(0, 20)).join('; ') };
 }"""
+# Shifts from the first paint on, but for those within half a second of what the visitor did.
+_SHIFTS = """
+window.hvShift = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (!entry.hadRecentInput) window.hvShift += entry.value;
+})).observe({ type: 'layout-shift', buffered: true });
+"""
+_PLACE = f"""(row) => {{
+  const {{ map }} = {_MAP};
+  const box = map.stage.getBoundingClientRect();
+  return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
+}}"""
+# A row whose point nothing lies over and that is linked.
+_ROW = f"""() => {{
+  const {{ map }} = {_MAP};
+  const at = {_PLACE};
+  const rows = [...Array(map.n).keys()].reverse().filter((r) => {{
+    const hit = document.elementFromPoint(...at(r));
+    return map.pass[r] && hit && hit.closest('.hv-stage');
+  }});
+  return rows[Math.floor(rows.length / 3)];
+}}"""
 # Pairs of written things that meet, and drawn lines of a selection that end in no name.
 _WRITTEN = f"""() => {{
   const boxes = {_MAP}.map.overlay.boxes().filter((p) => p.kind !== 'picture').map((p) => p.at);
@@ -72,13 +101,18 @@ def run(out: Path, quick: bool) -> None:
                         color_scheme=scheme,
                         reduced_motion="reduce",
                     )
+                    context.add_init_script(_SHIFTS)
                     page = context.new_page()
-                    page.set_default_timeout(4 * _HALF_MINUTE)
+                    sent: list[object] = []
+                    page.on("websocket", partial(_listen, sent))
+                    page.set_default_timeout(10 * _HALF_MINUTE)
                     page.goto(f"{server.url}/map")
                     rows += [
                         {"window": f"{width} x {height}", "scheme": scheme} | one
-                        for one in states(page)
+                        for one in states(page, sent)
                     ]
+                    for row in rows[-4:]:
+                        print(row, flush=True)
                     context.close()
         browser.close()
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -86,29 +120,118 @@ def run(out: Path, quick: bool) -> None:
     report("canvas", rows, out, "shares of the window; counts; axe: serious and critical findings")
 
 
-def states(page: Page) -> list[dict[str, Any]]:
-    """Return the figures of the idle map, of one selected item, and of the round through places."""
+def _listen(sent: list[object], socket: WebSocket) -> None:
+    def keep(payload: object) -> None:
+        sent.append(payload)
+
+    socket.on("framesent", keep)
+
+
+def _messages(sent: Sequence[object]) -> tuple[int, int]:
+    """Return how many runs of the whole page were asked for, and how many of a part of it."""
+    whole = part = 0
+    for payload in sent:
+        message = BackMsg()
+        message.ParseFromString(payload if isinstance(payload, bytes) else b"")
+        if message.WhichOneof("type") == "rerun_script":
+            of_part = bool(message.rerun_script.fragment_id)
+            # The strip above all places asks by itself what is being worked on.
+            own = message.rerun_script.is_auto_rerun
+            whole += not of_part and not own
+            part += of_part and not own
+    return whole, part
+
+
+def states(page: Page, sent: list[object]) -> list[dict[str, Any]]:
+    """Return the figures of the idle map, of one selected item, of wishes, and of the round."""
     _settled(page)
-    page.evaluate(
-        "() => { window.hvShift = 0; new PerformanceObserver((l) => l.getEntries()"
-        ".forEach((e) => { window.hvShift += e.value; }))"
-        ".observe({ type: 'layout-shift', buffered: true }); }"
-    )
     idle = {"state": "idle", **_figures(page), **page.evaluate(_CONTROLS)}
     page.evaluate(f"() => {{ window.hvMap = {_MAP}.map; }}")
-    page.evaluate(f"() => {_MAP}.map.select([1400])")
-    page.wait_for_function(
-        f"() => {_MAP}.map.overlay.pieces.some((p) => p.kind === 'linked' && !p.chosen)"
-    )
-    page.wait_for_timeout(2000)
+    row = page.evaluate(_ROW)
+    asked = {"state": "asked", **_asked(page, row, sent)}
+    page.mouse.click(*page.evaluate(_PLACE, row))
+    page.wait_for_function(f"() => {_MAP}.map.count === 1")
+    page.wait_for_timeout(4000)
     chosen = {"state": "selected", **_figures(page)}
     for place in (*PLACES, "map"):
         page.locator(f".st-key-place-{place} a").click()
         page.wait_for_selector(f".hv-at-{place}", state="attached")
+        page.wait_for_timeout(1500)
     _settled(page)
     kept = page.evaluate(f"() => window.hvMap === {_MAP}.map && window.hvMap.count === 1")
     shift = page.evaluate("() => window.hvShift")
-    return [idle, chosen, {"state": "round", "kept": kept, "shift": round(shift, 3)}]
+    return [idle, asked, chosen, {"state": "round", "kept": kept, "shift": round(shift, 3)}]
+
+
+def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
+    """Return what hover, theme, legend, film and tabs ask of the server, and their times."""
+    scheme = page.evaluate(f"() => {_MAP}.map.scheme")
+    other = "dark" if scheme == "light" else "light"
+    before = len(sent)
+    x, y = page.evaluate(_PLACE, row)
+    ring = page.evaluate(
+        f"""([x, y]) => new Promise((done) => {{
+          const {{ map }} = {_MAP};
+          const begun = performance.now();
+          map.stage.dispatchEvent(new PointerEvent('pointermove',
+            {{ clientX: x, clientY: y, bubbles: true, pointerType: 'mouse' }}));
+          const look = () => (map.hovered >= 0 ? done(performance.now() - begun)
+            : performance.now() - begun > 5000 ? done(null) : requestAnimationFrame(look));
+          look();
+        }})""",
+        [x, y],
+    )
+    page.mouse.move(x, y)
+    page.evaluate(
+        f"() => {{ window.hvTheme = null; const begun = performance.now(); const look = () => "
+        f"({_MAP}.map.scheme === '{other}' ? requestAnimationFrame(() => "
+        "{ window.hvTheme = performance.now() - window.hvSwitched; })"
+        " : requestAnimationFrame(look)); look();"
+        " matchMedia('(prefers-color-scheme: dark)').addEventListener('change',"
+        " () => { window.hvSwitched ??= performance.now(); }, { once: true }); }"
+    )
+    page.emulate_media(color_scheme=other)
+    page.wait_for_function("() => window.hvTheme !== null")
+    theme = page.evaluate("() => window.hvTheme")
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(
+        "() => { const rows = document.querySelectorAll('.hv-legend .hv-row');"
+        " rows[rows.length - 1].click(); rows[0].dispatchEvent(new PointerEvent('pointerenter'));"
+        " const film = document.querySelector('.hv-film button');"
+        " film?.dispatchEvent(new PointerEvent('pointerenter')); }"
+    )
+    page.wait_for_timeout(1500)
+    runs, _ = _messages(sent[before:])
+    page.evaluate(
+        "() => { const rows = document.querySelectorAll('.hv-legend .hv-row');"
+        " rows[rows.length - 1].click(); }"
+    )
+    before = len(sent)
+    for tab in ("Clusters", "Item"):
+        page.evaluate(f"() => document.querySelector('[data-tab={tab}]').click()")
+        page.wait_for_timeout(2500)
+    whole, part = _messages(sent[before:])
+    panel = page.evaluate(
+        f"""(row) => new Promise((done) => {{
+          const {{ map }} = {_MAP};
+          const begun = performance.now();
+          map.select([row]);
+          const look = () => (document.querySelector('.st-key-panel .hv-one')
+            ? done(performance.now() - begun)
+            : performance.now() - begun > 60000 ? done(null) : requestAnimationFrame(look));
+          look();
+        }})""",
+        row,
+    )
+    page.wait_for_timeout(500)
+    page.evaluate(f"() => {_MAP}.map.select([])")
+    page.wait_for_timeout(2000)
+    rounded = {"ring ms": ring, "theme ms": theme, "panel ms": panel}
+    return {
+        "runs": runs + whole,
+        "runs of the panel": part,
+        **{name: "" if value is None else round(value) for name, value in rounded.items()},
+    }
 
 
 def _figures(page: Page) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from hetviz._html import html_table
 from hetviz._text import in_seconds, listed, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.data import Embedding
@@ -120,18 +120,6 @@ class Comparison:
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     complete: bool = True
 
-    def _repr_html_(self) -> str:
-        decides = self.decides
-        rows = []
-        for key, row in self.table.iterrows():
-            told = ["", ""]
-            if decides is not None and row[decides] == row[decides]:
-                error = row.get(f"{decides}_se", float("nan"))
-                told = [f"{row[decides]:.3f}", f"\u00b1 {error:.3f}" if error == error else ""]
-            rows.append((row["title"], key, *told, f"{row['seconds']:.1f}", row["failed"]))
-        head = ("", "method", decides or "", "standard error", "seconds", "failed")
-        return html_table("Comparison", rows, head, self.recommendation.sentence)
-
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per candidate, the best first: title, n_fits, seconds, measures, failed.
@@ -204,6 +192,64 @@ class Comparison:
             if key != best and behind.mean() <= (0.0 if math.isnan(error) else error) + 1e-12:
                 found.append(key)
         return found
+
+    def places(self, measure: str | None = None) -> list[list[str]]:
+        """Return the candidates in order, those that share a place together.
+
+        The best one takes a place together with all that follow it without a gap whose paired
+        difference to it over the splits is not beyond Student's t at 95 %; the next one takes the
+        next place, and so on. After a single split only equal values share a place. Those
+        measured on fewer splits than others, or never, have no place.
+        """
+        measure = measure or self.decides
+        if measure is None:
+            return []
+        order = sorted(self.sound(measure), key=lambda key: -self.mean(key, measure))
+        found: list[list[str]] = []
+        for key in order:
+            if found and self._same(found[-1][0], key, measure):
+                found[-1].append(key)
+            else:
+                found.append([key])
+        return found
+
+    def interval(self, key: str, measure: str) -> tuple[float, float]:
+        """Return the 95 % interval of a mean over the splits (Student's t); NaN after one split."""
+        values = self._values(key, measure)
+        half = _t_of(len(values)) * _standard_error(values)
+        return self.mean(key, measure) - half, self.mean(key, measure) + half
+
+    def values(self, key: str, measure: str) -> list[float]:
+        """Return a measure of a candidate on each split."""
+        found: list[float] = self._values(key, measure).tolist()
+        return found
+
+    def joined(self, later: Comparison) -> Comparison | None:
+        """Return both comparisons as one; None where their splits are not the same.
+
+        A candidate of both is that of the later one. Whether the data are the same, the caller
+        must know.
+        """
+        if (self.seeds, self.hold_out) != (later.seeds, later.hold_out):
+            return None
+        taken = {candidate.key for candidate in later.candidates}
+        mine = self.only([c.key for c in self.candidates if c.key not in taken])
+        notes = {key: said for key, said in self.notes.items() if key not in taken}
+        return replace(
+            later,
+            candidates=(*mine.candidates, *later.candidates),
+            fits=(*mine.fits, *later.fits),
+            failures={**mine.failures, **later.failures},
+            embeddings={**mine.embeddings, **later.embeddings},
+            notes={**notes, **later.notes},
+            complete=self.complete and later.complete,
+        )
+
+    def _same(self, first: str, second: str, measure: str) -> bool:
+        behind = self._values(first, measure) - self._values(second, measure)
+        error = _standard_error(behind)
+        room = 0.0 if math.isnan(error) else _t_of(len(behind)) * error
+        return bool(behind.mean() <= room + 1e-12)
 
     def recommend(self, measure: str | None = None) -> Recommendation:
         """Return which candidate to take by a measure, and why.
@@ -302,6 +348,11 @@ class Comparison:
             row[f"{measure}_se"] = _standard_error(values)
         row["failed"] = self.failures.get(candidate.key, "")
         return row
+
+
+def _t_of(n: int) -> float:
+    """Return how many standard errors of n values reach the ends of a 95 % interval."""
+    return float(stdtrit(n - 1, 0.975)) if n > 1 else math.nan
 
 
 def _standard_error(values: object) -> float:

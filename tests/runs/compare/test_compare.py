@@ -273,6 +273,41 @@ def test_the_error_is_that_of_the_difference_on_the_same_splits() -> None:
     assert found.tied() == ["a"]
 
 
+def test_those_that_the_splits_do_not_tell_apart_share_a_place() -> None:
+    found = made(
+        {
+            "a": [0.46, 0.48, 0.47],
+            # Behind by 0.01 with error 0.0058: within 4.30 errors, Student's t for three splits.
+            "b": [0.45, 0.46, 0.47],
+            # Behind by 0.1 on each split.
+            "c": [0.36, 0.38, 0.37],
+            "d": [0.35, 0.39, 0.37],
+        }
+    )
+    assert found.places() == [["a", "b"], ["c", "d"]]
+    assert made({"a": [0.47], "b": [0.46], "c": [0.46]}).places() == [["a"], ["b", "c"]]
+    low, high = found.interval("a", "links_kept_held_out")
+    assert (low, high) == pytest.approx(
+        (0.47 - 4.3027 * 0.005774, 0.47 + 4.3027 * 0.005774), abs=1e-4
+    )
+
+
+def test_a_later_comparison_on_the_same_splits_joins_the_earlier_one() -> None:
+    data = pairs()
+    both = hetviz.compare(data, ["pca", "cdmca"], seeds=2)
+    first, second = hetviz.compare(data, ["pca"], seeds=2), hetviz.compare(data, ["cdmca"], seeds=2)
+    joined = first.joined(second)
+    assert joined is not None
+    assert joined.table.drop(columns=["seconds", "seconds_se"]).equals(
+        both.table.drop(columns=["seconds", "seconds_se"])
+    )
+    # What ran again replaces what it was before, and other splits cannot be joined.
+    again = first.joined(first)
+    assert again is not None
+    assert len(again.fits) == 2
+    assert first.joined(hetviz.compare(data, ["cdmca"], seeds=1)) is None
+
+
 def test_one_split_shows_no_error_and_the_sentence_says_so() -> None:
     found = made({"a": [0.47], "b": [0.46]})
     assert found.tied() == ["a"]
