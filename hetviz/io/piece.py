@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz.errors import Problem
+from hetviz.errors import DataError, Problem
 from hetviz.io.infer.dialect import SEPARATORS
 from hetviz.io.infer.recipe import Recipe
 
@@ -237,6 +237,21 @@ class Piece:
     def with_frame(self, frame: pd.DataFrame) -> Piece:
         """Return a copy with another table of the same rows."""
         return replace(self, frame=frame)
+
+
+@dataclass(frozen=True, eq=False)
+class Drop:
+    """What there is in files that were handed in at once.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+    refused : tuple of (file, DataError)
+        Files of which nothing can be used; "files" stands for all that are read together.
+    """
+
+    pieces: tuple[Piece, ...]
+    refused: tuple[tuple[str, DataError], ...] = ()
 
 
 # (name of the file, its bytes, what the user says of it) -> what is in it; raises DataError.

@@ -50,6 +50,19 @@ class Budget:
         self.left -= n_bytes
 
 
+def require_h5py() -> None:
+    """Name the extra where h5py is not installed.
+
+    Raises
+    ------
+    hetviz.errors.MissingExtraError
+    """
+    try:
+        import h5py  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("Reading AnnData and MuData files", "omics") from None
+
+
 @contextmanager
 def opened(name: str, content: bytes) -> Iterator[Box]:
     """Open the bytes of an HDF5 file for reading.
@@ -61,10 +74,9 @@ def opened(name: str, content: bytes) -> Iterator[Box]:
     hetviz.errors.MissingExtraError
         If h5py is not installed.
     """
-    try:
-        import h5py
-    except ImportError:
-        raise MissingExtraError("Reading AnnData and MuData files", "omics") from None
+    require_h5py()
+    import h5py
+
     with _telling(name), h5py.File(io.BytesIO(content), "r") as file:
         yield Box(name, file, Budget(name, len(content)))
 

@@ -73,5 +73,5 @@ READERS: Mapping[str, Reader] = {
     "graphml": _later("graphml", "read_graphml"),
     "gexf": _later("gexf", "read_gexf"),
     "gml": _later("gml", "read_gml"),
-    "hdf5": _later("anndata", "read_hdf5"),
+    "hdf5": _later("apart", "read_hdf5"),
 }

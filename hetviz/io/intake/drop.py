@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from hetviz._samples import MANIFEST
@@ -16,7 +16,7 @@ from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.infer import dialect, encodings
 from hetviz.io.matrices import matrices_joined, square_table
-from hetviz.io.piece import Choices, Piece, ReadTable, TableRead, has_matrix, stem, table_of
+from hetviz.io.piece import Choices, Drop, Piece, ReadTable, TableRead, has_matrix, stem, table_of
 
 _TABLES = (".csv", ".tsv", ".tab")
 _TEXTS = (".txt", ".text", *texts.PROSE)
@@ -211,21 +211,6 @@ def _apart(pieces: Sequence[Piece]) -> list[Piece]:
         again = len(named[piece.name]) > 1 and folder != "."
         out.append(replace(piece, name=f"{folder}/{piece.name}") if again else piece)
     return out
-
-
-@dataclass(frozen=True, eq=False)
-class Drop:
-    """What there is in files that were handed in at once.
-
-    Attributes
-    ----------
-    pieces : tuple of Piece
-    refused : tuple of (file, DataError)
-        Files of which nothing can be used; "files" stands for all that are read together.
-    """
-
-    pieces: tuple[Piece, ...]
-    refused: tuple[tuple[str, DataError], ...] = ()
 
 
 class Dropped:

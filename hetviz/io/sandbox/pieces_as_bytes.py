@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io.infer.recipe import Recipe
-from hetviz.io.intake.drop import Drop
-from hetviz.io.piece import Piece
+from hetviz.io.piece import Drop, Piece
 
 _LENGTH = struct.Struct("<Q")
 _PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",

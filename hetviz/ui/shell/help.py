@@ -6,7 +6,7 @@ import streamlit as st
 
 from hetviz._version import __version__
 from hetviz.io import limits
-from hetviz.io.sandbox import child
+from hetviz.io.sandbox import process
 from hetviz.ui.map.panel import KEYS
 from hetviz.ui.shell import theme
 from hetviz.workspace.store.blobs import MAX_BYTES, MOST_CACHED
@@ -42,8 +42,8 @@ def show() -> None:
     theme.section("Limits")
     theme.pairs([(limit.words, str(limit)) for limit in limits.LIMITS])
     theme.quiet(
-        f"Reading one file may take {child.PROCESSOR_S} seconds of work and "
-        f"{child.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows."
+        f"Reading one file may take {process.PROCESSOR_S} seconds of work and "
+        f"{process.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows."
     )
     theme.quiet(
         f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MOST_CACHED // limits.MB} MB "

@@ -11,7 +11,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.intake.drop import Drop, read_drop
 from hetviz.io.piece import Piece
-from hetviz.io.sandbox import child
+from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
 from tests.io.making import npy, parquet, workbook
 from tests.io.making import packed as packed_zip
@@ -31,7 +31,7 @@ def stand_in(monkeypatch):
 
     def use(code):
         monkeypatch.setattr(
-            child.subprocess, "Popen", lambda _, **rest: start(python(code), **rest)
+            process.subprocess, "Popen", lambda _, **rest: start(python(code), **rest)
         )
 
     return use
@@ -104,10 +104,10 @@ def test_a_child_that_ends_badly_is_an_error_about_the_file(stand_in, code, told
 
 def test_a_child_that_hangs_or_grows_is_ended(stand_in, monkeypatch):
     stand_in("import time; time.sleep(600)")
-    monkeypatch.setattr(child, "WALL_S", 0.2)
+    monkeypatch.setattr(process, "WALL_S", 0.2)
     assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-slow"
-    monkeypatch.setattr(child, "WALL_S", 60.0)
-    monkeypatch.setattr(child, "RESIDENT", 1)
+    monkeypatch.setattr(process, "WALL_S", 60.0)
+    monkeypatch.setattr(process, "RESIDENT", 1)
     assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-large"
 
 
@@ -119,7 +119,7 @@ def test_the_other_files_are_read_all_the_same(stand_in):
 
 
 def test_small_text_needs_no_child(monkeypatch):
-    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
+    monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
     assert len(child.read_drop([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
     monkeypatch.setattr(child, "SMALL", 3)
     with pytest.raises(pytest.fail.Exception):
@@ -128,26 +128,26 @@ def test_small_text_needs_no_child(monkeypatch):
 
 def test_the_child_has_limits_and_no_secrets(monkeypatch):
     monkeypatch.setenv("MY_SECRET_TOKEN", "x")
-    env = child._environment()
+    env = process.environment()
     assert "MY_SECRET_TOKEN" not in env
     assert env["OPENBLAS_NUM_THREADS"] == "1"
     code = (
-        "from hetviz.io.sandbox import child; import resource; child._limit(); "
+        "from hetviz.io.sandbox import process; import resource; process.confine(); "
         "print(resource.getrlimit(resource.RLIMIT_AS)[0], "
         "resource.getrlimit(resource.RLIMIT_CPU)[0])"
     )
     said = subprocess.run(python(code), env=env, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == [str(child.MEMORY), str(child.PROCESSOR_S)]
+    assert said.stdout.split() == [str(process.MEMORY), str(process.PROCESSOR_S)]
 
 
 def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
     frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
     grow = (
-        "from hetviz.io.sandbox import child; child.MEMORY = 300_000_000; "
+        "from hetviz.io.sandbox import child, process; process.MEMORY = 300_000_000; "
         "raise SystemExit(child.main())"
     )
     start = subprocess.Popen
-    monkeypatch.setattr(child.subprocess, "Popen", lambda _, **rest: start(python(grow), **rest))
+    monkeypatch.setattr(process.subprocess, "Popen", lambda _, **rest: start(python(grow), **rest))
     drop = child.read_drop([("t.parquet", parquet(frame))], {})
     assert code_of(drop) in ("too-large", "reader-ended")
 
@@ -156,7 +156,7 @@ def test_a_disk_without_room_is_an_error(monkeypatch):
     def full(*_, **__):
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(child, "_write", full)
+    monkeypatch.setattr(process, "write_parts", full)
     with pytest.raises(DataError, match="No space left"):
         child._in_child([("book.xlsx", BOOK)], {}, "read")
 
@@ -225,7 +225,7 @@ def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
 
 
 def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
-    monkeypatch.setattr(child.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
+    monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
     assert len(read_bundle(a_bundle(), parse=child.read_drop).data.datasets) == 2
 
 
@@ -249,7 +249,7 @@ def test_a_table_of_a_bundle_that_needs_too_much_memory_is_an_error(monkeypatch)
     about = MANIFEST.partition("[[links]]")[0].encode()
     content = packed_zip([("hetviz.toml", about), ("a.csv", b"id,x\na,1\nb,2\n"), ("b.txt", wide)])
     monkeypatch.setattr(child, "SMALL", 1000)
-    monkeypatch.setattr(child, "RESIDENT", 150_000_000)
+    monkeypatch.setattr(process, "RESIDENT", 150_000_000)
     loaded = read_bundle(content, parse=child.read_drop)
     assert list(loaded.data.datasets) == ["a"]
     assert [(p.code, p.where) for p in loaded.errors] == [("too-large", "b.txt")]

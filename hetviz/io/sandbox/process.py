@@ -1,0 +1,195 @@
+"""A process of its own for work on bytes that may kill it, hang in it or grow too large in it.
+
+Its module gets parts on its standard input, each with its length before it, and writes what it
+found to its standard output; both are plain files without a name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from threading import Event
+from typing import IO
+
+from hetviz.io import gate, limits
+
+MEMORY = 4_000 * limits.MB
+RESIDENT = 2_500 * limits.MB
+PROCESSOR_S = 60
+# Work is limited, not time: only what waits for ever comes to this, or a machine that is all busy.
+WALL_S = 600.0
+_OPEN_FILES = 64
+_OUT = 2_000 * limits.MB
+_LOOK_S = 0.02
+TOO_LARGE = 3
+_LENGTH = struct.Struct("<Q")
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
+_SMALLER = "Give fewer rows or columns, or save it as CSV."
+_CHECK = "Check the file; save it again, or save it as CSV."
+_CONFINED = Event()
+
+
+def is_confined() -> bool:
+    """Whether this process has taken on the limits."""
+    return _CONFINED.is_set()
+
+
+def run(module: str, given: Iterable[bytes], where: str, processor_s: int = PROCESSOR_S) -> bytes:
+    """Run a module in a process with limits; return what it wrote.
+
+    Parameters
+    ----------
+    module : str
+        Its main part calls `confine` first.
+    given : iterable of bytes
+        What it finds on its standard input, see `parts`.
+    where : str
+        For messages.
+    processor_s : int
+        Seconds of work that it may take.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it does not come to its end.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            source = stack.enter_context(tempfile.TemporaryFile())
+            out = stack.enter_context(tempfile.TemporaryFile())
+            write_parts(source, given)
+        except OSError as error:
+            what = f"the file cannot be handed on: {error.strerror}"
+            raise gate.refusal("no-room", where, what, remedy="Free some disk space.") from None
+        source.seek(0)
+        why = _watched(module, source, out, processor_s)
+        if why is not None:
+            code, what, remedy = why
+            raise gate.refusal(code, where, what, remedy=remedy)
+        out.seek(0)
+        return out.read()
+
+
+def without_result(where: str) -> Exception:
+    """Return the error about what a process wrote that means nothing."""
+    return gate.refusal("reader-ended", where, "reading ended without a result", remedy=_CHECK)
+
+
+def write_parts(stream: IO[bytes], given: Iterable[bytes]) -> None:
+    """Write parts, each with its length before it."""
+    for part in given:
+        stream.write(_LENGTH.pack(len(part)))
+        stream.write(part)
+    stream.flush()
+
+
+def parts(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield what `write_parts` wrote."""
+    while head := stream.read(_LENGTH.size):
+        (length,) = _LENGTH.unpack(head)
+        yield stream.read(length)
+
+
+def confine() -> None:
+    """Take on the limits, in the process that `run` started; what the system lacks is passed over.
+
+    The seconds of work that are allowed stand on the command line.
+    """
+    import resource
+
+    processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else PROCESSOR_S
+    for what, most, last in (
+        (resource.RLIMIT_AS, MEMORY, MEMORY),
+        # At the first the system says why it ends the process, at the last it does not.
+        (resource.RLIMIT_CPU, processor_s, processor_s + 5),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
+        (resource.RLIMIT_FSIZE, _OUT, _OUT),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(what, (most, last))
+    _CONFINED.set()
+
+
+def _watched(
+    module: str, given: IO[bytes], out: IO[bytes], processor_s: int
+) -> tuple[str, str, str] | None:
+    """Run the process; return the code, what happened and a remedy, or None."""
+    process = subprocess.Popen(  # noqa: S603
+        # -P: nothing is imported from the folder that it runs in.
+        [sys.executable, "-P", "-m", module, str(processor_s)],
+        stdin=given,
+        stdout=out,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+        cwd=tempfile.gettempdir(),
+        start_new_session=True,
+        close_fds=True,
+    )
+    start, why = time.monotonic(), None
+    try:
+        while process.poll() is None:
+            if time.monotonic() - start > WALL_S:
+                what = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
+                why = ("too-slow", what, _SMALLER)
+            elif _resident(process.pid) > RESIDENT:
+                what = f"reading took more than {RESIDENT / limits.MB:,.0f} MB, which are allowed"
+                why = ("too-large", what, _SMALLER)
+            if why is not None:
+                return why
+            time.sleep(_LOOK_S)
+    finally:
+        # Also where this thread is asked to stop.
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    return _ending(process.returncode, processor_s)
+
+
+def _ending(code: int, processor_s: int) -> tuple[str, str, str] | None:
+    if code == 0:
+        return None
+    if code == -signal.SIGXCPU:
+        what = f"reading took more than {processor_s} seconds of work, which are allowed"
+        return (
+            "too-slow",
+            what,
+            "Give fewer rows or columns; a small file that takes so long is damaged.",
+        )
+    if code == TOO_LARGE:
+        what = f"reading needs more than {MEMORY / limits.MB:,.0f} MB, which are allowed"
+        return ("too-large", what, _SMALLER)
+    what = "reading this file broke off the process that read it; nothing else was touched"
+    return ("reader-ended", what, _CHECK)
+
+
+def environment() -> dict[str, str]:
+    """Return an environment without anything that is not needed to read a file."""
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {
+        **passed,
+        "PYTHONPATH": str(Path(__file__).resolve().parents[3]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        # Nothing that is read here is kept in the home folder.
+        "HOME": tempfile.gettempdir(),
+    }
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes of memory that a process holds, 0 where the system does not say."""
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0

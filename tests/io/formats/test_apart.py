@@ -1,0 +1,83 @@
+"""HDF5 files are read in a process with limits, wherever they come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.cli import main
+from hetviz.errors import DataError, MissingExtraError
+from hetviz.io import Choices, read_tables
+from hetviz.io.formats import anndata, apart
+from hetviz.io.sandbox import child, process
+from tests.io.making import packed
+
+h5py = pytest.importorskip("h5py")
+
+FOUND = Path(__file__).resolve().parents[2] / "soak" / "hostile" / "found"
+HANGS = ("fast2-16-t.h5ad", "fast2-3-t.h5ad")
+
+
+@pytest.fixture
+def sound(tmp_path):
+    """A small AnnData file with two matrices."""
+    path = tmp_path / "t.h5ad"
+    with h5py.File(path, "w") as file:
+        obs = file.create_group("obs")
+        obs.attrs["_index"] = "_index"
+        obs["_index"] = [b"a", b"b", b"c"]
+        file["X"] = np.arange(6.0).reshape(3, 2)
+        file.create_group("obsm")["X_pca"] = np.ones((3, 1))
+    return path.read_bytes()
+
+
+def test_the_process_reads_what_is_read_here(sound):
+    for choices in (Choices(), Choices(part="X_pca", name="cells")):
+        (there,) = apart.read_hdf5("t.h5ad", sound, choices)
+        (here,) = anndata.read_hdf5("t.h5ad", sound, choices)
+        assert there.name == here.name
+        assert there.facts == here.facts
+        np.testing.assert_array_equal(there.X, here.X)
+        assert there.frame.equals(here.frame)
+
+
+def test_a_refusal_comes_back_with_its_reason(sound):
+    with pytest.raises(DataError, match="damaged here"):
+        apart.read_hdf5("t.h5ad", sound[:200], Choices())
+
+
+def test_without_h5py_no_process_is_started(sound, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+    monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
+    with pytest.raises(MissingExtraError, match="omics"):
+        apart.read_hdf5("t.h5ad", sound, Choices())
+
+
+def test_small_files_may_take_less_work_than_large_ones():
+    assert apart.work_s(b"") < apart.work_s(bytes(30_000_000)) <= process.PROCESSOR_S
+    assert apart.work_s(bytes(100_000_000)) == process.PROCESSOR_S
+    assert child._work_s([("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]) == apart.work_s(b"")
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_a_file_that_the_library_turns_in_for_ever_is_refused(name, monkeypatch):
+    monkeypatch.setattr(apart, "_LEAST_S", 4)
+    content = (FOUND / name).read_bytes()
+    with pytest.raises(DataError, match="4 seconds of work"):
+        read_tables([(name, content)])
+    with pytest.raises(DataError, match="4 seconds of work"):
+        read_tables([(name, content)], parse=child.read_drop)
+
+
+def test_also_among_others_and_on_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(apart, "_LEAST_S", 4)
+    hanging = (FOUND / HANGS[0]).read_bytes()
+    table = b"id,x,y\n" + b"\n".join(b"i%d,%d,%d" % (k, k, k * k % 7) for k in range(9))
+    path = tmp_path / "both.zip"
+    path.write_bytes(packed([("t.csv", table), ("bad.h5ad", hanging)]))
+    assert main(["embed", str(path), "--method", "pca", "--out", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().err
+    assert "4 seconds of work" in told
+    assert "Traceback" not in told
