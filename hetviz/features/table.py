@@ -15,7 +15,7 @@ from hetviz.core.spectral.prepare import LARGEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
 from hetviz.features.columns import categories, images, redundant
-from hetviz.features.columns.categories import separator_of
+from hetviz.features.columns.categories import separator_among
 from hetviz.features.columns.geographic import pairs_of
 from hetviz.features.columns.options import (
     PICTURES,
@@ -102,7 +102,7 @@ class Choice:
             If it cannot be taken as what was asked for.
         """
         kind = column.kind
-        if kind in ("category", "text", "unique") and separator_of(column.values.tolist()):
+        if kind in ("category", "text", "unique") and separator_among(column.uses):
             kind = "list"
         wanted = self.asked.get(column.name, {}).get("kind")
         if wanted is None or kind in _NEVER or wanted == "latlong":
@@ -220,7 +220,7 @@ def column_notes(
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
         found.append(("missing", f"{what}; they count as {filled}", ""))
     if column.kind in ("category", "unique", "text"):
-        present = Counter(str(value) for value in column.values if value is not None)
+        present = Counter(column.uses)
         is_number = np.isfinite(numbers(list(present), decimal))
         counts = np.fromiter(present.values(), int, len(present))
         n_others = int(counts[~is_number].sum())
@@ -229,7 +229,7 @@ def column_notes(
             what = f"it counts as text: {n_others:,} of {present.total():,} cells hold no number"
             found.append(("mixed-column", what, other[:60]))
     if column.kind == "category":
-        n_levels = len(set(column.values) - {None})
+        n_levels = len(column.levels)
         if n_levels > MAX_CATEGORIES:
             what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
             found.append(("many-categories", what, ""))

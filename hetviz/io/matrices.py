@@ -159,8 +159,11 @@ def square_table(piece: Piece, said: str | None = None) -> Piece:
     if frame is None or said == "features" or piece.role not in (None, "dataset"):
         return piece
     first, *others = map(str, frame.columns)
-    ids = [text.strip() for text in frame[first].tolist()] if len(frame) else []
-    if not _FEWEST <= len(ids) <= limits.MAX_SQUARE or sorted(ids) != sorted(others):
+    # Looked at first, as most tables are longer than wide.
+    if not _FEWEST <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
+        return piece
+    ids = [text.strip() for text in frame[first].tolist()]
+    if sorted(ids) != sorted(others):
         return piece
     if len(set(ids)) != len(ids):
         return piece

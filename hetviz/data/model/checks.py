@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,11 +75,14 @@ def name_of(gate: Gate, what: str, name: object) -> str:
 
 def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
     """Check row ids: unique, non-empty text, kept exactly as given."""
-    values = list(ids)
+    values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if not values:
         gate.refuse("no-rows", where, "there are no rows", remedy="Give at least one row.")
     rows: dict[str, int] = {}
     out = np.empty(len(values), dtype=object)
+    if _are_ids(values):
+        out[:] = values
+        return out
     for row, value in enumerate(values):
         place = f"{where}, row {row + 1}"
         if not isinstance(value, str):
@@ -118,6 +122,14 @@ def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
         else:
             rows[text] = row
     return out
+
+
+def _are_ids(values: list[Any]) -> bool:
+    """Whether all is well with ids, without a look at each; what is wrong is told one by one."""
+    if set(map(type, values)) != {str}:
+        return False
+    different = len(set(values)) == len(values)
+    return different and max(map(len, values)) <= MAX_ID_LENGTH and all(map(str.strip, values))
 
 
 def matrix_of(

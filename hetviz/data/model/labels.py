@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,10 +43,13 @@ class Labels(Frozen):
         checks.name_of(gate, "labels, dataset", dataset)
         checks.name_of(gate, "labels", name)
         gate.close()
-        given = list(values)
+        given = _listed(values)
         plain = np.empty(len(given), dtype=object)
-        for row, value in enumerate(given):
-            plain[row] = _plain(value)
+        if set(map(type, given)) <= {str, type(None)}:
+            plain[:] = given
+        else:
+            for row, value in enumerate(given):
+                plain[row] = _plain(value)
         object.__setattr__(self, "dataset", dataset)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "values", checks.frozen(plain))
@@ -69,6 +73,13 @@ class Labels(Frozen):
     def take(self, rows: Array) -> Labels:
         """Return the labels of the given rows."""
         return Labels(self.dataset, self.name, self.values[rows])
+
+
+def _listed(values: Iterable[object]) -> list[Any]:
+    """Return values as a list, missing text as None."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
+        return values.astype(object).where(values.notna(), None).tolist()
+    return list(values)
 
 
 def _plain(value: object) -> Hashable:

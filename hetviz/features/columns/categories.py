@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats
+from hetviz._types import Floats, Ints
 from hetviz.features.columns.types import MAX_CATEGORIES
 
 Cells = Sequence[str | None]
@@ -26,8 +26,12 @@ def separator_of(cells: Cells) -> str | None:
     A column holds lists where a tenth of its cells (and two at least) has the separator, and its
     entries, short all of them, occur twice on average.
     """
-    known = Counter(cell for cell in cells if cell is not None)
-    n = known.total()
+    return separator_among(Counter(cell for cell in cells if cell is not None))
+
+
+def separator_among(known: Mapping[str, int]) -> str | None:
+    """Return what `separator_of` does, of the different cells and how many there are of each."""
+    n = sum(known.values())
     for separator in _SEPARATORS:
         several = sum(count for cell, count in known.items() if separator in cell)
         if several < max(2, 0.1 * n):
@@ -72,13 +76,16 @@ def learn(
     if options["impute"] == "most frequent" and ranked:
         out["fill"] = ranked[0]
     out["own"] = options["impute"] == "own category" and lacking
-    out["mean"] = _hot(out, cells).mean(axis=0).tolist()
+    rows, X = _hot(out, cells)
+    counts = np.bincount(rows, minlength=len(X))
+    out["mean"] = (counts @ X / max(len(cells), 1)).tolist()
     return out
 
 
 def parts(step: Mapping[str, object], cells: Cells) -> list[Floats]:
     """Return one centred feature for each level, shape (n, levels); unknown values have none."""
-    return [np.asarray(_hot(step, cells) - np.array(step["mean"]))]
+    rows, X = _hot(step, cells)
+    return [np.asarray((X - np.array(step["mean"]))[rows])]
 
 
 def names(step: Mapping[str, Any]) -> list[str]:
@@ -104,9 +111,12 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
     return [] if cell is None else [cell]
 
 
-def _hot(step: Mapping[str, Any], cells: Cells) -> Floats:
+def _hot(step: Mapping[str, Any], cells: Cells) -> tuple[Ints, Floats]:
+    """Return the features of each different cell, of which a column has few, and the row of each.
+
+    The last row is that of no cell.
+    """
     at = {level: column for column, level in enumerate(step["levels"])}
-    # One row for each different cell, of which a column has few; the last is that of no cell.
     texts = np.empty(len(cells), dtype=object)
     texts[:] = cells
     rows, different = pd.factorize(texts)
@@ -117,4 +127,4 @@ def _hot(step: Mapping[str, Any], cells: Cells) -> Floats:
         for entry in _entries(step.get("fill") if cell is None else cell, step.get("separator")):
             if entry in at:
                 X[row, at[entry]] = 1.0
-    return np.asarray(X[rows])
+    return rows % len(X), X

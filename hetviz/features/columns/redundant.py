@@ -68,7 +68,7 @@ def _alone(column: Column, n: int) -> str | None:
         if column.whole and is_named_id(column.name) and levels > FEW_LEVELS:
             return f"a key or code: {levels:,} different numbers that only name something"
     if column.kind == "category":
-        uses = Counter(value for value in column.values.tolist() if value is not None)
+        uses = Counter(column.uses)
         if is_named_id(column.name) and len(uses) > FEW_LEVELS:
             return f"a key or code: {len(uses):,} different values that only name something"
         covered = sum(times for _, times in uses.most_common(MAX_CATEGORIES))
@@ -116,11 +116,9 @@ def _same_words(columns: Mapping[str, Column], names: Collection[str]) -> dict[s
     seen: dict[bytes, str] = {}
     for name in names:
         column = columns[name]
-        if column.kind != "category":
+        if column.kind != "category" or column.codes is None:
             continue
-        first: dict[object, int] = {}
-        codes = np.array([first.setdefault(value, len(first)) for value in column.values.tolist()])
-        key = codes.tobytes()
+        key = column.codes.tobytes()
         if key in seen:
             found[name] = f"says the same as {seen[key]}"
         else:

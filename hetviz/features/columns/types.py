@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,10 @@ class Column:
         What stood in the missing cells, other than nothing.
     whole : bool
         Whether the numbers are all whole.
+    codes : array of int of shape (n,), or None
+        Of a column of text: the place of each row's value in `levels`, -1 where missing.
+    levels : tuple of str
+        The different values of a column of text, in the order in which they first stand there.
     unusable : tuple of int
         Rows of a column of numbers written as text whose cell, such as ``inf`` or ``1e999``, holds
         none to compute with; `why_unusable` says why. They count as missing.
@@ -66,6 +71,16 @@ class Column:
     markers: tuple[str, ...] = ()
     whole: bool = False
     unusable: tuple[int, ...] = ()
+    codes: Ints | None = None
+    levels: tuple[str, ...] = ()
+
+    @cached_property
+    def uses(self) -> dict[str, int]:
+        """How many rows have each value of a column of text."""
+        if self.codes is None:
+            return {}
+        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
+        return dict(zip(self.levels, counts.tolist(), strict=True))
 
 
 def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Column:
@@ -140,41 +155,84 @@ def coded(cells: Sequence[Any] | pd.Series) -> tuple[Ints, list[str]]:
     return codes, list(map(str, distinct))
 
 
+def arrow_texts(series: pd.Series) -> Any:
+    """Return a column of text as an Arrow column of large strings, where it can be without a copy.
+
+    Unlike `pyarrow.array` it does not look at each cell of a column that lies in several pieces.
+    """
+    import pyarrow as pa
+
+    found = pa.chunked_array(series.array.__arrow_array__())
+    return found if found.type == pa.large_string() else found.cast(pa.large_string())
+
+
+def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
+    """Return a column of text as numbers where each cell is a plain one or empty, NaN for these.
+
+    Found without a look at each cell; None where a cell is anything else, all are empty, or the
+    column does not lie in Arrow.
+    """
+    import pyarrow.compute as pc
+
+    if not isinstance(series.dtype, pd.StringDtype) or not len(series):
+        return None
+    cells = arrow_texts(series)
+    empty = pc.equal(cells, "")
+    if pc.any(empty).as_py():
+        cells = pc.if_else(empty, None, cells)
+    return _cast(cells, decimal)
+
+
+def _cast(cells: Any, decimal: str) -> Floats | None:
+    """Return an Arrow column as finite numbers, NaN where it is null; None where one is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if cells.null_count == len(cells):
+        return None
+    if decimal == ",":
+        if pc.any(pc.match_substring(cells, ".")).as_py():
+            return None
+        cells = pc.replace_substring(cells, ",", ".")
+    try:
+        values = cells.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    # Arrow reads "inf" and "nan" too, which are looked at again.
+    usable = pc.all(pc.less_equal(pc.abs(values), LARGEST)).as_py()
+    if not usable or pc.any(pc.is_nan(values)).as_py():
+        return None
+    found: Floats = values.to_numpy()
+    return found
+
+
 def _quick_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
     """Return a column of plain numbers, found without a look at each cell; None if it may be none.
 
-    Arrow reads numbers as they are written here, and "inf" and "nan", which are looked at again.
+    Numbers are written here as Arrow reads them.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not isinstance(series.dtype, pd.StringDtype) or not len(series):
         return None
-    cells = pa.chunked_array([pa.array(series.array, pa.large_string())])
-    lacks = pc.is_in(pc.ascii_lower(cells), pa.array(sorted(MISSING), pa.large_string()))
-    lacks = pc.or_kleene(lacks, pc.is_null(cells))
-    some = cells
+    cells = arrow_texts(series)
     markers: list[str] = []
-    if pc.any(lacks).as_py():
-        some = pc.if_else(lacks, None, cells)
+    values = plain_numbers(series, decimal)
+    if values is None:
+        lacks = pc.is_in(pc.ascii_lower(cells), pa.array(sorted(MISSING), pa.large_string()))
+        lacks = pc.or_kleene(lacks, pc.is_null(cells))
+        if not pc.any(lacks).as_py():
+            return None
         found = pc.unique(pc.drop_null(cells.filter(lacks))).to_pylist()
         markers = sorted(set(found) - {""})
-    if some.null_count == len(some):
-        return None
-    if decimal == ",":
-        if pc.any(pc.match_substring(some, ".")).as_py():
+        values = _cast(pc.if_else(lacks, None, cells), decimal)
+        if values is None:
             return None
-        some = pc.replace_substring(some, ",", ".")
-    if pc.any(pc.match_substring_regex(some.filter(pc.starts_with(some, "0")), "^0[0-9]")).as_py():
+    codes = cells.filter(pc.starts_with(cells, "0"))
+    if pc.any(pc.match_substring_regex(codes, "^0[0-9]")).as_py():
         return None
-    try:
-        values = some.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    usable = pc.all(pc.less_equal(pc.abs(values), LARGEST)).as_py()
-    if not usable or pc.any(pc.is_nan(values)).as_py():
-        return None
-    return _numbers(name, values.to_numpy(), markers)
+    return _numbers(name, values, markers)
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
@@ -312,4 +370,7 @@ def _words(
         kind = "unique"
     else:
         kind = "category"
-    return Column(name, kind, values, n_missing, tuple(markers))
+    levels = tuple(text for text, _ in distinct)
+    places = np.full(len(known) + 1, -1, dtype=np.int64)
+    places[[*(text is not None for text in known), False]] = np.arange(len(levels))
+    return Column(name, kind, values, n_missing, tuple(markers), codes=places[codes], levels=levels)

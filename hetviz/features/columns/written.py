@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from hetviz.core.spectral.prepare import LARGEST
-from hetviz.features.columns.types import MISSING, why_unusable
+from hetviz.features.columns.types import MISSING, plain_numbers, why_unusable
 
 _BLANKS = " \u00a0\u2009\u202f"
 _B = f"[{_BLANKS}]"
@@ -193,12 +195,10 @@ def number_column(
     counts = Counter(filled)
     for cell in counts:
         known[cell] = parse(cell, decimal)
-    units = Counter(
-        found.unit
-        for cell, found in known.items()
-        if found is not None
-        for _ in range(counts[cell])
-    )
+    units: Counter[str] = Counter()
+    for cell, found in known.items():
+        if found is not None:
+            units[found.unit] += counts[cell]
     unit = max(units, key=lambda one: units[one], default="")
     strange = [one for one in units if one not in ("", unit)]
     if not unit and strange:
@@ -224,12 +224,10 @@ def number_column(
         words = 0.8 if len(unknown) <= 5 else 0.95
         if share < (0.5 if not unknown else words):
             return None
-    limits = Counter(
-        found.limit
-        for cell, found in known.items()
-        if found is not None
-        for _ in range(counts[cell])
-    )
+    limits: Counter[int] = Counter()
+    for cell, found in known.items():
+        if found is not None:
+            limits[found.limit] += counts[cell]
     values = [None if (found := known.get(cell.strip())) is None else found.value for cell in cells]
     grouped = any(found is not None and found.grouped for found in known.values())
     return NumberColumn(values, unit, limits[-1], limits[1], others, grouped)
@@ -244,8 +242,12 @@ def _may_be_unit(text: str) -> bool:
     return text in SIGNS or is_unit(text)
 
 
-def are_plain(cells: Sequence[str], decimal: str = ".") -> bool:
+def are_plain(cells: Sequence[str] | pd.Series, decimal: str = ".") -> bool:
     """Whether all cells are plain numbers, or empty; one look at a whole column."""
+    if isinstance(cells, pd.Series):
+        if plain_numbers(cells, decimal) is not None:
+            return True
+        cells = cells.tolist()
     return _PLAIN[decimal].fullmatch("\n".join(cells)) is not None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -193,7 +192,7 @@ def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:
 
     def lines() -> Iterator[str]:
         nonlocal at
-        for line in io.StringIO(text[: 50 * dialect.MAX_CELL], newline=""):
+        for line in dialect.lines_of(text, 50 * dialect.MAX_CELL):
             at += len(line)
             yield line
 

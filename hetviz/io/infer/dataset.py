@@ -19,9 +19,9 @@ from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.intake.drop import Drop, Parse, read_drop
+from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.piece import Choices, Piece, TableRead, has_matrix, table_of
+from hetviz.io.piece import Choices, Drop, Piece, TableRead, has_matrix, table_of
 
 _SHARE_OF_IDS = 0.5
 # What the two ends of a link are called.

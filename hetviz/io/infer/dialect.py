@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hetviz.features.columns.types import number
@@ -16,6 +16,7 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 SAMPLE_ROWS = 200
 MAX_CELL = 1_000_000
 _MOST_ABOVE = 30
+_BLOCK = 1 << 18
 _AROUND = " \u00a0\u202f$€£%"
 # With several thousands signs, or one and a fraction, there is no doubt which sign is which.
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
@@ -24,12 +25,34 @@ _POINT_FOR_SURE = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
 _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
 
 
+def lines_of(text: str, most: int) -> Iterator[str]:
+    """Yield the lines of the first `most` characters of a text, with their ends as they are.
+
+    Only a part of the text is copied at a time.
+    """
+    at, size, most = 0, _BLOCK, min(most, len(text))
+    while at < most:
+        block = text[at : min(at + size, most)]
+        lines = list(io.StringIO(block, newline=""))
+        if at + len(block) < most:
+            # The last line may go on behind the block, or its end be cut in two.
+            if len(lines) == 1:
+                size *= 2
+                continue
+            lines.pop()
+        yield from lines
+        at += sum(map(len, lines))
+        size = _BLOCK
+
+
 def rows_of(
     name: str, text: str, separator: str, limit: int | None = None
 ) -> list[tuple[int, list[str]]]:
     """Return (row, cells) of every row that is not empty, counted from 0."""
     csv.field_size_limit(MAX_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    # Where only the first rows are wanted, no more is looked at than they can be long.
+    lines = lines_of(text, len(text) if limit is None else 50 * MAX_CELL)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[tuple[int, Any]] = []
     cells_so_far = 0
     count = 0
@@ -70,10 +93,9 @@ def separator_of(text: str) -> str:
 
     One that would tear apart what stands in quotation marks is picked only if all do.
     """
-    head = text[: 50 * MAX_CELL]
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
-        rows = rows_of("", head, separator, SAMPLE_ROWS)
+        rows = rows_of("", text, separator, SAMPLE_ROWS)
         if not rows:
             return False, -1.0, 0.0, 0
         widths = Counter(len(cells) for _, cells in rows)
@@ -84,8 +106,9 @@ def separator_of(text: str) -> str:
         torn = sum(any(cell.count('"') % 2 for cell in cells) for _, cells in rows)
         return width > 1, -round(torn / len(rows), 1), widths[width] / len(rows), width
 
-    best = max(SEPARATORS, key=merit)
-    return best if merit(best)[0] else ","
+    merits = {separator: merit(separator) for separator in SEPARATORS}
+    best = max(merits, key=lambda separator: merits[separator])
+    return best if merits[best][0] else ","
 
 
 def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:

@@ -32,7 +32,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
 from hetviz.features.columns.names import words_of
-from hetviz.features.columns.types import MISSING, infer, why_unusable
+from hetviz.features.columns.types import MISSING, coded, infer, why_unusable
 from hetviz.features.columns.written import (
     SIGNS,
     are_plain,
@@ -793,10 +793,11 @@ def _titles_of(frame: pd.DataFrame, ids: str | None) -> tuple[str, ...]:
 
 def _is_spoken(cells: list[str]) -> bool:
     """Whether nearly all cells hold short words, as names do."""
-    spoken = sum(any(sign.isalpha() for sign in cell) for cell in cells)
-    numbers = sum(parse(cell) is not None or _is_date(cell) for cell in cells)
     few = 0.1 * len(cells)
-    return len(cells) - spoken <= few >= numbers and sum(map(len, cells)) <= 60 * len(cells)
+    if len(cells) - sum(any(map(str.isalpha, cell)) for cell in cells) > few:
+        return False
+    numbers = sum(parse(cell) is not None or _is_date(cell) for cell in cells)
+    return numbers <= few and sum(map(len, cells)) <= 60 * len(cells)
 
 
 def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
@@ -915,9 +916,9 @@ def _converted(
 def _as_numbers(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
-    texts = cells.tolist()
-    if column.decimal == decimal and are_plain(texts, decimal):
+    if column.decimal == decimal and are_plain(cells, decimal):
         return cells, []
+    texts = cells.tolist()
     found = number_column(texts, column.decimal, force=True)
     if found is None:
         what = "no cell holds a number, so all count as missing"
@@ -971,14 +972,18 @@ def _plain(text: str, value: float, sign: str, decimal: str) -> str:
 
 
 def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
-    texts = [cell.strip() for cell in cells.tolist()]
+    # Days repeat in most columns.
+    codes, different = coded(cells)
+    texts = [cell.strip() for cell in different]
     firsts = [int(match[1]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
     seconds = [int(match[2]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
     day_first = not (max(seconds, default=0) > 12 >= max(firsts, default=0))
-    out = [iso_date(text, day_first) or "" for text in texts]
-    lost = [text for text, date in zip(texts, out, strict=True) if text and not date]
+    dates = np.array([iso_date(text, day_first) or "" for text in texts] + [""], dtype=object)
+    lost = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []
     if lost:
-        what = f"{count(len(lost), 'cell')} without a date count as missing"
-        notes.append(Problem("words-for-missing", where, what, lost[0][:60], severity="note"))
-    return pd.Series(out, index=cells.index, dtype=str), notes
+        what = f"{count(int(np.isin(codes, lost).sum()), 'cell')} without a date count as missing"
+        notes.append(
+            Problem("words-for-missing", where, what, texts[lost[0]][:60], severity="note")
+        )
+    return pd.Series(dates[codes], index=cells.index, dtype=str), notes

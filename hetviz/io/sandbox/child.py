@@ -16,9 +16,8 @@ from hetviz.errors import DataError
 from hetviz.io import gate, limits
 from hetviz.io.formats import apart
 from hetviz.io.intake import drop, looking
-from hetviz.io.intake.drop import Drop
 from hetviz.io.intake.looking import Look
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.piece import Choices, Drop, Piece
 from hetviz.io.sandbox import process
 
 # Text tables up to this size are read in this process: nothing but the standard library opens them.

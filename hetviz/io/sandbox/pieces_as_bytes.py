@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
+from hetviz.features.columns.types import arrow_texts
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.piece import Drop, Piece
 
@@ -156,10 +157,7 @@ def _array(content: bytes) -> Array:
 def _arrow(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
 
-    columns = [
-        pa.chunked_array([pa.array(frame.iloc[:, at].array, pa.large_string())])
-        for at in range(frame.shape[1])
-    ]
+    columns = [arrow_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
     table = pa.Table.from_arrays(columns, names=[str(name) for name in frame.columns])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:

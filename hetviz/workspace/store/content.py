@@ -17,9 +17,10 @@ from hetviz._version import __version__
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
-from hetviz.io.intake.drop import Drop, Parse
+from hetviz.io.intake.drop import Parse
 from hetviz.io.intake.looking import Look
 from hetviz.io.intake.new_items import NewItems, read_new_items
+from hetviz.io.piece import Drop
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
 from hetviz.workspace.store.blobs import ReadCache

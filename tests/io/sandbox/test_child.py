@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
-from hetviz.io.intake.drop import Drop, read_drop
-from hetviz.io.piece import Piece
+from hetviz.io.intake.drop import read_drop
+from hetviz.io.piece import Drop, Piece
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
 from tests.io.making import npy, parquet, workbook
