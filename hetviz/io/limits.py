@@ -7,6 +7,8 @@ from dataclasses import dataclass
 MB = 1_000_000
 MAX_FILE_BYTES = 200 * MB
 MAX_UNPACKED_BYTES = 1_000 * MB
+# Of one table, all cells written out: in some formats a text that is often used stands once.
+MAX_TEXT_BYTES = 400 * MB
 MAX_MEMBERS = 20_000
 MAX_RATIO = 100
 MAX_ROWS = 2_000_000
@@ -18,6 +20,7 @@ MAX_SQUARE = 8_000
 MAX_PICTURE_PIXELS = 20_000_000
 MAX_MANIFEST_BYTES = 10 * MB
 MAX_MANIFEST_DEPTH = 32
+MAX_DATASETS = 500
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ LIMITS = (
     Limit("Columns of a table", MAX_COLUMNS),
     Limit("Cells of a text table or matrix", MAX_CELLS),
     Limit("Cells of a workbook, Parquet or JSON table", MAX_TYPED_CELLS),
+    Limit("The text of such a table, written out", MAX_TEXT_BYTES // MB, "MB"),
+    Limit("Datasets of a project", MAX_DATASETS),
     Limit("Rows of a kernel or of distances", MAX_SQUARE),
     Limit("One picture", MAX_PICTURE_PIXELS // MB, "million pixels"),
 )

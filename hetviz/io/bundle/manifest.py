@@ -10,6 +10,7 @@ from typing import Any
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import TEXT_MODELS, option_problems
+from hetviz.io import limits
 from hetviz.io.formats import toml
 
 FORMAT = 1
@@ -194,6 +195,9 @@ def parse(content: bytes) -> Manifest:
             refuse(MANIFEST, "unknown key", key, hint)
     if not document.get("dataset"):
         refuse(MANIFEST, "there is no [[dataset]]", remedy="Name at least one.")
+    elif isinstance(document["dataset"], list) and len(document["dataset"]) > limits.MAX_DATASETS:
+        n, most = len(document["dataset"]), limits.MAX_DATASETS
+        refuse(MANIFEST, f"{n:,} datasets; {most:,} are allowed", remedy="Give fewer.")
     if problems:
         raise DataError(problems)
     name = str(document.get("name", "data"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hetviz.io import gate, limits
-from hetviz.io.formats.typed_values import arrow_as_text, check_cells
+from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
 from hetviz.io.piece import DECIMALS, Choices, Piece, stem
 
 _INDEX = "__index_level_"
@@ -25,6 +25,11 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
     try:
         file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
         about = file.metadata
+        # As places in a list of different texts, which tells how long they are all together
+        # before they are written out.
+        texts = [leaf.path for leaf in map(about.schema.column, range(about.num_columns))
+                 if leaf.physical_type == "BYTE_ARRAY"]  # fmt: skip
+        file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False, read_dictionary=texts)
         groups = [about.row_group(k) for k in range(about.num_row_groups)]
         unpacked = sum(max(group.total_byte_size, 0) for group in groups)
         check_cells(name, about.num_rows, about.num_columns)
@@ -103,6 +108,7 @@ def arrow_piece(
     where = where or name
     table = table.flatten()
     check_cells(where, table.num_rows, table.num_columns)
+    gate.check_size(where, sum(map(text_bytes, table.columns)), limits.MAX_TEXT_BYTES)
     if not table.num_columns or not table.num_rows:
         raise gate.refusal("empty-file", where, "the table holds no rows")
     table = table.rename_columns([_called(title) for title in table.column_names])

@@ -143,6 +143,30 @@ def arrow_as_text(
     return frame, decimal, [*notes, *found.problems]
 
 
+def text_bytes(column: Any) -> int:
+    """Return how long the cells of an Arrow column are that names each different text once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as types
+
+    found = 0
+    for chunk in column.chunks:
+        inner = chunk
+        while types.is_list(inner.type) or types.is_large_list(inner.type):
+            inner = inner.flatten()
+        if not types.is_dictionary(inner.type) or not _has_length(inner.type.value_type):
+            continue
+        lengths = pc.binary_length(inner.dictionary).take(inner.indices)
+        found += pc.sum(lengths.cast(pa.int64())).as_py() or 0
+    return found
+
+
+def _has_length(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return _is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind)
+
+
 def _is_text(kind: Any) -> bool:
     import pyarrow.types as types
 

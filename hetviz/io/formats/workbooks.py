@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
 from hetviz.errors import DataError, Problem
-from hetviz.io import gate
+from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats.delimited import shaped
 from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
@@ -27,6 +28,9 @@ _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _EMPTY = pd.DataFrame()
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
+_TEXTS = "xl/sharedStrings.xml"
+_SHARED = re.compile(rb"<si[\s>/]")
+_SHARED_CELL = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>(\d{1,9})</v>')
 _FAILED_CELL = b' t="e"'
 _ROW = re.compile(rb'<row [^>]*?\br="(\d{1,9})"')
 _LETTERS = bytes(range(ord("Z"), ord("A") - 1, -1))
@@ -117,7 +121,8 @@ def _checked(name: str, content: bytes) -> _Checked:
     if kind == "xls":
         return found
     archive = Archive(name, content)
-    for member in archive.names():
+    n_bytes, lengths = 0, [0]
+    for member in sorted(archive.names(), key=lambda member: member != _TEXTS):
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
         text = archive.read(member)
@@ -132,7 +137,23 @@ def _checked(name: str, content: bytes) -> _Checked:
             found.n_failed += text.count(_FAILED_CELL)
             found.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
             found.is_sparse |= _is_sparse(text)
+            n_bytes += _written_out(text, lengths)
+            gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
+        elif kind == "xlsx" and member == _TEXTS:
+            starts = [match.start() for match in _SHARED.finditer(text)]
+            lengths = [end - start for start, end in pairwise([*starts, len(text)])]
     return found
+
+
+def _written_out(sheet: bytes, lengths: Sequence[int]) -> int:
+    """Return how long the texts of a sheet are, each of which stands once in the file.
+
+    0 where they cannot be as long as to matter.
+    """
+    if max(lengths, default=0) * sheet.count(b't="s"') <= limits.MAX_TEXT_BYTES:
+        return 0
+    places = map(int, _SHARED_CELL.findall(sheet))
+    return sum(lengths[place] for place in places if place < len(lengths))
 
 
 def _is_sparse(sheet: bytes) -> bool:

@@ -439,11 +439,12 @@ def read_columns(
     titles = _titles_of(frame, ids) if fresh and not titled else ()
     settled, notes = [], []
     out: dict[str, pd.Series] = {}
-    for column in map(str, frame.columns):
+    for column, cells in frame.items():
+        column = str(column)
         one = said.get(column)
         if one is None:
             unit = (units or {}).get(column, "")
-            one = _proposed(column, frame[column], unit, decimal, column == ids, column in titles)
+            one = _proposed(column, cells, unit, decimal, column == ids, column in titles)
             # What is no number in a table of links is a mistake to be told of.
             odd = one.type == "number with the rest missing" and "source_id" in frame.columns
             if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
@@ -451,7 +452,6 @@ def read_columns(
         settled.append(one)
         if one.type == "leave out" and one.said:
             continue
-        cells = frame[column]
         told: list[Problem] = []
         if column not in keep:
             cells, told = _converted(f"{name}, column {column}", cells, one, decimal)
@@ -803,20 +803,21 @@ def _is_spoken(cells: list[str]) -> bool:
 def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
     """Return the column that names the rows best: short texts, most of them different."""
     best, most = None, 0.0
-    for at, name in enumerate(map(str, frame.columns)):
+    step = max(1, len(frame) // _SAMPLE)
+    for at, (name, cells) in enumerate(frame.items()):
         if name == ids:
             continue
-        some = frame[name].iloc[:: max(1, len(frame) // _SAMPLE)].str.strip()
-        filled = some[some.ne("")].tolist()
+        some = (cells if step == 1 else cells.iloc[::step]).tolist()
+        filled = [cell for text in some if (cell := text.strip())]
         if len(filled) < 0.9 * len(some) or not filled:
             continue
         if not _is_spoken(filled):
             continue
         share = len(set(filled)) / len(filled)
-        named = bool(set(words_of(name)) & _TITLE_WORDS)
+        named = bool(set(words_of(str(name))) & _TITLE_WORDS)
         merit = share + 0.3 * named - 0.001 * at
         if share >= (0.5 if named else 0.9) and merit > most:
-            best, most = name, merit
+            best, most = str(name), merit
     return best
 
 
@@ -828,7 +829,8 @@ def _proposed(
         return ColumnRecipe(name, "id", why="different in every row")
     if is_title:
         return ColumnRecipe(name, "title")
-    cells = cells.iloc[:: max(1, len(cells) // _SAMPLE)]
+    step = max(1, len(cells) // _SAMPLE)
+    cells = cells if step == 1 else cells.iloc[::step]
     texts = cells.tolist()
     filled = [cell for text in texts if (cell := text.strip())]
     if not filled:
