@@ -128,7 +128,7 @@ def _moments(X: object) -> tuple[Floats, Floats]:
 N_NEIGHBORS = 10
 MOST_ROWS = 20_000
 MOST_QUERIES = 2_000
-_LOOKED_AT = ("number", "date", "category", "list", "latlong")
+_LOOKED_AT = ("number", "date", "category", "ordered", "list", "latlong")
 
 
 def neighbor_agreement(

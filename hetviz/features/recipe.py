@@ -48,8 +48,10 @@ def make_features(
         With a table, pictures, or features that came with it ("own vectors").
     columns : mapping of str to mapping, optional
         Column to what is to be different: ``use`` (bool); ``kind`` ("number", "category", "list",
-        "date", "latlong", "text"); ``scale`` ("standard", "robust", "rank", "none"); ``log``
-        (bool); ``weight`` (above 0; a column of weight 2 has twice the share of the variance);
+        "ordered", "date", "latlong", "text"); ``order`` (the values of an ordered category, the
+        lowest first; found by their words and numbers where it is not said); ``scale``
+        ("standard", "robust", "rank", "none"); ``log`` (bool); ``weight`` (above 0; a column of
+        weight 2 has twice the share of the variance);
         ``impute`` ("mean", "median", "most frequent", "own category", "none"); ``cyclic`` (dates
         by the season too); ``model`` ("words", "sentences"). Pictures go by the name
         ``(pictures)``, features that came with the dataset by ``(own vectors)``. What was said

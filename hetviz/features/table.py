@@ -645,10 +645,11 @@ def _given(
         ]
         return found[0] if kind != "latlong" else np.column_stack(found)
     name = step["columns"][0]
-    levels = frozenset(step["levels"]) if kind in ("category", "list") else frozenset()
-    texts = words(name, cells[0], levels)
-    if kind in ("category", "list"):
-        problems += _unknown(step, texts)
+    known = {"category": "levels", "list": "levels", "ordered": "order"}.get(kind)
+    levels = () if known is None else step[known]
+    texts = words(name, cells[0], frozenset(levels))
+    if known is not None:
+        problems += _unknown({**step, "levels": levels}, texts)
     return texts
 
 

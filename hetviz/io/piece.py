@@ -20,6 +20,20 @@ DECIMALS = {".": "point", ",": "comma"}
 NAMES, NO_NAMES = "names of columns", "none found"
 
 
+def parts_of(where: str) -> tuple[str, str]:
+    """Return the file, and its sheet or table (``""`` if it has one alone), that a place names.
+
+    >>> from hetviz.io.piece import parts_of
+    >>> parts_of("book.xlsx, sheet Drugs"), parts_of("shop.db, table items"), parts_of("t.csv")
+    (('book.xlsx', 'Drugs'), ('shop.db', 'items'), ('t.csv', ''))
+    """
+    for word in (", sheet ", ", table "):
+        file, found, part = where.partition(word)
+        if found:
+            return file, part
+    return where, ""
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the user says about a file; None leaves it to detection.
@@ -95,14 +109,14 @@ class Choices:
         Parameters
         ----------
         where : str
-            The file, or one of its sheets, such as ``"book.xlsx, sheet Drugs"``.
+            The file, or one of its sheets or tables, such as ``"book.xlsx, sheet Drugs"``.
 
         Raises
         ------
         hetviz.errors.DataError
             If what was said is no recipe.
         """
-        said = self.recipes.get(where.partition(", sheet ")[2], None)
+        said = self.recipes.get(parts_of(where)[1], None)
         return None if said is None else Recipe.from_dict(said)
 
     def columns_of(self, where: str) -> Recipe | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
+from hetviz.features.columns.levels import completed, known_order
 from hetviz.plots.palette import N_COLOURS, N_SLOTS
 
 Kind = Literal["dataset", "categories", "numbers"]
@@ -23,7 +23,6 @@ BY_DATASET = "dataset"
 NO_VALUE, OTHER = -1, -2
 _MOST_CATEGORIES = 200
 _HOPS = 3
-_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
 
 _OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
 
@@ -154,7 +153,7 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     code = _spread_codes(data, code, len(order))
     code[code >= len(kept)] = OTHER
     shown = np.bincount(code[code >= 0], minlength=len(kept))
-    place = _natural(own, kept)
+    place = _natural(own, kept, data[dataset].orders.get(column))
     if place is None:
         # By what the legend counts, rows that take the value of their links among them.
         place = sorted(range(len(kept)), key=lambda k: (-shown[k], kept[k]))
@@ -165,16 +164,21 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     return _with_borrowed(data, dataset, result)
 
 
-def _natural(values: pd.Series, names: Sequence[str]) -> list[int] | None:
-    """Return the order of categories that have one of their own, as places in `names`."""
+def _natural(
+    values: pd.Series, names: Sequence[str], said: Sequence[str] | None
+) -> list[int] | None:
+    """Return the order of categories that have one of their own, as places in `names`.
+
+    `said` is the order that somebody gave them.
+    """
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         rank = {str(name): k for k, name in enumerate(values.cat.categories)}
         return sorted(range(len(names)), key=lambda k: rank[names[k]])
-    numbers = [[float(part) for part in _NUMBER.findall(name)] for name in names]
-    around = {_NUMBER.sub("", name) for name in names}
-    if len(around) > 1 or not all(numbers):
+    order = known_order(names) if said is None else completed(said, names)
+    if order is None:
         return None
-    return sorted(range(len(names)), key=lambda k: numbers[k])
+    at = {name: place for place, name in enumerate(order)}
+    return sorted(range(len(names)), key=lambda k: at[names[k]])
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:

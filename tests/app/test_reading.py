@@ -111,6 +111,23 @@ def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.Mon
     assert "recipes" not in app.session_state["staged"].choices["wells.csv"]
 
 
+def test_the_values_of_an_ordered_category_are_moved(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grades = "id,grade,x\n" + "".join(
+        f"i{k},{['low', 'high', 'odd'][k % 3]},{k}\n" for k in range(9)
+    )
+    app = drop(visit(), grades_csv=grades.encode())
+    say(app, monkeypatch, do="type", key="grades.csv", column="grade", type="ordered category")
+    column = told(app)["sheets"][0]["columns"][1]
+    assert column["order"] == ["low", "high", "odd"]
+    order = ["odd", "low", "high"]
+    say(app, monkeypatch, do="order", key="grades.csv", column="grade", order=order)
+    assert told(app)["sheets"][0]["columns"][1]["order"] == order
+    step = app.session_state["staged"].loaded.data["grades"].recipe["features"]["columns"][0]
+    assert (step["kind"], step["order"]) == ("ordered", order)
+
+
 @pytest.mark.parametrize(
     "act",
     [
@@ -123,6 +140,7 @@ def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.Mon
         {"do": "mark", "key": "wells.csv", "mark": "poem", "line": 1},
         {"do": "ids", "key": "wells.csv", "columns": ["No such"]},
         {"do": "ids", "key": "wells.csv", "columns": "Owner"},
+        {"do": "order", "key": "wells.csv", "column": "Owner", "order": ["poem"]},
     ],
 )
 def test_what_means_nothing_is_passed_over(visit: Visit, act: Any) -> None:

@@ -201,6 +201,15 @@ class Dataset(Frozen):
         there = set(map(str, self.table.columns))
         return {str(name): str(unit) for name, unit in known.items() if name in there}
 
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The values of table columns of ordered categories, the lowest first."""
+        known = (self.recipe or {}).get("orders")
+        if self.table is None or not isinstance(known, Mapping):
+            return {}
+        there = set(map(str, self.table.columns))
+        return {str(name): tuple(map(str, order)) for name, order in known.items() if name in there}
+
     @cached_property
     def titles(self) -> Texts:
         """What to call each row, length n: its title, or its id where there is none."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Bools, Floats
-from hetviz.features.columns import categories, geographic, images, numbers, sentences, text
+from hetviz.features.columns import categories, geographic, images, levels, numbers, sentences, text
 from hetviz.features.columns.options import defaults
 
 _EXTREME = 1e100
-_FLAGGED = ("number", "date", "latlong", "picture")
+_FLAGGED = ("number", "ordered", "date", "latlong", "picture")
 
 
 def learn(
@@ -31,9 +31,17 @@ def learn(
     random_state : int
     """
     kind = step["kind"]
-    if kind in ("category", "list"):
+    if kind == "ordered":
+        there = [value for value in dict.fromkeys(values) if value is not None]
+        if not there:
+            return None
+        order = levels.completed(step["order"] or levels.proposed_order(there), there)
+        values = levels.ranks(order, values)
+        found: dict[str, Any] | None = {**numbers.learn(values, {**step, "log": False}),
+                                        "order": list(order)}  # fmt: skip
+    elif kind in ("category", "list"):
         separator = categories.separator_of(values) or ";" if kind == "list" else None
-        found: dict[str, Any] | None = categories.learn(values, step, separator)
+        found = categories.learn(values, step, separator)
     elif kind == "text":
         found = sentences.learn(values) if model == "sentences" else text.fit(values, random_state)
     elif kind == "latlong":
@@ -53,6 +61,8 @@ def learn(
 def parts(step: Mapping[str, Any], values: Any) -> list[Floats]:
     """Return what was learned, applied to values: one or more arrays of n rows."""
     kind = step["kind"]
+    if kind == "ordered":
+        values = levels.ranks(step["order"], values)
     if kind in ("category", "list"):
         found = categories.parts(step, values)
     elif kind == "text":

@@ -15,6 +15,7 @@ MAX_WEIGHT = 1_000.0
 HOLDS = {
     "number": "numbers",
     "category": "categories",
+    "ordered": "ordered categories",
     "list": "lists",
     "date": "dates",
     "latlong": "places on earth",
@@ -47,6 +48,7 @@ _CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "number": _NUMBERS,
     "date": _NUMBERS,
     "category": (("standard", "none"), ("none", "own category", "most frequent")),
+    "ordered": (("standard", "robust", "rank", "none"), ("mean", "median", "none")),
     "list": (("standard", "none"), ("none", "own category")),
     "latlong": (("standard", "none"), ("mean", "none")),
     "text": (("standard", "none"), ("none",)),
@@ -57,7 +59,7 @@ _CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 _TURNS = {
     "number": ("number", "category", "latlong"),
     "date": ("date", "category"),
-    "category": ("category", "list", "text"),
+    "category": ("category", "ordered", "list", "text"),
     "list": ("list", "category", "text"),
     "text": ("text", "category", "list"),
     "unique": ("text", "category", "list"),
@@ -72,6 +74,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "impute": (str,),
     "cyclic": (bool,),
     "model": (str,),
+    "order": (list, tuple),
 }
 _WORDS: dict[str, tuple[str, ...]] = {
     "kind": tuple(_CHOICES),
@@ -91,6 +94,8 @@ def defaults(kind: str) -> dict[str, Any]:
         found["log"] = False
     if kind == "date":
         found["cyclic"] = False
+    if kind == "ordered":
+        found["order"] = []
     return found
 
 
@@ -131,6 +136,8 @@ def _field_problem(place: str, name: str, value: Any) -> Problem | None:
     if not is_kind:
         what = f"{name} has the wrong kind of value"
         return Problem("bad-option", place, what, str(value)[:60])
+    if name == "order" and not all(isinstance(one, str) for one in value):
+        return Problem("bad-option", place, "an order is a list of text", str(value)[:60])
     if name == "weight" and not 0 < value <= MAX_WEIGHT:
         what = f"a weight is above 0 and at most {MAX_WEIGHT:,.0f}"
         return Problem("bad-option", place, what, str(value), "To leave a column out, set use.")
@@ -153,7 +160,8 @@ def settled(where: str, column: str, kind: str, fields: Mapping[str, Any]) -> di
     place, holds = f"{where}, column {column}", HOLDS.get(kind, kind)
     problems = []
     for name, value in fields.items():
-        if name in ("use", "kind", "model"):
+        # An order that was said of a column stays known while it is taken as something else.
+        if name in ("use", "kind", "model") or (name == "order" and name not in out):
             continue
         suits = {"scale": scales, "impute": imputes}.get(name)
         if suits is not None and value not in suits:

@@ -46,7 +46,7 @@ _KINDS = {
     "number with the rest missing": "number",
     "whole number": "number",
     "category": "category",
-    "ordered category": "category",
+    "ordered category": "ordered",
     "date": "date",
     "list": "list",
     "text": "text",
@@ -173,6 +173,8 @@ def by_recipe(
             holds = infer(column.name, read.frame[column.name], read.decimal).kind
             if kind in turns(holds):
                 options[column.name]["kind"] = kind
+                if kind == "ordered" and column.order:
+                    options[column.name]["order"] = list(column.order)
     entry = replace(
         entry,
         id=of_type("id") if entry.id is None else entry.id,
@@ -319,6 +321,9 @@ class _Reading:
             recipe["text"] = list(entry.text)
         if entry.media_column is not None:
             recipe["media"] = entry.media_column
+        orders = self._orders(table)
+        if orders:
+            recipe["orders"] = orders
         units = self._units(table)
         if units:
             recipe["units"] = units
@@ -394,6 +399,18 @@ class _Reading:
             and column.type in NUMBERS
             and column.name in table
             and column.unit not in column.name
+        }
+
+    def _orders(self, table: pd.DataFrame) -> dict[str, list[str]]:
+        """Return the order of the values of each ordered category that somebody gave them."""
+        said = () if self.read.recipe is None else self.read.recipe.columns
+        return {
+            column.name: list(column.order)
+            for column in said
+            if column.said
+            and column.type == "ordered category"
+            and column.order
+            and column.name in table
         }
 
     def _media(self, table: pd.DataFrame, rows: Ints) -> tuple[bytes | None, ...] | None:

@@ -31,8 +31,9 @@ from hetviz._types import JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
+from hetviz.features.columns.levels import completed, known_order, proposed_order
 from hetviz.features.columns.names import words_of
-from hetviz.features.columns.types import MISSING, coded, infer, why_unusable
+from hetviz.features.columns.types import MAX_CATEGORIES, MISSING, coded, infer, why_unusable
 from hetviz.features.columns.written import (
     SIGNS,
     are_plain,
@@ -221,6 +222,10 @@ class Recipe:
         )
         return replace(self, columns=columns)
 
+    def with_order(self, name: str, *order: str) -> Recipe:
+        """Return a recipe in which the values of a column have this order, the lowest first."""
+        return self.with_type(name, "ordered category", order=order)
+
     def with_ids(self, *names: str) -> Recipe:
         """Return a recipe in which these columns are the id together, or row numbers are."""
         columns = tuple(
@@ -249,11 +254,14 @@ class RawTable:
         The row of the file, from 0, and its cells; rows without any are left out.
     decimal : {".", ","}
         What most numbers are written with.
+    id_column : str
+        The column of ids that the file declares, as a database does; otherwise nothing.
     """
 
     name: str
     rows: Sequence[tuple[int, list[str]]]
     decimal: str = "."
+    id_column: str = ""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:
@@ -449,6 +457,11 @@ def read_columns(
             odd = one.type == "number with the rest missing" and "source_id" in frame.columns
             if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
                 one = replace(one, type="category")
+        if one.type == "ordered category":
+            there = [text for cell in coded(cells)[1] if (text := cell.strip())]
+            there = [text for text in dict.fromkeys(there) if text.lower() not in MISSING]
+            order = completed(one.order or proposed_order(there), there)
+            one = replace(one, order=order[:MAX_CATEGORIES])
         settled.append(one)
         if one.type == "leave out" and one.said:
             continue
@@ -865,7 +878,9 @@ def _proposed(
     kind = infer(name, cells, decimal).kind
     if kind in ("text", "unique"):
         return ColumnRecipe(name, "text")
-    return ColumnRecipe(name, "category")
+    order = known_order(dict.fromkeys(present))
+    why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
+    return ColumnRecipe(name, "category", why=why)
 
 
 def _counts(cells: Sequence[str]) -> bool:
@@ -910,7 +925,7 @@ def _converted(
         return _as_numbers(where, cells, column, decimal)
     if column.type == "date":
         return _as_dates(where, cells)
-    if column.type == "yes/no":
+    if column.type in ("yes/no", "ordered category"):
         return cells.str.strip(), []
     return cells, []
 

@@ -59,7 +59,7 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
     at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
     for member, path in paths.items():
         # Below tables lie results and drafts of them, besides pictures and texts.
-        below = len(path.parts) > 1 and name != TOGETHER and not _is_junk(path)
+        below = len(path.parts) > 1 and name != TOGETHER and not is_junk(path)
         if at_the_top and below and _is_table(path):
             reading.passed.append(member)
         else:
@@ -87,11 +87,11 @@ class _Reading:
     def add(self, member: str) -> None:
         path = PurePosixPath(member)
         suffix = path.suffix.lower()
-        if _is_junk(path):
+        if is_junk(path):
             self.n_junk += 1
         elif self.name != TOGETHER and suffix not in (*_TABLES, *_TEXTS, *_OTHERS, *_PICTURES):
             self.passed.append(member)
-        elif path.stem.lower() in _ABOUT and suffix in _TEXTS:
+        elif is_about(path):
             self.about.append(member)
         else:
             try:
@@ -195,7 +195,13 @@ class _Reading:
         )
 
 
-def _is_junk(path: PurePosixPath) -> bool:
+def is_about(path: PurePosixPath) -> bool:
+    """Whether a file is text about the others."""
+    return path.stem.lower() in _ABOUT and path.suffix.lower() in _TEXTS
+
+
+def is_junk(path: PurePosixPath) -> bool:
+    """Whether a computer adds such a file for itself."""
     hidden = any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
     return hidden or path.name.lower() in _JUNK
 

@@ -36,7 +36,8 @@ _MOST = 50_000
 _KEYS = 0.8
 _WORDS = ("category", "text", "whole number", "title")
 _MARKED = ("text", "xlsx", "xlsb", "xls", "ods")
-_TYPED = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "sas-transport")
+_TYPED = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "sas-transport",
+          "sqlite", "duckdb")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Look:
         Some rows as they are read, by column.
     problems : tuple of Problem
         Notes on the reading.
+    has_id : bool
+        Whether the file itself declares the id, as a database does; it cannot be said otherwise.
     """
 
     file: str
@@ -82,6 +85,7 @@ class Look:
     id_from: tuple[str, ...]
     preview: tuple[tuple[int, Mapping[str, str]], ...]
     problems: tuple[Problem, ...]
+    has_id: bool = False
 
     @property
     def raw(self) -> RawTable:
@@ -172,7 +176,10 @@ def _look(file: str, sheet: str, raw: RawTable, choices: Choices, has_rows: bool
             else Recipe((0,), None, 1, None, ())
         )
     frame, applied = raw_frame(some, form), apply(some, form)
-    if choices.id is not None:
+    ids: tuple[str, ...]
+    if raw.id_column:
+        ids = (raw.id_column,)
+    elif choices.id is not None:
         ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     else:
         ids = applied.recipe.of_type("id")
@@ -192,6 +199,7 @@ def _look(file: str, sheet: str, raw: RawTable, choices: Choices, has_rows: bool
         ids,
         _preview(applied),
         applied.problems,
+        bool(raw.id_column),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hetviz.io.infer.recipe import RawTable
 from hetviz.io.intake.drop import Parse, read_drop
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.piece import Choices, Piece, parts_of
 
 
 def raw_tables(
@@ -39,9 +39,9 @@ def raw_tables(
     drop = parse(files, said)
     found: dict[tuple[str, str], RawTable] = {}
     for piece in drop.pieces:
-        if piece.frame is None:
+        if piece.frame is None or piece.role in ("links", "comparisons"):
             continue
-        file, _, sheet = piece.where.partition(", sheet ")
+        file, sheet = parts_of(piece.where)
         found.setdefault((file, sheet), _table(piece))
     return found
 
@@ -54,4 +54,4 @@ def _table(piece: Piece) -> RawTable:
         rows = list(zip(piece.row, cells, strict=True))
     else:
         rows = [(0, names), *((at + 1, row) for at, row in enumerate(cells))]
-    return RawTable(piece.where, rows, piece.decimal)
+    return RawTable(piece.where, rows, piece.decimal, piece.id_column or "")

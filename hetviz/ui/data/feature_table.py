@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def show(state: State, name: str, place: int) -> None:
         st.expander(label, key=f"how-features-{place}"),
         st.form(f"features-{place}", border=False),
     ):
-        frame = rows_of(recipe, _effects(state, dataset, recipe))
+        frame = rows_of(recipe, _effects(state, dataset, recipe), dataset.units)
         key = f"features-table-{place}-{id(dataset)}"
         st.data_editor(
             frame,
@@ -128,7 +129,11 @@ def _completed(recipe: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
     return {**recipe, "left_out": [*recipe["left_out"], *more]}
 
 
-def rows_of(recipe: Mapping[str, Any], effects: Mapping[str, float]) -> pd.DataFrame:
+def rows_of(
+    recipe: Mapping[str, Any],
+    effects: Mapping[str, float],
+    units: Mapping[str, str] = MappingProxyType({}),
+) -> pd.DataFrame:
     """Return the table: one row for each column that is used or could be, the used ones first.
 
     Parameters
@@ -137,6 +142,8 @@ def rows_of(recipe: Mapping[str, Any], effects: Mapping[str, float]) -> pd.DataF
         Of the present format.
     effects : mapping of str to float
         How far the map agrees with a column.
+    units : mapping of str to str
+        Of columns of numbers.
     """
     rows = []
     for step in [*recipe["columns"], *recipe["left_out"]]:
@@ -149,7 +156,8 @@ def rows_of(recipe: Mapping[str, Any], effects: Mapping[str, float]) -> pd.DataF
             {
                 "key": column,
                 "used": used,
-                "column": _NAMES.get(column) or ", ".join(step["columns"]),
+                "column": _NAMES.get(column)
+                or ", ".join(_with_unit(name, units) for name in step["columns"]),
                 "holds": HOLDS[kind],
                 "agrees": 100.0 * effects.get(column, float("nan")),
                 "share": 100.0 * step.get("share", float("nan") if used else 0.0),
@@ -163,6 +171,10 @@ def rows_of(recipe: Mapping[str, Any], effects: Mapping[str, float]) -> pd.DataF
             }
         )
     return pd.DataFrame(rows).set_index("key")
+
+
+def _with_unit(name: str, units: Mapping[str, str]) -> str:
+    return f"{name} ({units[name]})" if name in units else name
 
 
 def asked(frame: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHERS
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
+from hetviz.io.intake.unzipped import tables_of_zip
 from hetviz.ui.data import belonging, reading, sheets
 from hetviz.ui.data.reading import Said
 from hetviz.ui.shell import background, session, theme
@@ -136,6 +137,12 @@ def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
     st.session_state.pop("opening", None)
     workspace = session.workspace()
     try:
+        unpacked = [
+            tables_of_zip(name, content) or {name: content} for name, content in contents.items()
+        ]
+        # Of two files of one name each stays in its zip.
+        together = {name: content for files in unpacked for name, content in files.items()}
+        contents = together if len(together) == sum(map(len, unpacked)) else contents
         files = {name: workspace.blobs.put(content) for name, content in contents.items()}
     except HetvizError as error:
         session.tell(str(error))

@@ -282,3 +282,32 @@ def test_units_go_with_the_numbers_to_the_map(tmp_path):
 def test_a_unit_that_stands_in_the_name_is_not_said_twice():
     loaded = read_tables([("t.csv", b"name,mass [kg]\na,1.5\nb,2.5\nc,3\n")])
     assert loaded.data["t"].units == {}
+
+
+def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
+    raw = RawTable.of([["size", "x"], ["S", "1"], ["XL", "2"], ["M", "3"], ["S", "4"]])
+    recipe = propose(raw)
+    assert recipe.column("size").type == "category"
+    assert recipe.column("size").why == "has an order: S < M < XL"
+    said = apply(raw, recipe.with_type("size", "ordered category")).recipe
+    assert said.column("size").order == ("S", "M", "XL")
+    turned = Recipe.from_dict(said.with_order("size", "XL", "M", "S").to_dict())
+    assert apply(raw, turned).recipe.column("size").order == ("XL", "M", "S")
+    more = RawTable.of([["size", "x"], ["L", "1"], ["M", "2"]])
+    assert apply(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
+
+
+def test_the_order_goes_into_the_feature_and_the_legend():
+    content = b"id,size,x\n" + b"\n".join(
+        b"i%d,%s,%d" % (k, [b"petit", b"tall", b"wee"][k % 3], k * k % 11) for k in range(30)
+    )
+    raw = raw_tables([("t.csv", content)])["t.csv", ""]
+    recipe = propose(raw).with_type("size", "ordered category")
+    recipe = recipe.with_order("size", "wee", "tall", "petit")
+    said = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
+    data = read_tables([("t.csv", content)], said).data
+    assert data["t"].orders == {"size": ("wee", "tall", "petit")}
+    step = next(s for s in data["t"].recipe["features"]["columns"] if s["column"] == "size")
+    assert (step["kind"], step["order"]) == ("ordered", ["wee", "tall", "petit"])
+    key = json.dumps(["t", "size"])
+    assert colouring(data, key).categories == ("wee", "tall", "petit")

@@ -12,7 +12,7 @@ from hetviz.io import Choices, read_tables
 from hetviz.io.infer.recipe import RawTable, marked, propose
 from hetviz.io.intake import looking
 from hetviz.io.intake.looking import Look, look_at
-from hetviz.io.sandbox import child
+from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pieces_as_bytes import unpacked
 from tests.io.making import workbook
 
@@ -76,7 +76,7 @@ def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     assert [look.sheet for look in looks] == ["Wells", "Owners"]
     assert looks[0].recipe.header == (1, 2)
     assert unpacked(drop).pieces[1].name == "Owners"
-    monkeypatch.setattr(child, "_watched", lambda *_: ("too-slow", "it took too long", ""))
+    monkeypatch.setattr(process, "_watched", lambda *_: ("too-slow", "it took too long", ""))
     assert child.look_at([("book.xlsx", book)], {}) == ([], b"")
 
 

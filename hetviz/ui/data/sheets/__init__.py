@@ -15,7 +15,8 @@ from hetviz.io.infer.recipe import MARKS, TYPES, ColumnRecipe, Profile, Recipe, 
 from hetviz.io.intake.looking import Look
 
 _HERE = Path(__file__).parent
-_COLUMNS = 100
+# More are not sent; the browser shows them in parts, and finds them by name.
+_COLUMNS = 2_000
 _ABOVE = 40
 _BELOW = 6
 _SHORT = {"number with the rest missing": "number", "key of another table": "key"}
@@ -84,7 +85,13 @@ def acted(looks: Sequence[Look], act: Any, change: Change, undo: Callable[[], No
             column in names and kind in TYPES
         ):
             change(look, lambda recipe: _with(recipe, look, [column]).with_type(column, kind))
-        case {"do": "ids", "columns": list(columns)} if names.issuperset(map(str, columns)):
+        case {"do": "order", "column": str(column), "order": list(order)} if sorted(
+            map(str, order)
+        ) == sorted(_order(look, column)):
+            change(look, lambda recipe: _with(recipe, look, [column]).with_order(column, *order))
+        case {"do": "ids", "columns": list(columns)} if not look.has_id and names.issuperset(
+            map(str, columns)
+        ):
             change(look, lambda recipe: _with(recipe, look, columns).with_ids(*columns))
 
 
@@ -93,6 +100,11 @@ def _with(recipe: Recipe, look: Look, names: Sequence[str]) -> Recipe:
     there = {column.name for column in recipe.columns}
     new = [one for one in look.recipe.columns if one.name in names and one.name not in there]
     return replace(recipe, columns=(*recipe.columns, *new))
+
+
+def _order(look: Look, name: str) -> tuple[str, ...]:
+    """Return the values of an ordered category in their order; nothing of other columns."""
+    return next((one.order for one in look.recipe.columns if one.name == name), ())
 
 
 def _key(look: Look) -> str:
@@ -137,6 +149,7 @@ def _described(look: Look, changed: bool) -> dict[str, Any]:
             for one in look.ids[:_COLUMNS]
         ],
         "id": list(look.id_from),
+        "has_id": look.has_id,
         "preview": [[line, [_cell(row, one) for one in columns]] for line, row in look.preview],
         "changed": changed,
     }
@@ -153,6 +166,12 @@ def _cell(row: Mapping[str, str], column: ColumnRecipe) -> str | None:
     return "" if found.strip().lower() in MISSING else found[:80]
 
 
+def _is_hint(column: ColumnRecipe) -> bool:
+    """Whether why a type was proposed tells of another that it could be."""
+    is_key = bool(column.of) and column.type != "key of another table"
+    return is_key or (column.type == "category" and bool(column.why))
+
+
 def _column(column: ColumnRecipe, about: Profile) -> dict[str, Any]:
     is_number = bool(about.bins)
     kind = _SHORT.get(column.type, column.type)
@@ -164,7 +183,8 @@ def _column(column: ColumnRecipe, about: Profile) -> dict[str, Any]:
         "meaning": TYPES[column.type],
         "short": short,
         "unit": column.unit,
-        "why": column.why if column.of and column.type != "key of another table" else "",
+        "why": column.why if _is_hint(column) else "",
+        "order": list(column.order) if column.type == "ordered category" else [],
         "said": column.said,
         "missing": about.n_missing,
         "distinct": about.n_distinct,

@@ -3,6 +3,7 @@
 
 const MARKS = [["names", "Names"], ["units", "Units"], ["first", "First row"], ["last", "Last row"]];
 const SHOWN = 12;
+const WIDE = 60;
 const views = new WeakMap();
 
 export default function (component) {
@@ -40,6 +41,7 @@ class Sheets {
     this.at = "";
     this.mode = "names";
     this.whole = new Set();
+    this.from = new Map();
   }
 
   take(data, tell) {
@@ -53,6 +55,43 @@ class Sheets {
     this.draw();
   }
 
+  /** The part of a sheet's columns that is shown. */
+  part(sheet) {
+    const from = Math.min(this.from.get(sheet.key) ?? 0, Math.max(0, sheet.columns.length - 1));
+    const cut = (list) => list.slice(from, from + WIDE);
+    const rows = (list) => list.map(([line, cells]) => [line, cut(cells)]);
+    return sheet.columns.length <= WIDE ? sheet : {
+      ...sheet, columns: cut(sheet.columns), above: rows(sheet.above), below: rows(sheet.below), preview: rows(sheet.preview),
+    };
+  }
+
+  /** Steps through the columns of a wide table, and a search among their names. */
+  pages(sheet) {
+    const n = sheet.columns.length;
+    if (n <= WIDE) return [];
+    const from = this.from.get(sheet.key) ?? 0;
+    const go = (to) => { this.from.set(sheet.key, Math.max(0, Math.min(to, n - 1))); this.draw(); };
+    const button = (words, to, off) => h("button", {
+      type: "button", "aria-label": words, title: words, disabled: off, "data-focus": words, onclick: () => go(to),
+    }, to < from ? "‹" : "›");
+    const find = (text) => {
+      const wanted = text.trim().toLowerCase();
+      const at = sheet.columns.findIndex((column) => column.name.toLowerCase().includes(wanted));
+      told.textContent = wanted && at < 0 ? "no such column" : "";
+      if (wanted && at >= 0) go(Math.floor(at / WIDE) * WIDE);
+    };
+    const told = h("small", { role: "status" });
+    const more = sheet.n_columns > n ? `; the first ${thousands(n)} can be changed here` : "";
+    return [h("div", { class: "pages" },
+      button("Columns before", from - WIDE, from === 0),
+      h("span", {}, `Columns ${thousands(from + 1)} to ${thousands(Math.min(from + WIDE, n))} of ${thousands(sheet.n_columns)}${more}`),
+      button("Columns after", from + WIDE, from + WIDE >= n),
+      h("input", {
+        type: "search", placeholder: "Find a column", "aria-label": "Find a column", "data-focus": "find-column",
+        onchange: (event) => find(event.target.value),
+      }), told)];
+  }
+
   get sheet() { return this.data.sheets.find((sheet) => sheet.key === this.at); }
 
   draw() {
@@ -61,7 +100,7 @@ class Sheets {
     const focus = this.root.getRootNode().activeElement?.dataset?.focus;
     this.drawn = this.at;
     const { sheet } = this;
-    this.root.replaceChildren(...(sheet ? [this.tabs(), this.grid(sheet), this.foot(sheet)] : []));
+    this.root.replaceChildren(...(sheet ? [this.tabs(), ...this.pages(sheet), this.grid(this.part(sheet)), ...this.orders(sheet), this.foot(sheet)] : []));
     const grid = this.root.querySelector(".grid");
     if (grid) grid.scrollTo(left, top);
     if (focus) this.root.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
@@ -89,7 +128,7 @@ class Sheets {
   }
 
   grid(sheet) {
-    const at = this.data.sheets.indexOf(sheet);
+    const at = this.data.sheets.findIndex((one) => one.key === sheet.key);
     const table = h("table", {}, this.head(sheet), this.body(sheet), this.read(sheet));
     return h("div", {
       class: "grid", id: "hv-sheet", role: "tabpanel", tabindex: "0", "aria-labelledby": `hv-sheet-tab-${at}`,
@@ -97,8 +136,7 @@ class Sheets {
   }
 
   head(sheet) {
-    const more = sheet.n_columns - sheet.columns.length;
-    const told = h("small", {}, more > 0 ? `the first ${thousands(sheet.columns.length)} are shown` : sheet.rows_told);
+    const told = h("small", {}, sheet.rows_told);
     const cells = sheet.columns.map((column) => h("th", { scope: "col", class: column.type === "leave out" ? "out" : null },
       named(column.name),
       this.types(sheet, column),
@@ -184,6 +222,28 @@ class Sheets {
         : text === "" ? h("td", { class: "none" }, "missing") : h("td", { title: text.length > 18 ? text : null }, text)))));
   }
 
+  /** The values of each ordered category, the lowest first, to move. */
+  orders(sheet) {
+    return sheet.columns.filter((column) => column.order.length).map((column) => {
+      const move = (at, by) => {
+        const order = [...column.order];
+        order.splice(at + by, 0, ...order.splice(at, 1));
+        this.tell({ do: "order", key: sheet.key, column: column.name, order });
+      };
+      const turn = () => this.tell({ do: "order", key: sheet.key, column: column.name, order: [...column.order].reverse() });
+      const button = (words, sign, at, by) => h("button", {
+        type: "button", "aria-label": words, title: words, disabled: at + by < 0 || at + by >= column.order.length,
+        "data-focus": `order-${column.name}-${column.order[at]}-${by}`, onclick: () => move(at, by),
+      }, sign);
+      return h("div", { class: "order", role: "group", "aria-label": `Order of ${column.name}` },
+        h("b", {}, column.name), h("small", {}, "lowest"),
+        h("ol", {}, ...column.order.map((value, at) => h("li", {},
+          button(`${value}: one place lower`, "‹", at, -1), h("span", { title: value }, value), button(`${value}: one place higher`, "›", at, 1)))),
+        h("small", {}, "highest"),
+        h("button", { type: "button", class: "turn", "data-focus": `turn-${column.name}`, onclick: turn }, "Turn round"));
+    });
+  }
+
   foot(sheet) {
     const modes = sheet.has_rows ? h("div", { class: "modes", role: "radiogroup", "aria-label": "What a click on a row makes it" },
       h("span", {}, "A click on a row makes it"),
@@ -194,7 +254,7 @@ class Sheets {
         }), words))) : null;
     const now = JSON.stringify(sheet.id);
     const options = [{ columns: [], words: `row numbers: different in all ${thousands(sheet.n_data)} rows`, fits: true }, ...sheet.ids];
-    const ids = h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
+    const ids = sheet.has_id ? h("span", { class: "ids" }, `Rows are told apart by ${sheet.id.join(" + ")}, as the file declares`) : h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
       "data-focus": "ids", onchange: (event) => this.tell({ do: "ids", key: sheet.key, columns: JSON.parse(event.target.value) }),
     }, ...options.map(({ columns, words, fits }) => h("option", {
       value: JSON.stringify(columns), selected: JSON.stringify(columns) === now, disabled: !fits,

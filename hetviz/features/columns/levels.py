@@ -1,0 +1,186 @@
+"""Categories that have an order: what it seems to be, and the place of each cell in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Floats
+
+_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
+_MARKS = re.compile(r"[\s_.\-]+")
+# Each from the lowest up; words of one rank, in several languages, stand in one line.
+_SCALES = (
+    """
+    none keine keiner aucun ninguno nessuno absent nil
+    trace spuren traces
+    verylow sehrniedrig sehrgering trèsfaible tresfaible muybajo moltobasso
+    low niedrig gering tief faible bas bajo baja basso bassa light leicht mild
+    medium mittel mittelmäßig moderate mäßig moyen moyenne medio media middle moderato average
+    high hoch stark élevé eleve haut fort alto alta severe schwer heavy strong grave sévère
+    veryhigh sehrhoch trèsélevé treseleve muyalto moltoalto extreme extrem verystrong verysevere
+    """,
+    """
+    verysmall tiny winzig sehrklein
+    small klein petit petite pequeño piccolo
+    medium mittel mittelgroß moyen mediano medio
+    large big groß gross grand grande
+    verylarge huge sehrgroß riesig giant
+    """,
+    """
+    3xs xxxs
+    2xs xxs
+    xs
+    s small
+    m medium
+    l large
+    xl
+    xxl 2xl
+    xxxl 3xl
+    4xl xxxxl
+    """,
+    """
+    verypoor terrible sehrschlecht ungenügend awful verybad
+    poor bad schlecht mangelhaft mauvais malo cattivo
+    fair ok okay ausreichend passable regular mediocre acceptable average sufficient
+    satisfactory befriedigend satisfaisant
+    good gut bon bueno buono
+    verygood sehrgut trèsbon muybueno ideal premium
+    excellent ausgezeichnet hervorragend excelente eccellente outstanding
+    """,
+    """
+    never nie niemals jamais nunca mai
+    rarely seldom selten rarement raramente raravez
+    sometimes occasionally manchmal gelegentlich parfois aveces talvolta
+    often frequently oft häufig souvent spesso amenudo
+    veryoften sehroft usually meistens mostly
+    always immer toujours siempre sempre
+    """,
+    """
+    stronglydisagree lehnestarkab stimmegarnichtzu stimmeüberhauptnichtzu trifftgarnichtzu
+    disagree lehneab stimmenichtzu stimmeehernichtzu trifftnichtzu trifftehernichtzu
+    neutral teilsteils unentschieden undecided weißnicht
+    agree stimmezu stimmeeherzu trifftzu triffteherzu
+    stronglyagree stimmestarkzu stimmevollzu stimmevollundganzzu trifftvollzu trifftvollundganzzu
+    """,
+    """
+    january jan januar jänner janvier enero gennaio
+    february feb februar février fevrier febrero febbraio
+    march mar märz mär mrz mars marzo
+    april apr avril abril aprile
+    may mai mayo maggio
+    june jun juni juin junio giugno
+    july jul juli juillet julio luglio
+    august aug août aout agosto
+    september sep sept septembre septiembre settembre
+    october oct oktober okt octobre octubre ottobre
+    november nov novembre noviembre
+    december dec dezember dez décembre decembre diciembre dicembre
+    """,
+    """
+    monday mon montag mo lundi lunes lunedì
+    tuesday tue tues dienstag di mardi martes martedì
+    wednesday wed mittwoch mi mercredi miércoles mercoledì
+    thursday thu thur thurs donnerstag do jeudi jueves giovedì
+    friday fri freitag fr vendredi viernes venerdì
+    saturday sat samstag sonnabend sa samedi sábado sabato
+    sunday sun sonntag so dimanche domingo domenica
+    """,
+    """
+    spring frühling frühjahr printemps primavera
+    summer sommer été verano estate
+    autumn fall herbst automne otoño autunno
+    winter hiver invierno inverno
+    """,
+    """
+    preschool kindergarten vorschule
+    primaryschool primary grundschule elementary
+    secondaryschool secondary highschool hauptschule
+    bachelor bachelors undergraduate
+    master masters graduate diplom
+    doctorate phd promotion
+    """,
+    """
+    first erste erster erstes premier première primero primera 1st
+    second zweite zweiter zweites deuxième segundo segunda 2nd
+    third dritte dritter drittes troisième tercero tercera 3rd
+    fourth vierte vierter viertes quatrième cuarto cuarta 4th
+    fifth fünfte fünfter cinquième quinto quinta 5th
+    """,
+    """
+    child kind kid baby infant juvenile juvenil larva
+    teen teenager jugendlich jugendlicher adolescent subadult young
+    adult erwachsen erwachsener adulte adulto
+    senior elderly old alt
+    """,
+    """
+    cold kalt froid
+    cool kühl frais
+    mild
+    warm chaud tiède
+    hot heiß
+    """,
+    """
+    before pre vorher avant antes prima
+    during während pendant durante
+    after post nachher après después dopo
+    """,
+    """
+    bronze
+    silver silber argent
+    gold or oro
+    platinum platin
+    """,
+)
+_RANKS = [
+    {word: rank for rank, line in enumerate(scale.strip().splitlines()) for word in line.split()}
+    for scale in _SCALES
+]
+
+
+def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
+    """Return different values in the order that their words or numbers have; None without one.
+
+    Notes
+    -----
+    Known are numbers that all else in the values is alike beside (``grade 2``, ``18-25 years``),
+    and scales of words in several languages: low to high, small to large, poor to excellent, never
+    to always, sizes from XS to XL, months, days and seasons. Two values of one rank have no order.
+    """
+    names = list(dict.fromkeys(values))
+    if len(names) < 2:
+        return None
+    plain = [_MARKS.sub("", name.casefold()) for name in names]
+    for ranks in _RANKS:
+        found = [ranks.get(word) for word in plain]
+        places = [rank for rank in found if rank is not None]
+        if len(places) == len(names) and len(set(places)) == len(names):
+            return tuple(name for _, name in sorted(zip(places, names, strict=True)))
+    numbers = [tuple(map(float, _NUMBER.findall(name))) for name in names]
+    around = {_NUMBER.sub("", name) for name in names}
+    if len(around) > 1 or not all(numbers) or len(set(numbers)) < len(names):
+        return None
+    return tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
+
+
+def proposed_order(values: Iterable[str]) -> tuple[str, ...]:
+    """Return different values in the order that they have, else as they first come."""
+    names = tuple(dict.fromkeys(values))
+    return known_order(names) or names
+
+
+def completed(order: Sequence[str], values: Iterable[str]) -> tuple[str, ...]:
+    """Return an order with the values that it does not have yet, at the end."""
+    return tuple(dict.fromkeys([*order, *values]))
+
+
+def ranks(order: Sequence[str], cells: Sequence[str | None]) -> Floats:
+    """Return the place of each cell in an order, from 0, (n,); NaN where it has none."""
+    at = {value: float(place) for place, value in enumerate(order)}
+    codes, different = pd.factorize(np.array([*cells, None], dtype=object)[:-1])
+    places = [at.get(cell, at.get(cell.strip(), np.nan)) for cell in different.tolist()]
+    found: Floats = np.array([*places, np.nan])[codes]
+    return found

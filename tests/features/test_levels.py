@@ -1,0 +1,89 @@
+"""Categories with an order: found by words and numbers, said, and used as one number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset
+from hetviz.errors import DataError
+from hetviz.features import table
+from hetviz.features.columns.levels import completed, known_order, proposed_order, ranks
+from hetviz.features.recipe import make_features
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ("low", "medium", "high"),
+        ("Niedrig", "Mittel", "Hoch", "sehr hoch"),
+        ("faible", "moyen", "élevé"),
+        ("XS", "S", "M", "L", "XL", "XXL"),
+        ("Jan", "Feb", "Mar", "Dec"),
+        ("März", "April", "Mai", "Dezember"),
+        ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"),
+        ("5-17 years", "18-25 years", "65-80 years"),
+        ("grade 2", "grade 9", "grade 10"),
+        ("-10", "-2", "0", "7"),
+        ("never", "sometimes", "always"),
+        ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ],
+)
+def test_an_order_is_found_however_the_values_come(order):
+    for turned in (order[::-1], order[1:] + order[:1]):
+        assert known_order(turned) == order
+        assert proposed_order(turned) == order
+
+
+@pytest.mark.parametrize(
+    "values",
+    [("red", "green"), ("low", "blue"), ("low", "niedrig"), ("a1", "b2"), ("M", "F"), ("one",), ()],
+)
+def test_others_have_none(values):
+    assert known_order(values) is None
+    assert proposed_order(values) == values
+
+
+def test_cells_have_places():
+    order = completed(("b", "a"), ["a", "c"])
+    assert order == ("b", "a", "c")
+    np.testing.assert_array_equal(
+        ranks(order, ["a", None, "x", "b", " c "]), [1.0, np.nan, np.nan, 0.0, 2.0]
+    )
+
+
+GRADES = pd.DataFrame({"grade": ["low", "high", "medium", "low", "", "high"] * 3}, dtype=str)
+
+
+def test_an_ordered_category_is_one_number():
+    made = table.fit(GRADES, options={"grade": {"kind": "ordered"}})
+    (step,) = made.recipe["columns"]
+    assert step["order"] == ["low", "medium", "high"]
+    assert made.feature_names[0] == "grade"
+    x = made.X[:, 0]
+    assert x[0] < x[2] < x[1]
+    assert x[1] - x[2] == pytest.approx(x[2] - x[0])
+    np.testing.assert_allclose(made.X.var(axis=0).sum(), 1.0)
+    np.testing.assert_allclose(table.transform(made.recipe, GRADES), made.X)
+
+
+def test_the_order_that_is_said_holds_and_what_it_lacks_stands_at_its_end():
+    said = {"grade": {"kind": "ordered", "order": ["high", "low"]}}
+    made = table.fit(GRADES, options=said)
+    assert made.recipe["columns"][0]["order"] == ["high", "low", "medium"]
+    problems = []
+    new = pd.DataFrame({"grade": ["low", "huge"]}, dtype=str)
+    X = table.transform_gently(made.recipe, new, None, problems)
+    assert [problem.code for problem in problems] == ["unknown-category"]
+    np.testing.assert_allclose(X[0], made.X[0])
+    with pytest.raises(DataError, match="an order is a list of text"):
+        table.fit(GRADES, options={"grade": {"kind": "ordered", "order": [1, 2]}})
+    plain = table.fit(GRADES, options={"grade": {"order": ["high"], "kind": "category"}})
+    assert plain.X.shape == (18, 3)
+
+
+def test_it_can_be_said_of_a_dataset_too():
+    grades = Dataset("d", [str(k) for k in range(18)], table=GRADES)
+    made = make_features(grades, {"grade": {"kind": "ordered"}})
+    assert made.recipe["features"]["columns"][0]["kind"] == "ordered"

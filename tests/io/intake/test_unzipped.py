@@ -1,0 +1,80 @@
+"""Zips of tables, and databases, as tables to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+import pytest
+
+from hetviz.io import Choices, read_tables
+from hetviz.io.infer.recipe import Recipe
+from hetviz.io.intake.looking import Look, look_at
+from hetviz.io.intake.unzipped import tables_of_zip
+from tests.io.making import packed, workbook
+
+TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
+
+
+def test_a_zip_of_tables_is_its_tables():
+    book = workbook({"S": [["id", "x"], ["a", 1.5]]})
+    inside = [("all/t.csv", TABLE), ("all/b.xlsx", book), ("all/README.txt", b"About these.")]
+    found = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
+    assert found == {"t.csv": TABLE, "b.xlsx": book}
+    assert [look.name for look in look_at(list(found.items()))] == ["t.csv", "b.xlsx"]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [("hetviz.toml", b""), ("t.csv", TABLE)],
+        [("t.csv", TABLE), ("p.png", b"")],
+        [("a/t.csv", TABLE), ("b/t.csv", TABLE)],
+        [("t.csv", TABLE), ("results/u.csv", TABLE)],
+        [("t.csv", TABLE), ("t.tsv", TABLE)],
+        [("X.npy", b"")],
+        [("../t.csv", TABLE)],
+        [],
+    ],
+)
+def test_any_other_zip_stays_one(members):
+    assert tables_of_zip("all.zip", packed(members)) is None
+
+
+def test_what_is_no_zip_stays_what_it_is():
+    assert tables_of_zip("t.csv", TABLE) is None
+    assert tables_of_zip("t.zip", b"PK\x03\x04 damaged") is None
+    assert tables_of_zip("t.zip", b"") is None
+
+
+@pytest.fixture
+def shop():
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(
+            "CREATE TABLE town (code TEXT PRIMARY KEY, size TEXT, people INTEGER);"
+            "CREATE TABLE visit (town TEXT REFERENCES town, day TEXT, spent TEXT);"
+        )
+        towns = [(f"t{k}", ["small", "large"][k % 2], k * 37 % 11) for k in range(8)]
+        database.executemany("INSERT INTO town VALUES (?, ?, ?)", towns)
+        visits = [(f"t{k % 8}", f"2024-01-{k + 1:02}", f"{k * 7 % 13} kg") for k in range(20)]
+        database.executemany("INSERT INTO visit VALUES (?, ?, ?)", visits)
+        database.commit()
+        return database.serialize()
+
+
+def test_each_table_of_a_database_can_be_looked_at_and_said(shop):
+    towns, visits = look_at([("shop.db", shop)])
+    assert [(look.sheet, look.has_id, look.id_from) for look in (towns, visits)] == [
+        ("town", True, ("code",)),
+        ("visit", True, ("row",)),
+    ]
+    assert Look.from_dict(towns.to_dict()).has_id
+    recipe = towns.recipe.with_type("size", "ordered category").with_type("people", "leave out")
+    said = {"shop.db": Choices(recipes={"town": recipe.to_dict()})}
+    again, _ = look_at([("shop.db", shop)], said)
+    assert again.recipe.column("size").order == ("small", "large")
+    data = read_tables([("shop.db", shop)], said).data
+    assert list(data["town"].table.columns) == ["size"]
+    assert data["town"].recipe["features"]["columns"][0]["kind"] == "ordered"
+    assert sum(map(len, data.links)) == 20
+    assert isinstance(Recipe.from_dict(visits.recipe.to_dict()), Recipe)
