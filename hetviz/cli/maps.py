@@ -265,7 +265,8 @@ def _ranks(found: Comparison) -> list[str]:
         for row in table
     ]
     lines += [f"{key}: {reason}" for key, reason in found.failures.items()]
-    return [*lines, found.recommendation.sentence]
+    told = [found.told_of_links] if found.told_of_links else []
+    return [*lines, *told, found.recommendation.sentence]
 
 
 def _mean_and_error(value: float, error: float) -> str:

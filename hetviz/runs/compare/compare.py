@@ -28,6 +28,12 @@ from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Progress, silent
 from hetviz.runs.compare.comparison import Candidate, Comparison, Curve, Fitted
 from hetviz.runs.compare.measures import LOOK_AT, overall
+from hetviz.runs.compare.predicted_links import (
+    held_out_scores,
+    judged_by,
+    new_item_scores,
+    yardsticks,
+)
 from hetviz.runs.embed.run import fit_run
 
 log = logging.getLogger(__name__)
@@ -73,9 +79,10 @@ def compare(
     Returns
     -------
     Comparison
-        Measures with mean and standard error over the splits, curves, seconds, what failed and
-        why, the embeddings of the first split, and a recommendation. Everything but the seconds is
-        the same for the same arguments.
+        Measures with mean and standard error over the splits (unseen links by a method's own scores
+        for pairs where it has such and else by nearness on its map, beside plain guesses), curves,
+        seconds, what failed and why, the embeddings of the first split, and a recommendation.
+        Everything but the seconds is the same for the same arguments.
 
     Raises
     ------
@@ -173,6 +180,8 @@ class _Work:
         self._failures: dict[str, str] = {}
         self._embeddings: dict[str, Embedding] = {}
         self._notes: dict[str, list[str]] = {}
+        self._judged_by: dict[str, str] = {}
+        self._yardsticks: dict[str, dict[str, list[float]]] = {}
         self._done = dict.fromkeys((c.key for c in candidates), 0.0)
         self._running: str | None = None
 
@@ -181,11 +190,16 @@ class _Work:
         compared = self._data.comparisons is not None and len(self._data.comparisons) > 0
         if not self._hold_out or not (self._data.links or compared):
             return self._data, None
-        return self._data.holdout(
+        train, held_out = self._data.holdout(
             links=self._hold_out if self._data.links else 0.0,
             comparisons=self._hold_out if compared else 0.0,
             random_state=seed,
         )
+        for name, values in yardsticks(train, held_out, seed).items():
+            kept = self._yardsticks.setdefault(name, {})
+            for key, value in values.items():
+                kept.setdefault(key, []).append(value)
+        return train, held_out
 
     def fit(
         self,
@@ -213,6 +227,7 @@ class _Work:
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
                 scores, curves = judged(train, fitted.embedding, held_out)
+                scores |= held_out_scores(train, fitted.model, held_out, seed)
                 if Capability.LABELS in get_method(chosen.method).card.capabilities:
                     # It was shown the labels by which, in part, the others are judged.
                     scores.pop("overall", None)
@@ -232,6 +247,7 @@ class _Work:
         else:
             self._fits.append(Fitted(key, seed, seconds, scores, curves))
             self._embeddings.setdefault(key, fitted.embedding)
+            self._judged_by[key] = judged_by(fitted.model)
             ours = (DataWarning, ConvergenceWarning)
             said = [str(item.message) for item in told if issubclass(item.category, ours)]
             self._notes.setdefault(key, list(dict.fromkeys(said)))
@@ -255,6 +271,11 @@ class _Work:
             dict(self._embeddings),
             {key: tuple(said) for key, said in self._notes.items() if said},
             complete,
+            dict(self._judged_by),
+            {
+                name: {key: float(np.mean(each)) for key, each in values.items()}
+                for name, values in self._yardsticks.items()
+            },
         )
 
     def _parts(self) -> list[tuple[str, float, str]]:
@@ -337,8 +358,9 @@ def placing_scores(
     -------
     dict
         ``links_kept_new_items``: share of the links of new items whose pair is among the closest
-        5 % of all pairs. Empty for methods that cannot place new items, and where no new item has
-        links.
+        5 % of all pairs; ``link_score_auc_new_items``, how they rank among all pairs of these
+        items by the method's own scores, or by nearness where it has none.
+        Empty for methods that cannot place new items, and where no new item has links.
 
     Notes
     -----
@@ -376,7 +398,8 @@ def placing_scores(
         ).any()
     ]
     x, y = guidance_curve(where, links)
-    return {"links_kept_new_items": float(np.interp(LOOK_AT, x, y))}
+    kept = {"links_kept_new_items": float(np.interp(LOOK_AT, x, y))}
+    return kept | new_item_scores(data, fitted.model, where, new)
 
 
 def _one_of_each_entity(data: HeteroData) -> list[str]:

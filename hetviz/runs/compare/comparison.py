@@ -16,6 +16,7 @@ from hetviz._text import in_seconds, listed, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.data import Embedding
 from hetviz.runs.compare.measures import MEASURES, Measure
+from hetviz.runs.compare.predicted_links import sentence
 
 Curve = tuple[list[float], list[float]]
 
@@ -109,6 +110,10 @@ class Comparison:
         Key of a candidate to what its method warned of, on the first split.
     complete : bool
         False where the work was stopped early.
+    judged_by : mapping of str to {"own scores", "nearness on the map"}
+        Key of a candidate to what said which unseen links are likely.
+    yardsticks : mapping of str to mapping of str to float
+        What nearest profiles, popularity and chance reach, by measure.
     """
 
     candidates: tuple[Candidate, ...]
@@ -119,6 +124,14 @@ class Comparison:
     embeddings: Mapping[str, Embedding] = field(default_factory=dict)
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     complete: bool = True
+    judged_by: Mapping[str, str] = field(default_factory=dict)
+    yardsticks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def told_of_links(self) -> str:
+        """By what the candidates were judged, and what plain guesses reach; "" where no links."""
+        titles = {c.key: c.title for c in self.candidates if any(self._fits(c.key))}
+        return sentence(titles, self.judged_by, self.yardsticks) if titles else ""
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -286,6 +299,7 @@ class Comparison:
             fits=tuple(fit for fit in self.fits if fit.key in among),
             failures={key: reason for key, reason in self.failures.items() if key in among},
             embeddings={key: one for key, one in self.embeddings.items() if key in among},
+            judged_by={key: how for key, how in self.judged_by.items() if key in among},
         )
 
     def to_dict(self) -> JsonObject:
@@ -299,6 +313,8 @@ class Comparison:
             "hold_out": self.hold_out,
             "notes": {key: list(said) for key, said in self.notes.items()},
             "complete": self.complete,
+            "judged_by": dict(self.judged_by),
+            "yardsticks": {name: dict(values) for name, values in self.yardsticks.items()},
             "recommendation": {"method": recommended.method, "sentence": recommended.sentence},
             "table": [
                 {"method": str(key), **{str(name): _plain(value) for name, value in row.items()}}
@@ -317,6 +333,9 @@ class Comparison:
             float(content["hold_out"]),
             notes={key: tuple(said) for key, said in content["notes"].items()},
             complete=bool(content["complete"]),
+            # comparisons kept before these were there have none
+            judged_by=dict(content.get("judged_by", {})),
+            yardsticks={name: dict(v) for name, v in content.get("yardsticks", {}).items()},
         )
 
     def _fits(self, key: str) -> Iterator[Fitted]:

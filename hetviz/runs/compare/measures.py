@@ -38,6 +38,7 @@ _KEPT = (
     "A link counts as kept when its pair is among the closest 5 % of all pairs that could be "
     "linked."
 )
+_BY = "by the method's own scores for pairs where it has such, else by nearness on its map."
 MEASURES: Mapping[str, Measure] = {
     measure.key: measure
     for measure in (
@@ -70,6 +71,28 @@ MEASURES: Mapping[str, Measure] = {
             "finds unseen links, popularity aside,",
             0.5,
             "The chance that a linked pair lies closer than a pair made of the ends of two links.",
+        ),
+        Measure(
+            "link_score_precision_held_out",
+            "Unseen links found",
+            "finds unseen links",
+            None,
+            "Average precision among all pairs not linked yet, " + _BY,
+        ),
+        Measure(
+            "link_score_auc_held_out",
+            "Unseen links scored above other pairs",
+            "scores unseen links above other pairs",
+            0.5,
+            "The chance that a linked pair scores above one that is not, " + _BY,
+        ),
+        Measure(
+            "link_score_auc_new_items",
+            "Links of new items scored above other pairs",
+            "scores the links of new items above other pairs",
+            0.5,
+            "Some items were left out altogether and placed afterwards by their features. The "
+            "chance that a linked pair of theirs scores above one that is not, " + _BY,
         ),
         Measure(
             "comparison_accuracy_held_out",

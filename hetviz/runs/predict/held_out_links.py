@@ -108,7 +108,7 @@ def rank_held_out(
         train, positive, only = _without_items(data, source, target, items, seed)
     else:
         train, held = data.holdout(links=share, random_state=seed)
-        positive = _together(held, source, target)
+        positive = together(held, source, target)
     positive = np.setdiff1d(positive, known_pairs(train, source, target))
     if not len(positive):
         return None
@@ -132,7 +132,7 @@ def rank_held_out(
     if plain.applies:
         asked[METHOD if method is None else PROFILES] = plain.scores
     asked[POPULARITY] = lambda rows: np.add.outer(np.log1p(degrees[0][rows]), np.log1p(degrees[1]))
-    rows, kept = _candidates(train, source, target, seed, only)
+    rows, kept = candidates(train, source, target, seed, only)
     is_link = np.isin(kept, positive)
     m = len(train[target])
     if METHOD not in asked or not is_link.any() or is_link.all():
@@ -185,7 +185,7 @@ def _without_items(
     return HeteroData(data.datasets, groups, data.comparisons, data.labels), positive, drawn
 
 
-def _together(data: HeteroData, source: str, target: str) -> Ints:
+def together(data: HeteroData, source: str, target: str) -> Ints:
     """Return pairs that links say belong together, as numbers row * m + column."""
     keys = [np.empty(0, np.int64)]
     m = len(data[target])
@@ -200,15 +200,20 @@ def _together(data: HeteroData, source: str, target: str) -> Ints:
     return np.unique(np.concatenate(keys))
 
 
-def _candidates(
-    data: HeteroData, source: str, target: str, seed: int, only: Ints | None
+def candidates(
+    data: HeteroData,
+    source: str,
+    target: str,
+    seed: int,
+    only: Ints | None,
+    most: int = _MOST_PAIRS,
 ) -> tuple[Ints, Ints]:
     """Return rows of source to look at, and the pairs of theirs that no link tells of."""
     m = len(data[target])
     rows = np.arange(len(data[source])) if only is None else only
-    if len(rows) * m > _MOST_PAIRS:
+    if len(rows) * m > most:
         rng = np.random.default_rng(seed)
-        rows = np.sort(rng.choice(rows, max(1, _MOST_PAIRS // m), replace=False))
+        rows = np.sort(rng.choice(rows, max(1, most // m), replace=False))
     pairs = (rows[:, None] * m + np.arange(m)[None, :]).ravel()
     if source == target and only is None:
         pairs = pairs[pairs // m < pairs % m]

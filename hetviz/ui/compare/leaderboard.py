@@ -16,13 +16,14 @@ from hetviz.workspace import ChooseRun, Finding, State
 
 _OTHERS = (
     "links_kept_held_out",
+    "link_score_precision_held_out",
     "degree_auc_held_out",
     "comparison_accuracy_held_out",
     "trustworthiness",
     "label_knn_accuracy",
     "links_kept",
 )
-_MOST_OTHERS = 4
+_MOST_OTHERS = 5
 _ROOMY = 6
 
 
@@ -63,6 +64,8 @@ def show(state: State, kept: Finding) -> None:
     left, right = st.columns([1.5, 1], gap="large")
     with left:
         st.html(table(found, measure))
+        if found.told_of_links:
+            theme.quiet(found.told_of_links)
         _advice(state, kept, found, measure)
         _failures(found)
     with right:

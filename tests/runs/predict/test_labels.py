@@ -123,6 +123,8 @@ def test_transfer_helps_where_labels_are_few() -> None:
     assert found.decision == "accept"
     assert held["hemap"] < 0.5 * held["10 nearest of its own"]
     assert found.figures["pairing"] == "links"
+    # these have three axes in common, which one axis cannot hold
+    assert found.figures["axes"] == 10
     assert {type(value) for value in found.table["label"]} == {int}
     json.dumps(found.to_dict())
 
