@@ -119,7 +119,7 @@ def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> B
 def _alike(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     """Tell of ids that people would read as the same."""
     ids = pd.Series(list(ids), dtype=str) if not isinstance(ids, pd.Series) else ids
-    if ids.str.isascii().all() and not ids.str.strip().str.casefold().duplicated().any():
+    if ids.map(str.isascii).all() and not ids.str.strip().str.casefold().duplicated().any():
         return []
     first: dict[str, str] = {}
     alike = [
