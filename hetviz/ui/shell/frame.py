@@ -169,7 +169,10 @@ def _ending(pending: Pending) -> None:
 
 
 def _retitle(key: str) -> None:
-    session.do(SetTitle(str(st.session_state[key])))
+    title = str(st.session_state[key]).strip()
+    # Enter and leaving the field may both tell of the same change.
+    if title != session.workspace().state.title:
+        session.do(SetTitle(title))
 
 
 def _undo() -> None:
