@@ -33,7 +33,12 @@ def plain(text: object) -> str:
 
 
 def style() -> None:
-    """Put our classes and both themes' colours on the page; the browser chooses, without asking."""
+    """Put our rules on the page, after Streamlit's own."""
+    rules(sheet())
+
+
+def sheet() -> str:
+    """Return our classes and both themes' colours; the browser chooses, without asking."""
     light, dark = asdict(tokens("light")), asdict(tokens("dark"))
     declared = [
         f"--hv-{name.replace('_', '-')}:light-dark({value},{dark[name]})"
@@ -46,7 +51,7 @@ def style() -> None:
             zip(light["categories"], dark["categories"], strict=True)
         )
     ]
-    rules(f":root{{{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}")
+    return f":root{{{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
 
 
 def headline(title: str, line: str = "") -> None:

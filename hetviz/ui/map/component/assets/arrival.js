@@ -110,6 +110,7 @@ export class Arrival {
     map.bar.update();
     map.legend.update();
     map.film.update();
+    map.root.toggleAttribute("data-known", true);
     map.note.hidden = true;
     map.follower.follow(data.live, data.session);
     if (!data.live) map.travel.home();

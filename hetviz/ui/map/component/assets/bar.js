@@ -1,6 +1,7 @@
 // The tools at the edge of the map: what the mouse does, all of the map, and more; the list of keys.
 
 import { h, icon, set } from "./dom.js";
+import { Rove } from "./rove.js";
 import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
 
@@ -54,6 +55,8 @@ export class Bar {
       }, icon("fit")),
       this.more.element,
     );
+    this.rove = new Rove(this.element, ":scope > .hv-tool, :scope > .hv-drop > .hv-tool");
+    this.rove.settle();
     this.stop = new AbortController();
     document.addEventListener("pointerdown", (event) => {
       if (!event.target.closest?.(".hv-drop, .hv-keys")) this.closeMenus();

@@ -3,6 +3,7 @@
 
 import { aligned } from "./align.js";
 import { h } from "./dom.js";
+import { Rove } from "./rove.js";
 import { places } from "./store.js";
 import { frameOf } from "./view.js";
 
@@ -14,6 +15,7 @@ export class Film {
   constructor(map) {
     this.map = map;
     this.row = h("div", { class: "hv-film hv-float", role: "group", "aria-label": "Maps" });
+    this.rove = new Rove(this.row, "button");
     this.mini = h("canvas", { "aria-hidden": "true" });
     this.look = h("div", {
       class: "hv-mini hv-float", "aria-hidden": "true",
@@ -29,7 +31,7 @@ export class Film {
     const told = JSON.stringify(film);
     if (told !== this.told) {
       this.told = told;
-      this.row.replaceChildren(...film.map((one) => this.frame(one)));
+      this.rove.redraw(() => this.row.replaceChildren(...film.map((one) => this.frame(one))));
     }
     this.draw();
   }

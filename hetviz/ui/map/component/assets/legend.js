@@ -3,6 +3,7 @@
 
 import { spoken } from "./colour.js";
 import { h, icon, set, thousands } from "./dom.js";
+import { Rove } from "./rove.js";
 
 export class Legend {
   constructor(map) {
@@ -19,6 +20,7 @@ export class Legend {
     const drop = h("div", { class: "hv-drop" }, this.title, this.options);
     map.bar.opens(this.title, this.options, drop);
     this.body = h("div", { class: "hv-legend-body" }, this.sets, h("hr"), drop, this.colours, this.said, this.status);
+    this.rove = new Rove(this.body, "button.hv-row, .hv-colour, .hv-picked");
     this.element = h("div", { class: "hv-legend hv-float", role: "region", "aria-label": "Legend" }, this.pill, this.body);
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(this.element);
@@ -45,9 +47,9 @@ export class Legend {
     ]);
     if (told !== this.told) {
       this.told = told;
-      this.draw(data);
+      this.rove.redraw(() => this.draw(data));
     }
-    this.counts();
+    this.rove.redraw(() => this.counts());
   }
 
   draw(data) {

@@ -1,0 +1,98 @@
+"""The style sheet goes along with the empty page, so that nothing jumps once the app fills it."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hetviz.ui.map.component import asset_response
+from hetviz.ui.shell import theme
+
+_END = b"</head>"
+# What makes the answer another one than the whole page as plain text.
+_ASIDE = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+
+
+class FirstPaint:
+    """ASGI middleware: puts our rules into the head of every page.
+
+    Without them the browser lays out the bar and the map as Streamlit would, and moves them when
+    the rules arrive with the script's first run.
+
+    Parameters
+    ----------
+    app : ASGI application
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a page with our rules in it, any other as it is."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        wanted = scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
+        if not wanted:
+            await self._app(scope, receive, send)
+            return
+        begun: Message | None = None
+        body = b""
+
+        async def answer(message: Message) -> None:
+            nonlocal begun, body
+            if message["type"] == "http.response.start":
+                if not message_is_page(message):
+                    await send(message)
+                else:
+                    begun = message
+                return
+            if begun is None or message["type"] != "http.response.body":
+                await send(message)
+                return
+            body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            await _whole(send, begun, body, "gzip" in headers.get("accept-encoding", ""))
+
+        plain = [(name, value) for name, value in scope["headers"] if name not in _ASIDE]
+        await self._app({**scope, "headers": plain}, receive, answer)
+
+
+def message_is_page(message: Message) -> bool:
+    """Whether an answer that begins is a page."""
+    headers = Headers(raw=message["headers"])
+    return message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+
+
+async def _whole(send: Send, begun: Message, body: bytes, packed: bool) -> None:
+    page = _packed(body) if packed else dressed(body)
+    headers = MutableHeaders(raw=begun["headers"])
+    # They belong to the page without the rules.
+    for name in ("etag", "last-modified", "accept-ranges"):
+        del headers[name]
+    headers["content-length"] = str(len(page))
+    headers["vary"] = "Accept-Encoding"
+    if packed:
+        headers["content-encoding"] = "gzip"
+    await send(begun)
+    await send({"type": "http.response.body", "body": page})
+
+
+def dressed(page: bytes) -> bytes:
+    """Return a page with our rules at the end of its head."""
+    style = f"<style>{_sheet()}</style>".encode()
+    head, found, rest = page.partition(_END)
+    return head + style + found + rest if found else page
+
+
+@functools.lru_cache(maxsize=4)
+def _packed(page: bytes) -> bytes:
+    return gzip.compress(dressed(page), 6, mtime=0)
+
+
+@functools.cache
+def _sheet() -> str:
+    found = asset_response("map.css")
+    return theme.sheet() + ("" if found is None else found[0].decode())
