@@ -4,10 +4,10 @@ import streamlit as st
 
 from hetviz.ui.compare import choose, leaderboard, maps, progress, sweep
 from hetviz.ui.compare.results import kept_of
-from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
-VIEWS = ["Results", "Methods", "One setting"]
+VIEWS = ["Methods", "One setting"]
 
 state = session.workspace().state
 
@@ -17,7 +17,6 @@ if state.data is None:
     st.stop()
 
 kept = kept_of(state)
-st.session_state.setdefault("compare-view", "Methods" if kept is None else "Results")
 if kept is None:
     theme.headline(
         "Which of the maps to believe",
@@ -28,25 +27,26 @@ else:
     leaderboard.headline(state, kept)
 with st.container(horizontal=True, vertical_alignment="center", key="compare-tools"):
     view = st.segmented_control(
-        "What to see",
+        "What to compare",
         VIEWS,
+        default=VIEWS[0],
         required=True,
         key="compare-view",
-        persist_state="session",
         label_visibility="collapsed",
     )
     st.space("stretch")
-    if view == "Results" and kept is not None:
+    if view == VIEWS[0] and kept is not None:
         leaderboard.measure_choice(kept)
 progress.show()
-if view == "Methods":
-    choose.show(state)
-elif view == "One setting":
+if view == VIEWS[1]:
     sweep.show(state)
 else:
-    if kept is not None:
-        leaderboard.show(state, kept)
-    elif len(state.runs) < 2 and background.live() is None:
-        theme.quiet("Nothing compared yet: tick methods under Methods and press Compare.")
-    maps.show(state, kept)
+    left, right = st.columns([1.32, 1], gap="large")
+    with left:
+        choose.show(state, kept)
+        if kept is not None:
+            leaderboard.advice(state, kept)
+            leaderboard.more(kept)
+    with right:
+        maps.show(state, kept)
     recent.remember()

@@ -102,7 +102,8 @@ class Finding:
     fingerprint : str
         Of the data that it is about.
     runs : tuple of str
-        Ids of the runs of the maps made on the way, in order.
+        Ids of the runs of the maps made on the way, in order; those of findings that these go on
+        with come first.
     when : str
         ISO 8601, UTC.
     """

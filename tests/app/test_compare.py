@@ -50,7 +50,7 @@ def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPa
     assert "Nothing to compare yet" in html_of(visit("compare"))
 
 
-def test_every_method_has_a_card_with_reasons_and_cost(visit: Visit) -> None:
+def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     app = visit("compare")
     text = html_of(app)
     assert "Which of the maps to believe" in text
@@ -80,6 +80,28 @@ def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None
     press(app, "use-advised")
     assert workspace_of(app).state.chosen in kept.runs
     assert app.button(key="use-advised").disabled
+
+
+def test_what_is_ticked_next_joins_the_table(visit: Visit) -> None:
+    app = compared(visit, {"compare-pca", "compare-cdmca"})
+    before = workspace_of(app).state.findings["compare"]
+    assert {box.key for box in app.checkbox}.isdisjoint({"compare-pca", "compare-cdmca"})
+    app.checkbox(key="compare-guided-projection").check().run()
+    press(app, "compare-run")
+    kept = workspace_of(app).state.findings["compare"]
+    text = html_of(app)
+    places = re.findall(r'hv-rank-place">([^<]*)<', text)
+    assert len(places) == 3
+    assert places[0].startswith("1")
+    # The maps that were made before still belong to their rows.
+    assert set(kept.content["earlier"]) == {"pca", "cdmca"}
+    assert set(kept.content["earlier"].values()) == set(before.runs)
+    assert re.findall("The same items on [a-z]* maps", text) == ["The same items on three maps"]
+    # All three maps are there, those made before first.
+    assert [run.id for run in workspace_of(app).state.runs][1:] == list(kept.runs)
+    # Other splits begin another table, for which all can be ticked.
+    app.button_group(key="compare-splits").set_value(3).run()
+    assert "compare-pca" in {box.key for box in app.checkbox}
 
 
 def test_another_measure_decides_table_and_headline(visit: Visit) -> None:
@@ -115,11 +137,10 @@ def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> 
 
 def test_two_earlier_maps_stand_side_by_side_without_a_comparison(visit: Visit) -> None:
     app = visit("compare")
-    app = view(app, "Results")
-    assert "Nothing compared yet" in html_of(app)
+    assert "as soon as there are two maps" in html_of(app)
     go(app, "map")
     press(app, "run")
-    app = view(go(app, "compare"), "Results")
+    app = go(app, "compare")
     assert "The same items on two maps" in html_of(app)
 
 

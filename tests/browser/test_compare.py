@@ -22,10 +22,12 @@ def compare(page: Page) -> None:
     page.goto("/compare")
     expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
     settled(page)
-    boxes = page.get_by_test_id("stCheckbox")
+    boxes = page.locator(".st-key-compare-methods").get_by_test_id("stCheckbox")
     # The methods come, and change their order, when what is known of them has been read.
     expect(boxes.filter(has_text="Principal components")).to_be_visible()
-    ticked = page.locator('[data-testid="stCheckbox"]:has(label[data-selected="true"])')
+    ticked = page.locator(
+        '.st-key-compare-methods [data-testid="stCheckbox"]:has(label[data-selected="true"])'
+    )
     while (others := ticked.filter(has_not_text=_exactly(*PICKED))).count():
         name = _exactly(others.first.inner_text())
         ticked.filter(has_text=name).locator("label").click()
@@ -40,7 +42,7 @@ def compare(page: Page) -> None:
     page.get_by_role("radio", name="1", exact=True).click()
     settled(page)
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator(".hv-board")).to_be_visible()
+    expect(page.locator(".hv-ranks")).to_be_visible()
 
 
 def _exactly(*titles: str) -> re.Pattern[str]:
@@ -63,11 +65,11 @@ def until(page: Page, condition: str) -> None:
 
 def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Page) -> None:
     compare(page)
-    rows = page.locator(".hv-board tbody tr")
+    rows = page.locator(".hv-rank:not(.hv-rank-head)")
     expect(rows).to_have_count(3)
     # The heading names the method of the first row, whichever wins by what was hidden.
     heading = page.get_by_role("heading", name="keeps links, neighbours and labels best")
-    expect(heading).to_contain_text(rows.first.locator("th").inner_text().splitlines()[0].strip())
+    expect(heading).to_contain_text(rows.first.locator("[role=rowheader] b").inner_text())
     until(page, "map.stats.paints > 0")
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.
     assert len({tuple(view.values()) for view in each(page, "view.at()")}) == 1
@@ -97,14 +99,14 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
 @pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
 def test_the_page_is_whole_at_every_size(page: Page, projects: Projects, picture: Picture) -> None:
     page.goto(f"/compare?s={projects.compared()}")
-    expect(page.locator(".hv-board")).to_be_visible()
+    expect(page.locator(".hv-ranks")).to_be_visible()
     until(page, "map.stats.paints > 0")
     settled(page)
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0
     # No word of the table is cut off.
     cut = page.evaluate(
-        "[...document.querySelectorAll('.hv-board th, .hv-board td')]"
+        "[...document.querySelectorAll('.hv-rank > span:not([role=rowheader])')]"
         ".filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length"
     )
     assert cut == 0

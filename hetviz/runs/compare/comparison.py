@@ -385,6 +385,43 @@ def _plain(value: Json) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def maps_by_candidate(content: Mapping[str, Any], runs: Sequence[str]) -> dict[str, str]:
+    """Return the id of the map of each candidate of a kept comparison, earlier ones included."""
+    keys = content.get("maps", ())
+    # The maps of earlier comparisons that this one goes on with come first.
+    made = runs[max(len(runs) - len(keys), 0) :]
+    return {**content.get("earlier", {}), **dict(zip(keys, made, strict=False))}
+
+
+def joined_content(
+    before: Mapping[str, Any], runs: Sequence[str], content: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return what is kept of a comparison together with what was kept of an earlier one.
+
+    Parameters
+    ----------
+    before : mapping
+        What was kept of the earlier one, about the same data.
+    runs : sequence of str
+        Ids of its maps.
+    content : mapping
+        `Comparison.to_dict` of the later one, with its ``maps``.
+
+    Returns
+    -------
+    mapping
+        Both, with the ids of the earlier maps in ``earlier``; `content` alone where the splits of
+        both are not the same.
+    """
+    both = Comparison.from_dict(before).joined(Comparison.from_dict(content))
+    if both is None:
+        return content
+    new = {candidate["key"] for candidate in content["candidates"]}
+    known = maps_by_candidate(before, runs)
+    earlier = {key: id for key, id in known.items() if key not in new}
+    return {**both.to_dict(), "maps": content.get("maps", []), "earlier": earlier}
+
+
 def recommended(found: Comparison, measure: str, tied: Sequence[str]) -> Recommendation:
     """Return which of the best to take by a measure, and why; `tied` are those, best first."""
     best = tied[0]

@@ -1,4 +1,4 @@
-"""Choosing what to compare: a card for each method, how often, and the button that starts it."""
+"""The table of methods: what has run is told, what has not is ticked, and a button starts it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import streamlit as st
 from hetviz._text import in_seconds
 from hetviz.algorithms.cost import known_seconds
 from hetviz.data import HeteroData
+from hetviz.ui.compare import board
+from hetviz.ui.compare.results import comparison_of, is_current
 from hetviz.ui.map import new_map
 from hetviz.ui.shell import background, session, theme
-from hetviz.workspace import State
+from hetviz.workspace import Finding, State
 
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
@@ -22,8 +24,8 @@ _SPLITS = (1, 3, 5)
 _HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
 
 
-def show(state: State) -> None:
-    """Show the cards and the button."""
+def show(state: State, kept: Finding | None) -> None:
+    """Show the table of methods that have run, those that can be ticked, and the button."""
     data = state.guided
     if data is None:
         return
@@ -34,18 +36,26 @@ def show(state: State) -> None:
         return
     # The verdicts may be from before times were measured here.
     seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
-    picked = _preset(suitable, seconds)
-    _start(data, suitable, seconds)
-    with st.grid(3, min_column_width=270, gap="small"):
-        for verdict in suitable:
-            _card(verdict, seconds[verdict.card.key], verdict.card.key in picked)
-    others = [verdict for verdict in verdicts if not verdict.suits]
-    if others:
-        with st.expander(f"{theme.count(len(others), 'method')} that do not suit these data"):
-            for verdict in others:
-                reasons = "".join(f"<li>{theme.esc(reason)}</li>" for reason in verdict.reasons)
-                theme.section(verdict.card.title)
-                st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
+    board.show(state, kept, suitable)
+    done = _done(state, kept)
+    waiting = [verdict for verdict in suitable if verdict.card.key not in done]
+    picked = set() if done else _preset(suitable, seconds)
+    with st.container(key="compare-methods", gap=None):
+        for verdict in waiting:
+            _row(verdict, seconds[verdict.card.key], verdict.card.key in picked)
+    _start(data, waiting, seconds, bool(done))
+    _about(suitable, verdicts, seconds)
+
+
+def _done(state: State, kept: Finding | None) -> set[str]:
+    """Return the methods that have a row of their own: on these data and these splits."""
+    if kept is None or not is_current(state, kept):
+        return set()
+    found = comparison_of(kept)
+    if len(found.seeds) != st.session_state.get("compare-splits", len(found.seeds)):
+        return set()
+    measured = {fit.key for fit in found.fits}
+    return {c.method for c in found.candidates if c.key in measured and not c.params}
 
 
 def chosen(suitable: list[Verdict]) -> list[str]:
@@ -59,23 +69,48 @@ def _preset(suitable: list[Verdict], seconds: dict[str, float | None]) -> set[st
     return {*quick[:_FIRST], *({_BASELINE} & set(quick))}
 
 
-def _card(verdict: Verdict, seconds: float | None, ticked: bool) -> None:
+def _row(verdict: Verdict, seconds: float | None, ticked: bool) -> None:
+    """Show a method that has not run: a tick, and how long it may take."""
     card = verdict.card
     key = _tick(card.key)
     cost = "Time not measured yet" if seconds is None else f"About {in_seconds(seconds)} a fit"
-    with st.container(border=True, key=f"card-{key}", gap="xsmall"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", key=f"method-{card.key}", gap="small"
+    ):
         st.session_state.setdefault(key, ticked)
-        st.checkbox(theme.plain(card.title), key=key, persist_state="session")
+        st.checkbox(theme.plain(card.title), key=key, persist_state="session", width=330)
         summary = card.summary.split(". ")[0].rstrip(".") + "."
         st.html(
-            f'<p class="hv-quiet">{theme.esc(summary)}</p>'
-            f'<p class="hv-cost">{theme.esc(" ".join(verdict.reasons))}</p>'
-            f'<p class="hv-cost"><b>{theme.esc(cost)}</b></p>'
+            f'<p class="hv-unrun"><span title="{theme.esc(summary)}">{theme.esc(summary)}</span>'
+            f"<b>{theme.esc(cost)}</b></p>"
         )
 
 
-def _start(data: HeteroData, suitable: list[Verdict], seconds: dict[str, float | None]) -> None:
-    """Show how often to fit, how long it may take, and the buttons."""
+def _about(
+    suitable: list[Verdict], verdicts: list[Verdict], seconds: dict[str, float | None]
+) -> None:
+    """Say what each method is and why it suits these data, or why not."""
+    with st.expander("What the methods are, and why they suit"):
+        rows = []
+        for verdict in suitable:
+            cost = seconds[verdict.card.key]
+            words = "not measured yet" if cost is None else in_seconds(cost)
+            summary = verdict.card.summary.split(". ")[0].rstrip(".") + "."
+            rows.append([verdict.card.title, summary, " ".join(verdict.reasons), words])
+        theme.table(["Method", "What it does", "Why it suits", "A fit"], rows, words=True)
+    others = [verdict for verdict in verdicts if not verdict.suits]
+    if others:
+        with st.expander(f"{theme.count(len(others), 'method')} that do not suit these data"):
+            for verdict in others:
+                reasons = "".join(f"<li>{theme.esc(reason)}</li>" for reason in verdict.reasons)
+                theme.section(verdict.card.title)
+                st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
+
+
+def _start(
+    data: HeteroData, suitable: list[Verdict], seconds: dict[str, float | None], more: bool
+) -> None:
+    """Show how often to fit, how long it may take, and the buttons; `more` add to the table."""
     busy = background.live() is not None
     with st.container(horizontal=True, vertical_alignment="bottom", key="compare-start"):
         splits = st.segmented_control(
@@ -104,16 +139,18 @@ def _start(data: HeteroData, suitable: list[Verdict], seconds: dict[str, float |
             args=([v.card.key for v in suitable],),
             help="Fits each method to 200 and 400 items and tells how long all items would take.",
         )
-        with st.container(key="primary_compare", width="content"):
+        with st.container(key="more_compare" if more else "primary_compare", width="content"):
             st.button(
-                "Compare",
+                "Run what is ticked" if more else "Compare",
                 key="compare-run",
-                type="primary",
-                disabled=busy,
+                type="secondary" if more else "primary",
+                disabled=busy or not suitable,
                 on_click=_run,
                 args=(suitable, int(splits), bool(new)),
             )
-    keys = chosen(suitable) or list(_preset(suitable, seconds))
+    keys = chosen(suitable) or ([] if more else list(_preset(suitable, seconds)))
+    if not keys:
+        return
     theme.quiet(_plan(data, keys, seconds, int(splits) * (2 if new else 1)))
 
 
@@ -144,7 +181,6 @@ def _run(suitable: list[Verdict], splits: int, new: bool) -> None:
         "new_items": _NEW_ITEMS if new else 0.0,
     }
     background.find("Comparison", "hetviz.jobs.tasks.compare:compare_methods", arguments)
-    st.session_state["compare-view"] = "Results"
 
 
 def _measure(keys: list[str]) -> None:

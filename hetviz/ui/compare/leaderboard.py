@@ -47,29 +47,42 @@ def headline(state: State, kept: Finding) -> None:
         words = f"{title} {said.does} best: {value} in 100"
     if said.chance is not None:
         words += f", against {per_hundred(said.chance)} by chance"
-    theme.headline(words, _line(found, measure))
+    theme.headline(words, f"{_line(found, measure)}{_alike(found, measure)}")
     if not is_current(state, kept):
         theme.quiet("Found before the data changed. Compare again to use what was said since.")
     elif not found.complete:
         theme.quiet("Stopped early: only what was complete by then is shown.")
 
 
-def show(state: State, kept: Finding) -> None:
-    """Show the table, the curves and the advice."""
+def advice(state: State, kept: Finding) -> None:
+    """Show which map to take, and why."""
     found = comparison_of(kept)
     measure = judged_by(found)
-    if measure is None:
-        _failures(found)
-        return
-    left, right = st.columns([1.5, 1], gap="large")
-    with left:
-        st.html(table(found, measure))
-        if found.told_of_links:
-            theme.quiet(found.told_of_links)
+    if measure is not None:
         _advice(state, kept, found, measure)
-        _failures(found)
-    with right:
-        _curves(found, measure)
+
+
+def more(kept: Finding) -> None:
+    """Show every measure, the curves, and what methods said."""
+    found = comparison_of(kept)
+    measure = judged_by(found)
+    if measure is not None:
+        with st.expander("All measures, and the curves"):
+            st.html(f'<div class="hv-wide" tabindex="0">{table(found, measure)}</div>')
+            if found.told_of_links:
+                theme.quiet(found.told_of_links)
+            _curves(found, measure)
+    _failures(found)
+
+
+def _alike(found: Comparison, measure: str) -> str:
+    """Say which others the splits do not tell apart from the best one."""
+    first = next(iter(found.places(measure)), [])
+    names = [short_title(found.candidate(key).title) for key in first]
+    if len(names) < 2 or len(found.seeds) < 2:
+        return ""
+    who = theme.listed(names) if len(names) <= 3 else f"The first {len(names)}"
+    return f" {who} cannot be told apart by these {len(found.seeds)} splits."
 
 
 def judged_by(found: Comparison) -> str | None:

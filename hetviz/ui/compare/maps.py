@@ -19,9 +19,8 @@ from hetviz.plots.palette import N_COLOURS, shape_of
 from hetviz.plots.planar import drawn
 from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.ui.compare import leaderboard, moved
-from hetviz.ui.compare.results import comparison_of, run_of, short_title
-from hetviz.ui.map import description, selection_codec
-from hetviz.ui.map.component import component
+from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
+from hetviz.ui.map import component, description, selection_codec
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
@@ -37,7 +36,7 @@ def show(state: State, kept: Finding | None) -> None:
     """Show the choice of maps, the maps, and the items that moved most."""
     if len(state.runs) < 2:
         if kept is None:
-            look.quiet("Maps stand here side by side as soon as there are two.")
+            look.quiet("The same items stand here on small maps as soon as there are two maps.")
         return
     titles = _titles(state)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
@@ -156,10 +155,9 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding 
     ]
     frame = _common([spec["frame"] for spec in specs])
     _colours(state)
-    for place, (column, run, spec) in enumerate(
-        zip(st.columns(len(shown), gap="medium"), shown, specs, strict=True)
-    ):
-        with column:
+    grid = st.grid(2, min_column_width=200, gap="small", key="compare-grid")
+    for place, (run, spec) in enumerate(zip(shown, specs, strict=True)):
+        with grid, st.container(key=f"compare-cell-{place}", gap="xsmall"):
             _head(state, run, titles, kept)
             name = f"compare-map-{place}"
             with st.container(key=name, border=False):
@@ -175,10 +173,11 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding 
 def _head(state: State, run: Run, titles: dict[str, str], kept: Finding | None) -> None:
     """Name a map, with its number in the table, or how many links it keeps."""
     words = ""
-    if kept is not None and run.id in kept.runs:
+    known = {} if kept is None else {id: key for key, id in maps_of(kept).items()}
+    if kept is not None and run.id in known:
         found = comparison_of(kept)
         measure = leaderboard.judged_by(found)
-        key = kept.content["maps"][kept.runs.index(run.id)]
+        key = known[run.id]
         if measure is not None:
             words = f"{per_hundred(found.mean(key, measure))} in 100"
     else:

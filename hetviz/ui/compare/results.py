@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetviz.runs.compare.comparison import Comparison
+from hetviz.runs.compare.comparison import Comparison, maps_by_candidate
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.ui.shell import session
 from hetviz.workspace import Finding, Run, State
@@ -34,10 +34,15 @@ def deciding(found: Comparison) -> list[str]:
 
 def run_of(state: State, kept: Finding, key: str) -> Run | None:
     """Return the map of a candidate, if it is still there."""
-    ids = dict(zip(kept.content.get("maps", ()), kept.runs, strict=False))
+    ids = maps_of(kept)
     return next((run for run in state.runs if run.id == ids.get(key)), None)
 
 
 def short_title(title: str) -> str:
     """Return a method's title without what stands in brackets."""
     return title.split(" (", maxsplit=1)[0]
+
+
+def maps_of(kept: Finding) -> dict[str, str]:
+    """Return the id of the map of each candidate, those of earlier runs of the table too."""
+    return maps_by_candidate(kept.content, kept.runs)

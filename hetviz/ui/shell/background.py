@@ -37,6 +37,7 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 log = logging.getLogger(__name__)
 
 FIRST = "First map"
+_COMPARED = "compare"
 # A journal may come from anybody, and the worker would call whatever it names.
 _TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
 # In the note of a job of which nothing is kept: what it was asked about.
@@ -331,7 +332,7 @@ def outcome(job: Job, workspace: Workspace) -> Command:
             made.kind,
             job.title,
             fingerprint,
-            workspace.blobs.put(pack_json(made.content)),
+            workspace.blobs.put(pack_json(_content(made, fingerprint, workspace))),
             [_fields(one, fingerprint, workspace) for one in made.maps],
             job.id,
         )
@@ -345,6 +346,17 @@ def outcome(job: Job, workspace: Workspace) -> Command:
         "replaces": job.note.get("start"),
     }
     return RecordRun(**fields)
+
+
+def _content(made: Findings, fingerprint: str, workspace: Workspace) -> Mapping[str, Any]:
+    """Return what was found; a comparison goes on with the table that is there."""
+    before = workspace.state.findings.get(made.kind)
+    if made.kind != _COMPARED or before is None or before.fingerprint != fingerprint:
+        return made.content
+    # It loads pandas, which the server needs for nothing else.
+    from hetviz.runs.compare.comparison import joined_content
+
+    return joined_content(before.content, before.runs, made.content)
 
 
 def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:

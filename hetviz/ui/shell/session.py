@@ -16,7 +16,7 @@ from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import SESSIONS, Command, Looking, OpenSample, Workspace
 from hetviz.workspace.store.sessions import is_id, new_id
 
-_KEEP = 24
+_KEEP = 64
 
 T = TypeVar("T")
 

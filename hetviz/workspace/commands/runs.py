@@ -131,19 +131,25 @@ class KeepFindings(Command):
             RecordRun(**fields).run(state, context, f"{context.run}.{place}")
             for place, fields in enumerate(self.maps, start=1)
         )
+        content = unpack_json(context.blobs.get(self.content))
+        # A comparison that went on with an earlier one still has the maps of that.
+        earlier: Mapping[str, str] = content.get("earlier", {})
         finding = Finding(
             self.kind,
             self.title,
-            unpack_json(context.blobs.get(self.content)),
+            content,
             self.fingerprint,
-            tuple(run.id for run in made),
+            (
+                *(run.id for run in state.runs if run.id in earlier.values()),
+                *(run.id for run in made),
+            ),
             context.when,
         )
         if finding.kind == CLUSTERS:
             state = found_clusters(state, finding.content, state.chosen)
         # Maps of the findings before, unless somebody works with them or wants to keep them.
         before = state.findings.get(self.kind)
-        gone = set() if before is None else set(before.runs) - {state.chosen}
+        gone = set() if before is None else set(before.runs) - {*finding.runs, state.chosen}
         runs = tuple(run for run in state.runs if run.id not in gone or run.starred)
         return replace(
             state,
