@@ -12,7 +12,7 @@ WORDS = {
     "stability": "found again",
     "silhouette": "set apart",
     "rand_given": "links kept, given",
-    "rand_held_out": "links kept, unseen",
+    "rand_held_out": "links kept, held out",
 }
 _DASH = {
     "stability": "solid",

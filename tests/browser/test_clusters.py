@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.projects import Projects
 from tests.browser.test_app import settled, stage
+from tests.browser.test_export import open_files
 
 # It tries many numbers of clusters; elsewhere the usual patience is enough.
 LONG = 120_000
@@ -90,6 +91,7 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     page.get_by_role("link", name="Export").click()
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
     settled(page)
+    open_files(page)
     row = page.locator("[data-testid=stHorizontalBlock]", has_text="Coordinates").last
     with page.expect_download() as made:
         row.get_by_role("button", name="CSV").click()

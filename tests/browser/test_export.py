@@ -9,11 +9,18 @@ from playwright.sync_api import Browser, Page, expect
 PATIENCE = 45_000
 
 
+def open_files(page: Page) -> None:
+    """Open the menu of all that can be taken along."""
+    expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Export", exact=True).click()
+
+
 def test_a_figure_and_a_page_that_needs_no_server(
     page: Page, browser: Browser, tmp_path: Path
 ) -> None:
     page.goto("/export")
     expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    open_files(page)
     with page.expect_download(timeout=PATIENCE) as figure:
         page.get_by_role("button", name="PDF of the map").click()
     assert figure.value.path().read_bytes().startswith(b"%PDF")

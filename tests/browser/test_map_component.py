@@ -338,10 +338,6 @@ def test_keys(show: Show) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     until(page, "m.count === 0")
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys and mouse")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Keys and mouse")).to_have_count(0)
     expect(stage).to_be_focused()
 
 
@@ -585,8 +581,7 @@ def test_rows_of_a_group_that_are_gone_are_asked_of_python(unwatched: Page) -> N
 
 def test_no_serious_barrier(show: Show) -> None:
     page = show()
-    page.locator(".hv-stage").focus()
-    page.keyboard.press("?")
+    page.get_by_role("button", name="More tools").click()
     found = Axe().run(page, context=".hv-map")
     serious = [
         (v["id"], [node["html"] for node in v["nodes"]])

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.harness import Open, Server
 from tests.browser.test_app import settled, stage
+from tests.browser.test_export import open_files
 from tests.browser.test_lasting import rename
 
 
@@ -16,6 +17,7 @@ def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_pat
     page.goto("/export")
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
     rename(page, "Signs of feeling")
+    open_files(page)
     with page.expect_download() as made:
         page.get_by_role("button", name="Project", exact=True).click()
     assert made.value.suggested_filename == "signs-of-feeling.hetviz"

@@ -82,6 +82,7 @@ def a_titled_figure(page: Page, hand: Hand, title: str) -> None:
     page.keyboard.press("Escape")
     hand.click(page.get_by_role("link", name="Export", exact=True))
     expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
+    hand.click(page.get_by_role("button", name="Export", exact=True))
     with page.expect_download(timeout=PATIENCE) as figure:
         hand.click(page.get_by_role("button", name="PDF of the map"))
     assert hand.clicks <= 8

@@ -17,7 +17,7 @@ class Measure:
     label : str
         For the head of a column.
     does : str
-        What the best method does best: "keeps unseen links".
+        What the best method does best: "keeps held-out links".
     chance : float or None
         Its value for a map that knows nothing; None where there is no such value.
     meaning : str
@@ -47,10 +47,12 @@ MEASURES: Mapping[str, Measure] = {
             "Overall",
             "keeps links, neighbours and labels",
             None,
-            "The mean of unseen links, unseen comparisons, neighbours and labels, of those that "
+            "The mean of held-out links and comparisons, neighbours and labels, of those that "
             "apply.",
         ),
-        Measure("links_kept_held_out", "Unseen links kept", "keeps unseen links", LOOK_AT, _KEPT),
+        Measure(
+            "links_kept_held_out", "Held-out links kept", "keeps held-out links", LOOK_AT, _KEPT
+        ),
         Measure(
             "links_kept_new_items",
             "Links of new items kept",
@@ -60,15 +62,15 @@ MEASURES: Mapping[str, Measure] = {
         ),
         Measure(
             "link_auc_held_out",
-            "Unseen links nearer than other pairs",
-            "draws unseen links near",
+            "Held-out links nearer than other pairs",
+            "draws held-out links near",
             0.5,
             "The chance that a linked pair lies closer than a pair that is not linked.",
         ),
         Measure(
             "degree_auc_held_out",
-            "Unseen links, popularity aside",
-            "finds unseen links, popularity aside,",
+            "Held-out links, popularity aside",
+            "finds held-out links, popularity aside,",
             0.5,
             "The chance that a linked pair lies closer than a pair made of the ends of two links.",
         ),
@@ -96,8 +98,8 @@ MEASURES: Mapping[str, Measure] = {
         ),
         Measure(
             "comparison_accuracy_held_out",
-            "Unseen comparisons kept",
-            "agrees with unseen comparisons",
+            "Held-out comparisons kept",
+            "agrees with held-out comparisons",
             0.5,
             "A comparison is kept when the map agrees which of two distances is the shorter one.",
         ),

@@ -437,7 +437,7 @@ def _why(found: Comparison, chosen: Candidate, n_rows: int = 0) -> str:
     words += f"; tried too: {listed(rest)}" if rest else ""
     if mine < after:
         words += ". They tie, and the simpler one was taken"
-    return f"{words}. Judged by unseen links, neighbours and labels, of those that apply."
+    return f"{words}. Judged by held-out links, neighbours and labels, of those that apply."
 
 
 def _drawn(

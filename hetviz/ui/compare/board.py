@@ -116,7 +116,7 @@ def _head(measure: str, beside: str | None, scale: _Scale) -> str:
     ticks = "".join(
         f'<i style="left:{scale.at(one)}">{per_hundred(one)}</i>' for one in scale.ticks
     )
-    other = theme.esc(MEASURES[beside].label) if beside in MEASURES else ""
+    other = "" if beside is None else theme.esc(MEASURES[beside].label)
     if beside == "links_kept":
         other = "Given kept"
     return (

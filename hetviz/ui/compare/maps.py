@@ -186,7 +186,7 @@ def _head(state: State, run: Run, titles: dict[str, str], kept: Finding | None) 
         kind = "held_out" if "held_out" in curves else "given"
         if kind in curves:
             share = per_hundred(float(np.interp(LOOK_AT, *curves[kind])))
-            words = f"{share} in 100 {'unseen' if kind == 'held_out' else 'given'} links"
+            words = f"{share} in 100 {'held-out' if kind == 'held_out' else 'given'} links"
     st.html(
         f'<div class="hv-map-head"><b>{look.esc(titles[run.id])}</b>'
         f"<span>{look.esc(words)}</span></div>"

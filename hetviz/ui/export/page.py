@@ -29,13 +29,19 @@ def show(state: State, run: Run) -> None:
     )
     left, right = st.columns([1.7, 1], gap="large")
     with right:
+        menu = st.container(key="primary_export")
         chosen = options.show(state, run)
     source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
     with left:
-        export_files.the_map(source)
         _preview(source)
+    with (
+        menu,
+        st.popover("Export", type="primary", width="stretch", key="export-menu"),
+        st.container(key="export-files", width=520),
+    ):
+        theme.section("The map", "as it is drawn here")
+        export_files.the_map(source)
         export_files.charts_of(source)
-    with right:
         export_files.tables(source)
         export_files.again(source)
         project.offer(state)

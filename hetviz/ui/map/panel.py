@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.ui.map import group_panel, item_panel, new_map, quality
-from hetviz.ui.map.component import component
-from hetviz.ui.shell import selection, session
+from hetviz.ui.map import component, group_panel, item_panel, new_map, quality
+from hetviz.ui.shell import selection, session, words
 from hetviz.ui.statements import moved, outcome
 from hetviz.workspace import State
 
@@ -22,16 +21,7 @@ _HINTS = (
     "Draw around several to see what sets them apart.",
     "Scroll to zoom, double-click to see all.",
 )
-KEYS = (
-    ("Shift + click", "add to the selection"),
-    ("Shift + drag", "lasso"),
-    ("A, B", "make a group of the selection"),
-    ("T, X", "together, apart; again: add"),
-    ("N, P", "step through what is near"),
-    ("/", "find an item"),
-    ("Esc", "select nothing"),
-    ("?", "all keys of the map"),
-)
+_FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 
 @dataclass
@@ -163,5 +153,9 @@ _SHOWN: dict[str, Callable[[State], None]] = {
 
 def _hints() -> None:
     lines = "".join(f"<li>{line}</li>" for line in _HINTS)
-    keys = "".join(f"<dt><kbd>{key}</kbd></dt><dd>{does}</dd>" for key, does in KEYS)
+    keys = "".join(
+        f"<dt><kbd>{key}</kbd></dt><dd>{does}</dd>"
+        for key, does in words.KEYS
+        if key in _FIRST_KEYS
+    )
     st.html(f'<ul class="hv-hints">{lines}</ul><dl class="hv-key-list">{keys}</dl>')

@@ -318,10 +318,10 @@ def _test(content: Mapping[str, Any]) -> None:
         [WORDS[key], _with_error(value), _with_error(unseen[key]) if key in unseen else "–"]
         for key, value in test["auc"].items()
     ]
-    theme.table(["Hidden link above another pair, of 100 times", "unseen links", "items"], rows)
+    theme.table(["Hidden link above another pair, of 100 times", "held-out links", "items"], rows)
     by = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
     theme.quiet(
-        f"Judged by {by}. Unseen links: single links were hidden. Unseen items: all links of some "
+        f"Judged by {by}. Held-out links: single links were hidden. Items: all links of some "
         f"{content['source']} were."
     )
     with st.expander("What these figures say"):

@@ -133,14 +133,15 @@ class KeepFindings(Command):
         )
         content = unpack_json(context.blobs.get(self.content))
         # A comparison that went on with an earlier one still has the maps of that.
-        earlier: Mapping[str, str] = content.get("earlier", {})
+        earlier = content.get("earlier")
+        still = set(earlier.values()) if isinstance(earlier, dict) else set()
         finding = Finding(
             self.kind,
             self.title,
             content,
             self.fingerprint,
             (
-                *(run.id for run in state.runs if run.id in earlier.values()),
+                *(run.id for run in state.runs if run.id in still),
                 *(run.id for run in made),
             ),
             context.when,

@@ -248,7 +248,7 @@ def test_a_clear_winner_is_recommended_with_its_numbers() -> None:
     found = made({"a": [0.46, 0.47, 0.48], "b": [0.30, 0.31, 0.32]})
     assert found.recommendation.method == "a"
     assert found.recommendation.sentence == (
-        "Take A: it keeps unseen links best, 47 in 100, against 31 for B, the next best; "
+        "Take A: it keeps held-out links best, 47 in 100, against 31 for B, the next best; "
         "more than one standard error over 3 splits."
     )
 

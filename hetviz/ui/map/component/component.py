@@ -37,6 +37,7 @@ export default function (component) {
 """
 
 _NAME, _TABS, _PROPOSED = "hetviz_map", "hetviz_tabs", "hetviz_proposed"
+_FINDER = "hetviz_finder"
 
 
 def _nothing() -> None:
@@ -129,6 +130,24 @@ def tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> N
         data={**data, "assets": f"hv/asset/{asset_version()}"},
         on_view_change=on_view,
     )
+
+
+def finder(key: str, within: str) -> None:
+    """Show a box that leaves only those rows of a container in sight that hold what is written.
+
+    Parameters
+    ----------
+    key : str
+    within : str
+        Key of the container, which the box is in; its rows have the class ``hv-found-row``.
+    """
+    component = st.components.v2.component(
+        _FINDER,
+        html='<div class="hv-finder"></div>',
+        js=_LOADER.replace("FILE", "finder"),
+        isolate_styles=False,
+    )
+    component(key=key, data={"within": within, "assets": f"hv/asset/{asset_version()}"})
 
 
 def proposals(pairs: Sequence[tuple[int, int, str, str]], key: str) -> None:

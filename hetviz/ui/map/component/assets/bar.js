@@ -1,4 +1,4 @@
-// The tools at the edge of the map: what the mouse does, all of the map, and more; the list of keys.
+// The tools at the edge of the map: what the mouse does, all of the map, and more.
 
 import { h, icon, set } from "./dom.js";
 import { Rove } from "./rove.js";
@@ -6,26 +6,6 @@ import { Search } from "./search.js";
 import { savePicture } from "./picture.js";
 
 const TOOLS = [["move", "Move", "V", "pointer"], ["lasso", "Lasso", "L", "lasso"], ["drag", "Drag", "D", "move"]];
-const KEYS = [
-  ["V, L, R, D", "move, lasso, box, drag an item"],
-  ["Click", "select an item; on nothing: clear"],
-  ["Shift or Ctrl", "add to the selection"],
-  ["Alt", "take out of the selection; drag an item"],
-  ["A, B", "make a group of what is selected"],
-  ["T, X", "the groups: together, apart; again: add"],
-  ["C", "A closer to B than to what is selected"],
-  ["G", "name group A"],
-  ["Shift + drag", "lasso, from any tool"],
-  ["Arrows", "move the map"],
-  ["+ and −", "zoom"],
-  ["0 or double click", "all of the map"],
-  ["/", "find an item"],
-  ["N and P", "step through selected or near items"],
-  ["Enter", "select the item stepped to, or in the middle"],
-  ["Ctrl + A", "select all that is seen"],
-  ["Esc", "clear"],
-];
-
 export class Bar {
   constructor(map) {
     this.map = map;
@@ -45,7 +25,7 @@ export class Bar {
       row("minus", "Zoom out", () => map.camera.zoomBy(1 / 1.6)),
       this.haze,
       row("image", "Save as PNG", () => savePicture(map)),
-      row("help", "Keys", () => this.keys()),
+      row("help", "Help and keys", () => this.keys()),
     ));
     this.element = h(
       "div", { class: "hv-bar hv-float", role: "toolbar", "aria-label": "Map tools" },
@@ -59,7 +39,7 @@ export class Bar {
     this.rove.settle();
     this.stop = new AbortController();
     document.addEventListener("pointerdown", (event) => {
-      if (!event.target.closest?.(".hv-drop, .hv-keys")) this.closeMenus();
+      if (!event.target.closest?.(".hv-drop")) this.closeMenus();
     }, { signal: this.stop.signal, capture: true });
     map.root.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.closeMenus()) event.stopPropagation();
@@ -94,34 +74,13 @@ export class Bar {
       content.hidden = true;
       set(button, { "aria-expanded": "false" });
     }
-    if (this.help) {
-      this.help.remove();
-      this.help = null;
-      closed = true;
-      this.map.stage.focus({ preventScroll: true });
-    }
     return closed;
   }
 
-  /** Show or hide the list of keys. */
+  /** Open the help of the bar above all places, which lists the keys. */
   keys() {
-    const open = Boolean(this.help);
     this.closeMenus();
-    if (open) return;
-    const list = h("dl", {});
-    for (const [key, meaning] of KEYS) list.append(h("dt", {}, key), h("dd", {}, meaning));
-    const close = h("button", {
-      type: "button", class: "hv-tool", "aria-label": "Close", onclick: () => this.closeMenus(),
-    }, icon("close"));
-    this.help = h("div", { class: "hv-keys", role: "dialog", "aria-label": "Keys and mouse" },
-      h("strong", {}, "Keys and mouse"), close, list);
-    this.help.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      this.closeMenus();
-    });
-    this.map.stage.append(this.help);
-    close.focus();
+    document.querySelector(".st-key-help button")?.click();
   }
 
   focusSearch() { this.search.input.focus(); }

@@ -9,6 +9,7 @@ import { Bar } from "./bar.js";
 import { Camera } from "./camera.js";
 import { h } from "./dom.js";
 import { Drawing } from "./drawing.js";
+import { watchDrops } from "./drop.js";
 import { Film } from "./film.js";
 import { Hands } from "./pointer.js";
 import { Keys } from "./keys.js";
@@ -86,6 +87,7 @@ class HetMap {
       watchPanel(() => requestAnimationFrame(() => this.camera.slide())),
       watchProposed((pairs) => this.camera.see(pairs[0]?.slice(0, 2) ?? [])),
     ];
+    watchDrops();
     document.fonts?.ready.then(() => this.wish({ place: true }));
   }
 

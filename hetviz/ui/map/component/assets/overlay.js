@@ -2,7 +2,7 @@
 
 import { Boxes, shift } from "./boxes.js";
 import { clear, mix } from "./colour.js";
-import { drawProposed, nameProposed } from "./proposed.js";
+import { drawProposed, nameProposed, proposedBoxes } from "./proposed.js";
 import { drawEnds, drawLines } from "./focus.js";
 import { place } from "./place.js";
 import { calm } from "./view.js";
@@ -96,6 +96,7 @@ export class Overlay {
     // Between two placements a zoom may push pieces together: the later one then gives way.
     const crowded = view.s < this.placedAt * 0.999 || m.moving ? new Boxes(view.W, view.H) : null;
     const texts = [];
+    const asked = proposedBoxes(this, ctx);
     const ringed = new Set();
     for (const p of this.pieces) {
       if (p.kind === "linked" || p.kind === "bundle") {
@@ -107,7 +108,9 @@ export class Overlay {
       // Waiting for a picture must not keep the canvas drawing.
       if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
-      if (crowded && !crowded.put(shift(p.box, x, y))) continue;
+      const there = shift(p.box, x, y);
+      if (asked.some((a) => a[0] < there[2] && there[0] < a[2] && a[1] < there[3] && there[1] < a[3])) continue;
+      if (crowded && !crowded.put(there)) continue;
       let alpha = 1;
       if (!quiet) {
         const born = Math.max(

@@ -42,22 +42,34 @@ export function drawProposed(overlay, ctx) {
   }
 }
 
-/** Write the names of the pair that is asked about. */
-export function nameProposed(overlay, ctx) {
-  const { view, pos, pass, tokens, n } = overlay.map;
+/** Where the names of the pair that is asked about are written; none where none is. */
+function namesOf(overlay, ctx) {
+  const { view, pos, pass, n } = overlay.map;
   const [asked] = store.pairs;
-  if (!asked) return;
+  if (!asked) return [];
   const [i, j, ...titles] = asked;
-  if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return;
+  if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return [];
   const font = `600 14px ${overlay.map.family}`;
   const edge = view.W - panelWidth();
   ctx.font = font;
-  [i, j].forEach((r, k) => {
-    const x = view.x(pos[2 * r]);
-    const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + ctx.measureText(titles[k]).width > edge;
-    ctx.globalAlpha = 1;
-    overlay.text(ctx, titles[k], x + (left ? -14 : 14), view.y(pos[2 * r + 1]), font, tokens.ink, left ? "right" : "left");
+  return [i, j].map((r, k) => {
+    const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+    const wide = ctx.measureText(titles[k]).width;
+    const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + wide > edge;
+    const at = x + (left ? -14 : 14);
+    return { text: titles[k], x: at, y, font, left, box: [left ? at - wide : x - 10, y - 10, left ? x + 10 : at + wide, y + 10] };
   });
+}
+
+/** Boxes on the screen of the names of the pair that is asked about: other names give way. */
+export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
+
+/** Write the names of the pair that is asked about. */
+export function nameProposed(overlay, ctx) {
+  for (const { text, x, y, font, left } of namesOf(overlay, ctx)) {
+    ctx.globalAlpha = 1;
+    overlay.text(ctx, text, x, y, font, overlay.map.tokens.ink, left ? "right" : "left");
+  }
 }
 
 /** What the panel's page says; the lines end when it leaves the page. */

@@ -1,10 +1,30 @@
 // Find an item by its title, fly to it and select it.
 
 import { h, icon, set } from "./dom.js";
-import { ask } from "./ask.js";
+import { turn } from "./panel.js";
+import { ROOT } from "./store.js";
 
 const PAUSE = 140;
 let serial = 0;
+
+const press = (selector) => document.querySelector(selector)?.click();
+const to = (place) => () => press(`.st-key-place-${place} a`);
+
+/** Turn to a tab beside the map, on whatever page one is. */
+function beside(tab, tries = 50) {
+  if (document.querySelector(".hv-at-map") && window.hetviz.turn) turn(tab);
+  else if (tries) {
+    if (tries === 50) to("map")();
+    setTimeout(() => beside(tab, tries - 1), 100);
+  }
+}
+
+const COMMANDS = [
+  ["Data", to("data")], ["Map", to("map")], ["Compare", to("compare")], ["Export", to("export")],
+  ...["Guidance", "Clusters", "Predict"].map((tab) => [tab, () => beside(tab)]),
+  ["New map", () => press(".st-key-new-map button")], ["Undo", () => press(".st-key-undo button")],
+  ["Help and keys", () => press(".st-key-help button")],
+];
 
 export class Search {
   constructor(map) {
@@ -13,7 +33,7 @@ export class Search {
     this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
     this.input = h("input", {
-      type: "text", placeholder: "Find an item", "aria-label": "Find an item", role: "combobox",
+      type: "text", placeholder: "Find an item, or do something", "aria-label": "Find an item, or do something", role: "combobox",
       "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
       autocomplete: "off", spellcheck: "false",
     });
@@ -37,8 +57,8 @@ export class Search {
       return;
     }
     try {
-      const answer = await ask(
-        `hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
+      const answer = await fetch(
+        `${ROOT}hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
       );
       const found = answer.ok ? await answer.json() : [];
       if (asked === this.asked && !this.map.dead) this.show(found);
@@ -48,19 +68,30 @@ export class Search {
   }
 
   show(found) {
-    this.found = found;
-    this.at = found.length ? 0 : -1;
-    this.list.replaceChildren(...found.map((item, k) => this.option(item, k)));
-    if (!found.length) {
+    const said = this.input.value.trim().toLowerCase();
+    const commands = COMMANDS.filter(([name]) => name.toLowerCase().startsWith(said)).map(([title, run]) => ({ title, run }));
+    this.found = [...found, ...commands];
+    this.at = this.found.length ? 0 : -1;
+    this.list.replaceChildren(...this.found.map((item, k) => this.option(item, k)));
+    if (!this.found.length) {
       this.list.append(h("li", { class: "hv-none", role: "option", "aria-disabled": "true" }, "Nothing found"));
     }
     this.list.hidden = false;
-    this.map.say(`${found.length} found`);
+    this.map.say(`${this.found.length} found`);
     this.mark();
   }
 
   option(item, k) {
     const { map } = this;
+    if (item.run) {
+      return h("li", {
+        role: "option", id: `${this.list.id}-${k}`, "aria-selected": "false",
+        onpointerdown: (event) => {
+          event.preventDefault();
+          this.take(k);
+        },
+      }, h("span", { class: "hv-name" }, item.title), h("small", {}, "go there"));
+    }
     const dataset = map.data.datasets.find((d) => item.row >= d.start && item.row < d.stop);
     const glyph = h("span", { class: "hv-glyph" }, dataset?.glyph ?? "");
     glyph.style.color = map.palette[map.slot[item.row]] ?? "";
@@ -116,6 +147,11 @@ export class Search {
     const item = this.found[k];
     this.hide();
     if (!item) return;
+    if (item.run) {
+      this.input.value = "";
+      item.run();
+      return;
+    }
     this.input.value = item.title;
     const there = item.placed && !Number.isNaN(map.pos[2 * item.row]);
     if (!there) {

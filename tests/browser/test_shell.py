@@ -1,0 +1,126 @@
+"""The shell: one map over all places that never moves, the way back, keys, help, and no barrier."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import Look
+from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
+
+PLACES = ("data", "compare", "export", "map")
+SHIFTS = """
+window.hvShift = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (!entry.hadRecentInput) window.hvShift += entry.value;
+})).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+def go(page: Page, place: str) -> None:
+    page.locator(f".st-key-place-{place} a").click()
+    page.wait_for_selector(f".hv-at-{place}", state="attached")
+    settled(page)
+
+
+def test_one_map_stays_over_all_places(page: Page) -> None:
+    page.add_init_script(SHIFTS)
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate(
+        "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+        " window.hvMap = map; map.select([1400]); map.camera.zoomBy(2); }"
+    )
+    until(page, "map.count === 1 && map.view.zoomed && !map.flight")
+    range_ = told(page, "view.range.x")
+    frame = stage(page).bounding_box()
+    for place in PLACES:
+        go(page, place)
+    page.go_back()
+    page.wait_for_selector(".hv-at-export", state="attached")
+    page.go_forward()
+    page.wait_for_selector(".hv-at-map", state="attached")
+    settled(page)
+    assert page.evaluate("window.hvMap === document.querySelector('.st-key-map .hv-map').__hv.map")
+    assert told(page, "count") == 1
+    assert told(page, "view.range.x") == pytest.approx(range_)
+    assert stage(page).bounding_box() == frame
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector('.hv-map[data-theme="dark"]', state="attached")
+    assert stage(page).bounding_box() == frame
+    # From the first paint on, but for what the visitor did within half a second.
+    assert page.evaluate("window.hvShift") < 0.01
+
+
+def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    stops = page.evaluate(
+        "() => [...document.querySelectorAll('.hv-map button')]"
+        ".filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0)"
+        ".map((e) => e.closest('.hv-bar, .hv-legend, .hv-film').className.split(' ')[0])"
+    )
+    assert sorted(stops) == ["hv-bar", "hv-film", "hv-legend"]
+    page.locator('.hv-bar [data-tool="move"]').focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator('.hv-bar [data-tool="lasso"]')).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="More tools")).to_be_focused()
+    # A row that is drawn anew by its own click keeps the focus.
+    row = page.locator(".hv-legend .hv-row").first
+    row.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator('.hv-legend .hv-row[aria-pressed="true"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    stage(page).focus()
+    page.keyboard.press("?")
+    help_ = page.locator(".st-key-help-body")
+    help_.get_by_label("Search help").fill("lasso")
+    expect(help_.get_by_text("lasso, from any tool")).to_be_visible()
+    expect(help_.get_by_text("HETVIZ_HOME")).to_be_hidden()
+    page.keyboard.press("Escape")
+    # Find knows places too.
+    stage(page).focus()
+    page.keyboard.press("/")
+    page.keyboard.type("compare")
+    page.get_by_role("option", name="Compare").click()
+    expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
+    settled(page)
+
+
+def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    make_map(page, "Neighbour map with links")
+    expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d %"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=120_000)
+    expect(page.locator(".hv-film button")).to_have_count(2)
+    settled(page)
+
+
+@pytest.mark.parametrize("look", [Look("light"), Look("dark")], indirect=True, ids=str)
+def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    found = {}
+    for tab in ("Item", "Guidance", "Clusters", "Predict"):
+        page.get_by_role("tab", name=tab).click()
+        settled(page)
+        found[tab] = serious_barriers(page)
+    for place in PLACES[:-1]:
+        go(page, place)
+        if place == "export":
+            expect(page.locator(".st-key-export-preview img")).to_be_visible()
+        found[place] = serious_barriers(page)
+    page.locator(".st-key-top a").first.click()
+    expect(page.get_by_role("button", name="Open this map")).to_be_visible()
+    settled(page)
+    found["start"] = serious_barriers(page)
+    assert {place: barriers for place, barriers in found.items() if barriers} == {}
