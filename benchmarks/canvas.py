@@ -121,10 +121,7 @@ def run(out: Path, quick: bool) -> None:
 
 
 def _listen(sent: list[object], socket: WebSocket) -> None:
-    def keep(payload: object) -> None:
-        sent.append(payload)
-
-    socket.on("framesent", keep)
+    socket.on("framesent", sent.append)
 
 
 def _messages(sent: Sequence[object]) -> tuple[int, int]:

@@ -34,6 +34,9 @@ def test_one_map_stays_over_all_places(page: Page) -> None:
         "() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
         " window.hvMap = map; map.select([1400]); map.camera.zoomBy(2); }"
     )
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    expect(page.locator(".st-key-panel .hv-one")).to_be_visible()
+    settled(page)
     until(page, "map.count === 1 && map.view.zoomed && !map.flight")
     range_ = told(page, "view.range.x")
     frame = stage(page).bounding_box()
