@@ -70,7 +70,7 @@ def _preview(of: export_files.Source) -> None:
     with st.spinner("Drawing the figure"):
         image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
     with st.container(key="export-preview"):
-        st.image(image, width="stretch")
+        st.image(image, width="stretch", alt=f"The figure: {caption}")
     theme.quiet(caption)
 
 
