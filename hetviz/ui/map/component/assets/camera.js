@@ -9,6 +9,7 @@ const DOZEN = 12;
 const FRAMED = 6; // times the scale at which all is seen
 const SPOT = 48; // px within which items cannot be told apart
 const CROWDED = 20000;
+const BAR = 104; // height of the bar of a selection, above the sheet of a narrow window
 const PAUSE = 900; // ms without movement before Python hears of the camera
 
 export class Camera {
@@ -184,6 +185,15 @@ export class Camera {
     };
     if (view.zoomed && rows.some(hidden)) this.fit();
     this.map.wish({ paint: true });
+  }
+
+  /** In a narrow window a few selected items stay above the bar and the sheet. */
+  lift(rows) {
+    const { view, pos, data } = this.map;
+    if (!data.stage || view.W >= NARROW || !rows.length || rows.length > DOZEN) return;
+    const lowest = Math.max(...rows.map((r) => view.y(pos[2 * r + 1])));
+    const over = lowest - (view.H - view.clear.bottom - BAR);
+    if (over > 0) this.fly({ ...view.at(), cy: view.cy - (over * view.k) / view.s }, 180, view.zoomed);
   }
 
   /** Called when the camera rests. */

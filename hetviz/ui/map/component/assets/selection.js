@@ -44,6 +44,7 @@ export class Selection {
     );
     map.stats.selectedAt = performance.now();
     if (count) map.offer();
+    map.camera.lift(this.rows());
     this.changed();
     remember(map);
     map.together.selected();
