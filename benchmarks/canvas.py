@@ -121,7 +121,10 @@ def run(out: Path, quick: bool) -> None:
 
 
 def _listen(sent: list[object], socket: WebSocket) -> None:
-    socket.on("framesent", sent.append)
+    def keep(payload: object) -> None:
+        sent.append(payload)
+
+    socket.on("framesent", keep)
 
 
 def _messages(sent: Sequence[object]) -> tuple[int, int]:

@@ -73,6 +73,7 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     until(page, "map.stats.paints > 0")
     # Points of one item lie at one place of the page on no two maps, but the camera is the same.
     assert len({tuple(view.values()) for view in each(page, "view.at()")}) == 1
+    page.locator(".st-key-compare-map-0 .hv-stage").scroll_into_view_if_needed()
     box = page.locator(".st-key-compare-map-0 .hv-stage").bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -36,14 +36,15 @@ def show(state: State, kept: Finding | None) -> None:
         return
     # The verdicts may be from before times were measured here.
     seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
-    board.show(state, kept, suitable)
     done = _done(state, kept)
     waiting = [verdict for verdict in suitable if verdict.card.key not in done]
     picked = set() if done else _preset(suitable, seconds)
+    # Above the table, so that what comes of it is in sight.
+    _start(data, waiting, seconds, bool(done))
+    board.show(state, kept, suitable)
     with st.container(key="compare-methods", gap=None):
         for verdict in waiting:
             _row(verdict, seconds[verdict.card.key], verdict.card.key in picked)
-    _start(data, waiting, seconds, bool(done))
     _about(suitable, verdicts, seconds)
 
 
