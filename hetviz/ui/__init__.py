@@ -1,40 +1,4 @@
-"""The screen: the only part of hetviz that knows Streamlit."""
+"""The screen: the app's pages, and the map that a notebook shows too.
 
-from typing import Any
-
-from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
-
-from hetviz.serve.config import settings
-from hetviz.serve.guard import Guard
-from hetviz.ui.map import pictures
-from hetviz.ui.map import routes as map_routes
-from hetviz.ui.shell import background, people
-from hetviz.ui.shell.first_paint import FirstPaint
-from hetviz.ui.shell.paths import ROUTER
-from hetviz.ui.shell.warm import lifespan
-
-__all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
-
-
-def routes() -> list[BaseRoute]:
-    """Return the routes to serve beside the pages."""
-    return [
-        *pictures.routes(),
-        *map_routes.routes(),
-        *background.FIGURES.routes(settings().metrics),
-    ]
-
-
-def middleware() -> list[Middleware]:
-    """Return what stands before every request."""
-    may = people.may_ask if people.is_on() else None
-    return [
-        Middleware(Guard, settings=settings(), figures=background.FIGURES, may=may),
-        Middleware(FirstPaint),
-    ]
-
-
-def secrets() -> dict[str, Any] | None:
-    """Return what Streamlit needs to know of the provider that people log in with, if they do."""
-    return people.secrets_of(settings().oidc) if people.is_on() else None
+Only what the app needs knows Streamlit; `hetviz.ui.notebook` and all that it uses load without it.
+"""

@@ -9,6 +9,7 @@ from hetviz.serve.config import settings
 from hetviz.serve.guard import Guard
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
+from hetviz.ui.shell.first_paint import FirstPaint
 from hetviz.ui.shell.paths import ROUTER
 from hetviz.ui.shell.warm import lifespan
 
@@ -26,7 +27,10 @@ def routes() -> list[BaseRoute]:
 def middleware() -> list[Middleware]:
     """Return what stands before every request."""
     may = people.may_ask if people.is_on() else None
-    return [Middleware(Guard, settings=settings(), figures=background.FIGURES, may=may)]
+    return [
+        Middleware(Guard, settings=settings(), figures=background.FIGURES, may=may),
+        Middleware(FirstPaint),
+    ]
 
 
 def secrets() -> dict[str, Any] | None:

@@ -20,7 +20,8 @@ from hetviz.plots.planar import drawn
 from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.ui.compare import leaderboard, moved
 from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
-from hetviz.ui.map import component, description, selection_codec
+from hetviz.ui.map import description, selection_codec
+from hetviz.ui.map.component import component
 from hetviz.ui.shell import session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts

@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.ui.map import component, group_panel, item_panel, new_map, quality
+from hetviz.ui.map import group_panel, item_panel, new_map, quality
+from hetviz.ui.map.component import component
 from hetviz.ui.shell import selection, session, words
 from hetviz.ui.statements import moved, outcome
 from hetviz.workspace import State

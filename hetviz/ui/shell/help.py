@@ -7,7 +7,7 @@ import streamlit as st
 from hetviz._version import __version__
 from hetviz.io import limits
 from hetviz.io.sandbox import process
-from hetviz.ui.map import component
+from hetviz.ui.map.component import component
 from hetviz.ui.shell import theme, words
 from hetviz.workspace.store.blobs import MAX_BYTES, MOST_CACHED
 

@@ -1,8 +1,8 @@
 // Find an item by its title, fly to it and select it.
 
 import { h, icon, set } from "./dom.js";
+import { ask } from "./ask.js";
 import { turn } from "./panel.js";
-import { ROOT } from "./store.js";
 
 const PAUSE = 140;
 let serial = 0;
@@ -57,8 +57,8 @@ export class Search {
       return;
     }
     try {
-      const answer = await fetch(
-        `${ROOT}hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
+      const answer = await ask(
+        `hv/search/${this.map.data.session}?q=${encodeURIComponent(text)}`,
       );
       const found = answer.ok ? await answer.json() : [];
       if (asked === this.asked && !this.map.dead) this.show(found);
@@ -69,7 +69,8 @@ export class Search {
 
   show(found) {
     const said = this.input.value.trim().toLowerCase();
-    const commands = COMMANDS.filter(([name]) => name.toLowerCase().startsWith(said)).map(([title, run]) => ({ title, run }));
+    // A map in a notebook has no places around it.
+    const commands = (document.querySelector(".st-key-top") ? COMMANDS : []).filter(([name]) => name.toLowerCase().startsWith(said)).map(([title, run]) => ({ title, run }));
     this.found = [...found, ...commands];
     this.at = this.found.length ? 0 : -1;
     this.list.replaceChildren(...this.found.map((item, k) => this.option(item, k)));
