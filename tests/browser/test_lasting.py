@@ -21,7 +21,7 @@ from tests.browser.harness import (
     wait_in,
     wait_until,
 )
-from tests.browser.test_app import drag, make_map, settled, stage, told
+from tests.browser.test_app import SELECTED, drag, make_map, settled, stage, told
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_killed_server_that_comes_back_has_lost_nothing(
         stage(page).focus()
         page.keyboard.press("r")
         drag(page, (0.35, 0.5), (0.6, 0.85))
-        expect(page.locator(".st-key-panel").get_by_text(" selected")).to_be_visible()
+        expect(page.locator(".st-key-panel").get_by_text(SELECTED)).to_be_visible()
         count = told(page, "count")
         rename(page, "Kept")
         os.kill(first.pid, signal.SIGKILL)
