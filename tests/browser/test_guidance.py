@@ -23,6 +23,9 @@ STEADY = """() => {
   return Date.now() - window.steadySince > 1200;
 }"""
 
+# Nobody types before the table has taken the click.
+FOCUSED = "() => document.activeElement?.closest('[data-testid=\"stDataFrame\"]') !== null"
+
 
 def opened(page: Page) -> None:
     page.goto("/guidance")
@@ -38,10 +41,11 @@ def write(page: Page, column: int, text: str) -> None:
     box = page.get_by_test_id("stDataFrame").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 90, box["y"] + 55)
-    for _ in range(column - 1):
-        page.keyboard.press("ArrowRight")
-    cell = page.get_by_test_id(f"glide-cell-{column}-0")
-    expect(cell).to_have_attribute("aria-selected", "true")
+    page.wait_for_function(FOCUSED)
+    for at in range(1, column + 1):
+        expect(page.get_by_test_id(f"glide-cell-{at}-0")).to_have_attribute("aria-selected", "true")
+        if at < column:
+            page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     field = page.locator("#portal input")
     expect(field).to_be_visible()
