@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from hetviz._html import html_table
 from hetviz._text import in_seconds, listed, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.data import Embedding
@@ -126,6 +127,18 @@ class Comparison:
     complete: bool = True
     judged_by: Mapping[str, str] = field(default_factory=dict)
     yardsticks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        decides = self.decides
+        rows = []
+        for key, row in self.table.iterrows():
+            told = ["", ""]
+            if decides is not None and row[decides] == row[decides]:
+                error = row.get(f"{decides}_se", float("nan"))
+                told = [f"{row[decides]:.3f}", f"\u00b1 {error:.3f}" if error == error else ""]
+            rows.append((row["title"], key, *told, f"{row['seconds']:.1f}", row["failed"]))
+        head = ("", "method", decides or "", "standard error", "seconds", "failed")
+        return html_table("Comparison", rows, head, self.recommendation.sentence)
 
     @property
     def told_of_links(self) -> str:
