@@ -127,7 +127,7 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
     )
     page.locator(".jp-CodeCell .cm-content").first.click()
     page.keyboard.press("Shift+Enter")
-    page.locator(".hv-map .hv-legend").wait_for(timeout=240_000)
+    page.locator(".hv-map .hv-legend").wait_for(timeout=400_000)
     expect(page.locator(".hv-map .hv-note")).to_be_hidden(timeout=60_000)
     yield page
     context.close()
