@@ -309,11 +309,7 @@ def _labels(
         elif not value:
             wrong = ("no-label", _VALUE, "there is no label", "")
         if wrong is not None:
-            code, cell, what, seen = wrong
-            remedy = "Mend the row or take it out."
-            problems.append(
-                Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
-            )
+            problems.append(_wrong_row(read, row, *wrong))
             continue
         # A label of numbers stays one.
         there = classes.get((dataset, column), {})
@@ -349,11 +345,7 @@ def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple
             what = f"an earlier row of group {name!r} has the weight {first[0]}"
             wrong = ("two-weights", "weight", what, written)
         if wrong is not None:
-            code, cell, what, seen = wrong
-            remedy = "Mend the row or take it out."
-            problems.append(
-                Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
-            )
+            problems.append(_wrong_row(read, row, *wrong))
             continue
         weights[name] = (written, weight)
         members.setdefault(name, {})[place_of[dataset], item] = row
@@ -380,6 +372,11 @@ def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple
         out += pairs_by_id(data, pairs, weights[name][1], kind=kind, meta=meta)
         n_good += len(items)
     return out, n_good
+
+
+def _wrong_row(read: TableRead, row: int, code: str, cell: str, what: str, seen: str) -> Problem:
+    remedy = "Mend the row or take it out."
+    return Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
 
 
 def _weight(written: str) -> float:
