@@ -82,14 +82,15 @@ def add_admin(add: Add) -> None:
     admin = add(
         "admin",
         _admin,
-        "Look after stored projects: list, back up, restore, migrate, prune, revoke.",
+        "Look after stored projects: list, back up, restore, migrate, prune, revoke, delete.",
         "admin list",
     )
     admin.add_argument(
         "task",
         choices=tuple(_TASKS),
         help="list projects; size; back-up TO; restore FROM; migrate; prune; revoke PROJECT; "
-        "give PROJECT PERSON; costs; export-person and forget-person PERSON; health",
+        "delete PROJECT; give PROJECT PERSON; costs; export-person and forget-person PERSON; "
+        "health",
     )
     admin.add_argument("names", nargs="*", metavar="NAME", help="what the task is about")
     admin.add_argument("--home", type=Path, help="where projects are kept (HETVIZ_HOME)")
@@ -161,6 +162,24 @@ def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     return {"links taken back": n}
 
 
+def _delete(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+    from hetviz.serve import upkeep
+    from hetviz.serve.people import FILE, People
+    from hetviz.serve.records import Audit
+
+    folder = upkeep.find(home, given.names[0])
+    if not upkeep.remove(folder):
+        raise HetvizError(
+            f"The project {given.names[0]!r} is open in a running app; delete it there, or stop "
+            "the app first."
+        )
+    # Without accounts there is nobody to forget, and no list of people to begin.
+    if (home / FILE).exists():
+        People(home).forget_project(folder.name)
+    Audit(home).note("delete-project", "operator", folder.name)
+    return {"deleted": given.names[0]}
+
+
 def _give(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import People
@@ -228,6 +247,7 @@ _TASKS: dict[str, Callable[[Path, argparse.Namespace], _Found]] = {
     "migrate": _migrate,
     "prune": _prune,
     "revoke": _revoke,
+    "delete": _delete,
     "give": _give,
     "costs": _costs,
     "export-person": _export_person,
@@ -238,6 +258,7 @@ _NEEDS = {
     "back-up": (1, 1),
     "restore": (1, 2),
     "revoke": (1, 1),
+    "delete": (1, 1),
     "give": (2, 2),
     "export-person": (1, 1),
     "forget-person": (1, 1),

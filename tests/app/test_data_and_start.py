@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.ui.shell import session
+from hetviz.jobs import Job
+from hetviz.ui.shell import background, deleting, people, session
 from hetviz.ui.shell.paths import CSS
-from hetviz.workspace import RenameDataset, SetTitle
+from hetviz.workspace import SESSIONS, RenameDataset, SetTitle
+from hetviz.workspace.store.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import PLANTS, upload
@@ -105,6 +108,47 @@ def test_a_new_project_leaves_the_old_one_as_it_is(visit: Visit) -> None:
     assert app.query_params["s"] == app.session_state["sid"]
     assert workspace_of(app).state.source == "sample:emoji"
     assert "countries" in html_of(visit("data", old))
+
+
+def test_a_project_is_deleted_with_its_files_and_its_work(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = visit()
+    sid = app.session_state["sid"]
+    other = visit().session_state["sid"]
+    jobs = {name: [Job(new_id(), name, "Clusters", "running")] for name in (sid, f"{sid}:beside")}
+    stopped: list[str] = []
+    monkeypatch.setattr(background.RUNNER, "jobs", lambda owner: jobs.get(owner, []))
+    monkeypatch.setattr(background.RUNNER, "cancel", lambda id, owner: stopped.append(owner))
+    seen = SimpleNamespace(session_state={"sid": sid}, query_params={})
+    for module in (deleting, session, people):
+        monkeypatch.setattr(module, "st", seen)
+    for nothing in (None, 7, "../..", new_id()):
+        deleting.delete(nothing)
+    assert SESSIONS.exists(sid) and not stopped
+    deleting.delete(other)
+    assert not SESSIONS.exists(other)
+    # Whoever deletes another project stays in the one that is open.
+    assert seen.session_state == {"sid": sid}
+    deleting.delete(sid)
+    assert not SESSIONS.exists(sid)
+    assert stopped == [sid, f"{sid}:beside"]
+    assert seen.session_state["sid"] not in (sid, other)
+    assert seen.query_params == {"s": seen.session_state["sid"]}
+
+
+def test_a_project_of_somebody_else_keeps_its_files(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sid = visit().session_state["sid"]
+    seen = SimpleNamespace(session_state={"sid": new_id()}, query_params={})
+    monkeypatch.setattr(people, "role", lambda project: "edit")
+    for module in (deleting, session):
+        monkeypatch.setattr(module, "st", seen)
+    deleting.delete(sid)
+    assert SESSIONS.exists(sid)
+    (told,) = seen.session_state["messages"]
+    assert "somebody else" in told[1]
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,43 @@ def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_pat
     expect(other.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
     expect(page.locator(".st-key-project").get_by_text("Signs of feeling")).to_be_visible()
     settled(other)
+
+
+def test_a_project_is_put_back_on_the_list_and_its_files_are_deleted_when_asked_twice(
+    open_page: Open, server: Server
+) -> None:
+    page = open_page(server.url)
+    page.goto("/")
+    settled(page)
+    rename(page, "To be kept")
+    kept = page.url
+    listed = page.locator(".hv-projects")
+    page.get_by_role("button", name="New project").click()
+    expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    settled(page)
+    listed.get_by_role("button", name="Take To be kept off this list").click()
+    expect(listed.get_by_text("“To be kept” is off this list; its files stay.")).to_be_visible()
+    listed.get_by_role("button", name="Put To be kept back on this list").click()
+    expect(listed.get_by_role("link", name="To be kept")).to_be_visible()
+
+    listed.get_by_role("button", name="Take To be kept off this list").click()
+    listed.get_by_role("button", name="Delete the files of To be kept").click()
+    expect(listed.get_by_text("Delete “To be kept” for good")).to_be_visible()
+    # Whoever thinks again keeps it all.
+    listed.get_by_role("button", name="Put To be kept back on this list").click()
+    listed.get_by_role("link", name="To be kept").click()
+    expect(page.locator(".st-key-project").get_by_text("To be kept")).to_be_visible()
+    settled(page)
+
+    page.get_by_role("button", name="New project").click()
+    expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    settled(page)
+    listed.get_by_role("button", name="Take To be kept off this list").click()
+    listed.get_by_role("button", name="Delete the files of To be kept").click()
+    listed.get_by_role("button", name="Delete To be kept for good").click()
+    expect(listed.get_by_text("To be kept")).to_have_count(0)
+    settled(page)
+    page.goto(kept)
+    # Nothing is there any more, so that its address is no key to anything.
+    expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
+    assert page.url != kept

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_app import drop
 from tests.browser.test_reading import OWNERS, WELLS
 from tests.io.making import workbook
+from tests.messy import rows
 
 PATIENCE = 90_000
 LONG = 1_500_000
@@ -123,3 +126,39 @@ def test_a_workbook_as_people_keep_it_becomes_a_titled_figure(page: Page) -> Non
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
     expect(datasets).to_contain_text("Owners", timeout=PATIENCE)
     a_titled_figure(page, hand, "Wells and who owns them")
+
+
+def many_travellers(n: int = 30_000) -> dict[str, str]:
+    """Return travellers to the countries of a sample, each like the country but for noise."""
+    rng = np.random.default_rng(0)
+    countries = rows("world/countries.csv")
+    wealth = np.log1p([float(row["gdp_per_head"] or 0) for row in countries])
+    at = rng.integers(len(countries), size=n)
+    spent = wealth[at] + rng.normal(size=n)
+    stayed = at % 7 + 2.0 * rng.normal(size=n)
+    lines = [
+        f"t{k:05},Traveller {k},{countries[to]['id']},{spent[k]:.3f},{stayed[k]:.2f}\n"
+        for k, to in enumerate(at.tolist())
+    ]
+    facts = [
+        f'{row["id"]},"{row["name"]}",{row["region"]},{row["population"]}\n' for row in countries
+    ]
+    return {
+        "travellers_csv": "traveller,name,country,spent,stayed\n" + "".join(lines),
+        "countries_csv": "code,name,region,population\n" + "".join(facts),
+    }
+
+
+# A minute on a machine of its own, and as long as it must be on a busy one.
+@pytest.mark.timeout(2_000)
+def test_thirty_thousand_rows_and_a_second_table_become_a_titled_figure(page: Page) -> None:
+    hand = Hand()
+    page.goto("/")
+    drop(page, **many_travellers())
+    hand.clicks += 1
+    ticked(page)
+    expect(page.get_by_text("travellers: country names countries")).to_be_visible()
+    mapped(page, hand)
+    datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
+    expect(datasets).to_contain_text("countries", timeout=PATIENCE)
+    a_titled_figure(page, hand, "Thirty thousand travellers")

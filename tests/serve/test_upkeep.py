@@ -162,6 +162,33 @@ def test_links_are_taken_back_and_projects_given_by_the_operator(
     assert "takes 1 to 1 names" in capsys.readouterr().err
 
 
+def test_a_project_is_deleted_by_the_operator_once_nobody_has_it_open(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, sessions, sid = made
+    people = People(home)
+    people.own("ada", sid)
+    command = ["admin", "delete", short(sid), "--home", str(home)]
+    assert cli.main(command) == 1
+    assert "open in a running app" in capsys.readouterr().err
+    assert people.can("ada", sid) == "own"
+    sessions.close()
+    assert cli.main(command) == 0
+    assert not (home / "sessions" / sid).exists()
+    assert people.can("ada", sid) is None
+    people.close()
+    assert [line["event"] for line in Audit(home).lines()] == ["delete-project"]
+    assert cli.main(command) == 1
+    assert "no project" in capsys.readouterr().err
+
+
+def test_deleting_begins_no_list_of_people_where_nobody_logs_in(made: Made) -> None:
+    home, sessions, sid = made
+    sessions.close()
+    assert cli.main(["admin", "delete", sid, "--home", str(home)]) == 0
+    assert {path.name for path in home.iterdir()} == {"sessions", "audit.jsonl"}
+
+
 def test_costs_are_counted_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
     audit = Audit(home)

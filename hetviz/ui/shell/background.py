@@ -37,6 +37,7 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 log = logging.getLogger(__name__)
 
 FIRST = "First map"
+BESIDE = ":beside"
 _COMPARED = "compare"
 # A journal may come from anybody, and the worker would call whatever it names.
 _TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
@@ -54,7 +55,7 @@ def owner() -> str:
 
 def beside() -> str:
     """Return who owns what is worked out for this visitor unasked; it gives way to their jobs."""
-    return f"{owner()}:beside"
+    return owner() + BESIDE
 
 
 def live() -> Job | None:
@@ -224,6 +225,13 @@ def dismiss(pending: Pending) -> None:
 def cancel(id: str) -> None:
     """Ask a job of this visitor to stop."""
     RUNNER.cancel(id, owner())
+
+
+def stop_all(project: str) -> None:
+    """Ask all work that is under way for a project to stop."""
+    for name in (project, project + BESIDE):
+        for job in RUNNER.jobs(name):
+            RUNNER.cancel(job.id, job.owner)
 
 
 def _start(

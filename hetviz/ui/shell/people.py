@@ -152,6 +152,14 @@ def begin(project: str) -> None:
         audit().note("begin", person.id, project)
 
 
+def forget(project: str) -> None:
+    """Forget whose a project is that is being deleted."""
+    person = who()
+    if person is not None:
+        people().forget_project(project)
+        audit().note("delete-project", person.id, project)
+
+
 def limit(workspace: Workspace) -> None:
     """Let a project hold what is left of its owner's share of the disk, measured now and then."""
     person = who()

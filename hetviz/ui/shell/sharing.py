@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
 from hetviz.serve.people import LONGEST_COMMENT, Can, Comment, Person
-from hetviz.ui.shell import people, session, theme
+from hetviz.ui.shell import background, deleting, people, session, theme
 from hetviz.workspace import SESSIONS, save_project
 
 
@@ -137,8 +137,8 @@ def _own_data(person: Person, project: str, mine: Can | None) -> None:
             "Delete this project",
             disabled=not sure,
             key="delete-project",
-            on_click=_delete,
-            args=(person, project),
+            on_click=deleting.delete,
+            args=(project,),
         )
     st.button(
         "Delete all that is kept of me",
@@ -162,15 +162,9 @@ def everything(person: Person) -> bytes:
     return file.getvalue()
 
 
-def _delete(person: Person, project: str) -> None:
-    if people.role(project) == "own":
-        people.people().forget_project(project)
-        SESSIONS.remove(project)
-        people.audit().note("delete-project", person.id, project)
-
-
 def _delete_all(person: Person) -> None:
     for project in people.people().forget(person.id):
+        background.stop_all(project)
         SESSIONS.remove(project)
     people.audit().note("delete-me", person.id)
     st.logout()

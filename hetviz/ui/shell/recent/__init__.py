@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from hetviz.ui.shell import session, theme
+from hetviz.ui.shell import deleting, session, theme
 
 _HERE = Path(__file__).parent
 _HTML = (
@@ -55,11 +55,16 @@ def _mount(key: str, shown: bool) -> None:
             "asks": bool(st.session_state.get("asks-last")),
         },
         on_last_change=partial(_take_up, key),
+        on_gone_change=partial(_delete, key),
     )
 
 
 def _take_up(key: str) -> None:
     session.take_up(st.session_state[key].last)
+
+
+def _delete(key: str) -> None:
+    deleting.delete(st.session_state[key].gone)
 
 
 def _new() -> None:

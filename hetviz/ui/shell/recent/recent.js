@@ -46,6 +46,18 @@ function address(id) {
   return to.href;
 }
 
+// What was taken off, where it stood, and whether its files are about to be deleted.
+let off = null;
+
+function button(words, label, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = words;
+  made.setAttribute("aria-label", label);
+  made.addEventListener("click", act);
+  return made;
+}
+
 function entry(one, here, redraw) {
   const line = document.createElement("li");
   const name = document.createElement(one.id === here ? "b" : "a");
@@ -58,16 +70,48 @@ function entry(one, here, redraw) {
   name.title = one.title;
   const when = document.createElement("span");
   when.textContent = one.id === here ? "open now" : day(one.seen);
-  const gone = document.createElement("button");
-  gone.type = "button";
-  gone.textContent = "×";
-  gone.title = "Take off this list; the project itself stays";
-  gone.setAttribute("aria-label", `Take ${one.title} off this list`);
-  gone.addEventListener("click", () => {
-    write(read().filter((other) => other.id !== one.id));
+  const gone = button("×", `Take ${one.title} off this list`, () => {
+    const projects = read();
+    off = { one, at: projects.findIndex((other) => other.id === one.id), sure: false };
+    write(projects.filter((other) => other.id !== one.id));
+    redraw("Put back");
+  });
+  gone.className = "off";
+  gone.title = "Take off this list; it can be put back, or its files deleted";
+  line.append(name, when, gone);
+  return line;
+}
+
+function taken(redraw, tell) {
+  const { one, sure } = off;
+  const line = document.createElement("li");
+  line.className = "taken";
+  line.setAttribute("role", "status");
+  const words = document.createElement("span");
+  words.textContent = sure
+    ? `Delete “${one.title}” for good, with its data and maps?`
+    : `“${one.title}” is off this list; its files stay.`;
+  const put = button(sure ? "Keep" : "Put back", `Put ${one.title} back on this list`, () => {
+    const projects = read();
+    projects.splice(off.at, 0, one);
+    write(projects);
+    off = null;
     redraw();
   });
-  line.append(name, when, gone);
+  const files = button(
+    sure ? "Delete for good" : "Delete its files",
+    sure ? `Delete ${one.title} for good` : `Delete the files of ${one.title}`,
+    () => {
+      if (sure) {
+        tell("gone", one.id);
+        off = null;
+      } else {
+        off.sure = true;
+      }
+      redraw("Keep");
+    },
+  );
+  line.append(words, put, files);
   return line;
 }
 
@@ -81,13 +125,20 @@ function named(here, tell) {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const moves = data.asks && named(data, setTriggerValue);
-  if (!moves && data.record && ID.test(data.id)) remember(data);
+  // What was taken off and is open stays off until it can be put back no more.
+  const away = data.show && off && off.one.id === data.id;
+  if (!moves && !away && data.record && ID.test(data.id)) remember(data);
   const list = parentElement.querySelector(".hv-projects");
   const empty = parentElement.querySelector(".hv-none");
-  const draw = () => {
+  const draw = (focused) => {
     const projects = data.show ? read() : [];
-    list.replaceChildren(...projects.map((one) => entry(one, data.id, draw)));
-    empty.hidden = !data.show || projects.length > 0;
+    const lines = projects.map((one) => entry(one, data.id, draw));
+    if (off && data.show) lines.splice(off.at, 0, taken(draw, setTriggerValue));
+    list.replaceChildren(...lines);
+    empty.hidden = !data.show || lines.length > 0;
+    // What was pressed is gone; whoever works by keys goes on beside it.
+    const next = [...list.querySelectorAll(".taken button")];
+    next.find((one) => one.textContent === focused)?.focus();
   };
   draw();
 }
