@@ -10,6 +10,7 @@ from pathlib import Path
 import hetviz
 from hetviz.cli.arguments import Add, add_data, say, show
 from hetviz.data import HeteroData
+from hetviz.data.queries.reach import linked_part
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
 
@@ -208,6 +209,9 @@ def _write(path: str, text: str) -> None:
         raise ParameterError(f"{path} cannot be written: {error.strerror}.") from None
 
 
+_CHANGES = ("--accept", "--sure", "--unlink", "--leave-unlinked")
+
+
 def add_join(add: Add) -> None:
     """Add the command `join`."""
     join = add(
@@ -238,17 +242,34 @@ def add_join(add: Add) -> None:
         help="take rows that name others as links, summary or both instead of items; may be "
         "repeated",
     )
+    join.add_argument(
+        "--unlink",
+        action="append",
+        default=[],
+        metavar="DATASET:ID",
+        help="leave out the links of an item that holds too many; may be repeated",
+    )
+    join.add_argument(
+        "--leave-unlinked",
+        action="append",
+        default=[],
+        metavar="DATASET",
+        help="leave out the items of a dataset that no link reaches; may be repeated",
+    )
     join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to")
 
 
 def _join(given: argparse.Namespace) -> int:
     data = hetviz.load(given.data)
     found = hetviz.propose_joins(data)
-    if (given.accept or given.sure) and given.out is None:
-        which = "--accept" if given.accept else "--sure"
-        raise ParameterError(f"{which} needs --out PATH: where to save the joined data.")
-    if given.out is not None and not (given.accept or given.sure):
-        raise ParameterError("--out needs --accept N or --sure: which proposals to carry out.")
+    asked = [name for name in _CHANGES if getattr(given, name.strip("-").replace("-", "_"))]
+    if asked and given.out is None:
+        raise ParameterError(f"{asked[0]} needs --out PATH: where to save the joined data.")
+    if given.out is not None and not asked:
+        raise ParameterError(
+            "--out needs --accept N or --sure: which proposals to carry out; or --unlink or "
+            "--leave-unlinked: what to leave out."
+        )
     for number in given.accept:
         if not 1 <= number <= len(found):
             raise ParameterError(f"--accept {number}: there are {len(found)} proposals.")
@@ -264,14 +285,22 @@ def _join(given: argparse.Namespace) -> int:
     sure = [number for number, one in enumerate(found, start=1) if given.sure and one.sure]
     if given.sure and not (sure or given.accept):
         raise ParameterError("--sure: no join is sure; name those you want by --accept N.")
-    if given.accept or sure:
+    if asked:
         chosen = list(dict.fromkeys([*given.accept, *sure]))
         rows = dict(one.rpartition("=")[::2] for one in given.rows)
-        joined = hetviz.join_tables(data, [found[number - 1] for number in chosen], rows)
+        joined = data
+        if chosen:
+            joined = hetviz.join_tables(data, [found[number - 1] for number in chosen], rows)
+        for text in given.unlink:
+            joined = joined.edit().unlink(*text.partition(":")[::2])
+        for name in given.leave_unlinked:
+            joined = linked_part(joined, name)
         hetviz.save(joined, given.out)
         record |= {"accepted": chosen, "out": given.out}
         lines = [
             *(f"Joined: {found[number - 1].title}" for number in chosen),
+            *(f"Left out: the links of {text}" for text in given.unlink),
+            *(f"Left out: {name} that no link reaches" for name in given.leave_unlinked),
             f"Saved to {given.out}.",
         ]
     show(given, record, lines or ["Nothing seems to join them: no ids, columns or places agree."])

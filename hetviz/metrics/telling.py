@@ -18,7 +18,8 @@ _MOST_COLUMNS = 150
 _LEAST_ROWS = 12
 # Numbers of no more different values are categories.
 _FEW_NUMBERS = 12
-_LEAST_SCORE = 0.05
+LEAST_SCORE = 0.05
+"""Below this a map tells nothing of a column, but what chance would have it."""
 # How much less a colour is worth that few of the items have.
 _SHARED = 0.25
 
@@ -47,10 +48,7 @@ def most_telling(data: HeteroData, embedding: Embedding) -> str | None:
     """
     best: tuple[float, str] | None = None
     for name, dataset in data.datasets.items():
-        columns = {one.name: pd.Series(one.values) for one in data.labels if one.dataset == name}
-        if dataset.table is not None:
-            for column in map(str, dataset.table.columns[:_MOST_COLUMNS]):
-                columns.setdefault(column, dataset.table[column])
+        columns = _columns(data, name)
         if name not in embedding.coordinates or not columns:
             continue
         rows, nearest = _neighbours(embedding.coordinates[name], embedding.placed[name])
@@ -59,9 +57,51 @@ def most_telling(data: HeteroData, embedding: Embedding) -> str | None:
             if column == dataset.title_column or is_named_id(column):
                 continue
             score = share * _told(values.iloc[rows].reset_index(drop=True), nearest)
-            if score > (_LEAST_SCORE if best is None else best[0] + 1e-9):
+            if score > (LEAST_SCORE if best is None else best[0] + 1e-9):
                 best = score, json.dumps([name, column])
     return None if best is None else best[1]
+
+
+def tells(data: HeteroData, embedding: Embedding, key: str) -> float:
+    """Return how far neighbours on a map are alike in the colour of a key: 0 is chance, 1 always.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+    key : str
+        A JSON list of dataset and column, of `hetviz.plots.colour_options`; anything else, and
+        what has more values than there are colours, gives 1: nothing is said against it.
+    """
+    try:
+        name, column = json.loads(key)
+        dataset = data.datasets[name]
+    except (ValueError, TypeError, KeyError):
+        return 1.0
+    values = _columns(data, name).get(column)
+    if values is None or name not in embedding.coordinates:
+        return 1.0
+    numbers = pd.to_numeric(values, errors="coerce")
+    levels = values.nunique()
+    if levels > _MOST_VALUES and (numbers.isna() & values.notna()).any():
+        return 1.0
+    placed = embedding.placed[name]
+    if len(placed) != len(dataset):
+        return 1.0
+    rows, nearest = _neighbours(embedding.coordinates[name], placed)
+    if not len(rows):
+        return 1.0
+    return _told(values.iloc[rows].reset_index(drop=True), nearest)
+
+
+def _columns(data: HeteroData, name: str) -> dict[str, pd.Series]:
+    """Return what items of a dataset can be coloured by: its labels first."""
+    dataset = data[name]
+    columns = {one.name: pd.Series(one.values) for one in data.labels if one.dataset == name}
+    if dataset.table is not None:
+        for column in map(str, dataset.table.columns[:_MOST_COLUMNS]):
+            columns.setdefault(column, dataset.table[column])
+    return columns
 
 
 def _neighbours(Y: Floats, placed: Bools) -> tuple[Ints, Ints]:

@@ -23,6 +23,7 @@ from hetviz.workspace.commands.guidance import (
 )
 from hetviz.workspace.commands.joining import (
     JoinTables,
+    LeaveLinks,
     LeaveUnlinked,
     LinkByKey,
     LinkByList,
@@ -81,6 +82,7 @@ __all__ = [
     "KeepFindings",
     "KeepItems",
     "LeaveItems",
+    "LeaveLinks",
     "LeaveUnlinked",
     "LinkByKey",
     "LinkByList",

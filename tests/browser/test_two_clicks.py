@@ -149,7 +149,8 @@ def many_travellers(n: int = 30_000) -> dict[str, str]:
     }
 
 
-# A minute on a machine of its own, and as long as it must be on a busy one.
+# More than a minute of work, and as long as it must be on a busy machine: `make soak` has it.
+@pytest.mark.soak
 @pytest.mark.timeout(2_000)
 def test_thirty_thousand_rows_and_a_second_table_become_a_titled_figure(page: Page) -> None:
     hand = Hand()

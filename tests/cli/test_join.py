@@ -49,6 +49,24 @@ def test_proposals_are_listed_and_carried_out(
     assert [(links.source, len(links)) for links in hetviz.load(out).links] == [("shops", 20)]
 
 
+def test_links_that_are_too_many_and_items_without_any_are_left_out(
+    tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "joined"
+    command = ["join", str(tables), "--sure", "--unlink", "towns:c0", "--out", str(out)]
+    assert main([*command, "--leave-unlinked", "towns", "--leave-unlinked", "shops"]) == 0
+    told = capsys.readouterr().out
+    assert "Left out: the links of towns:c0" in told
+    joined = hetviz.load(out)
+    # Of five towns that have four shops each, one was parted from them, and one never had any.
+    assert (len(joined["towns"]), len(joined["shops"])) == (4, 16)
+    assert sum(map(len, joined.links)) == 16
+    assert main([*command, "--unlink", "towns:nowhere"]) == 1
+    assert "nowhere" in capsys.readouterr().err
+    assert main(["join", str(tables), "--leave-unlinked", "towns"]) == 1
+    assert "--leave-unlinked needs --out PATH" in capsys.readouterr().err
+
+
 def test_what_cannot_be_accepted_is_refused(
     tables: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -776,6 +776,24 @@ class Edit:
                 links.append(group if factor == 1 else group.weighed(float(factor)))
         return HeteroData(self.data.datasets, links, self.data.comparisons, self.data.labels)
 
+    def unlink(self, name: str, id: str) -> HeteroData:
+        """Leave out the links of one item; the item stays.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If there is no such item, or no link has it.
+        """
+        row, chosen = self.data[name].position(id), []
+        for group in self.data.links:
+            its = (group.i == row) & (group.source == name)
+            chosen.append(~(its | (group.j == row) & (group.target == name)))
+        kept = np.concatenate([*chosen, np.zeros(0, dtype=bool)])
+        if kept.all():
+            raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "no link has it"))
+        compared = self.data.comparisons
+        return _part(self.data, kept, np.ones(0 if compared is None else len(compared), dtype=bool))
+
     def _rows(self, rows: Mapping[str, Sequence[object] | Array]) -> dict[str, Ints]:
         out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}
         for name, chosen in rows.items():

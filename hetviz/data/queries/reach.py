@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hetviz._types import Bools
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.views import identity_links
+from hetviz.errors import DataError, Problem
 
 _HUBS = 3
 _HUB_SHARE = 0.2
@@ -35,6 +37,27 @@ class Hub:
     title: str
     links: int
     share: float
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something amiss with links.
+
+    Attributes
+    ----------
+    kind : {"unlinked", "crowded"}
+        Many items of a dataset are in no link, or one item is in very many.
+    words : str
+        What, and what to do.
+    dataset : str
+    id : str
+        Of the item that is in very many; empty otherwise.
+    """
+
+    kind: Literal["unlinked", "crowded"]
+    words: str
+    dataset: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,26 +87,22 @@ class Reach:
         return self.items[name] - self.linked[name]
 
     @property
-    def deserted(self) -> tuple[str, ...]:
-        """The datasets of which many items, but not all, are in no link."""
-        return tuple(name for name, n in self.items.items() if n > self.free(name) >= max(1, n / 5))
-
-    @property
-    def lonely(self) -> tuple[str, ...]:
+    def lonely(self) -> tuple[Caution, ...]:
         """Which datasets have many items in no link, and what to do."""
         found = []
         for name, n in self.items.items():
-            free = n - self.linked[name]
+            free = self.free(name)
             if free and free >= n / 5:
                 hold = "nothing places" if name in self.featureless else "only features place"
-                found.append(
+                words = (
                     f"{free:,} of {n:,} {name} are in no link: {hold} them. Link them in another "
                     "way too, or leave them out."
                 )
+                found.append(Caution("unlinked", words, name))
         return tuple(found)
 
     @property
-    def crowded(self) -> tuple[str, ...]:
+    def crowded(self) -> tuple[Caution, ...]:
         """Which item holds very many of the links, and what to do."""
         if not self.hubs:
             return ()
@@ -92,16 +111,37 @@ class Reach:
         fair = _OVER_FAIR / max(1, self.linked[hub.dataset])
         if hub.links < _HUB_LINKS or hub.share < max(_HUB_SHARE, fair):
             return ()
-        return (
+        words = (
             f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
             f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
-            "Weigh these links less when you make the map, or leave those of it out.",
+            "Weigh these links less when you make the map, or leave those of it out."
         )
+        return (Caution("crowded", words, hub.dataset, hub.id),)
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What is amiss, of what, and what to do."""
+        return self.lonely + self.crowded
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is amiss, each with what to do."""
-        return self.lonely + self.crowded
+        """What is amiss, each with what to do, in words alone."""
+        return tuple(caution.words for caution in self.cautions)
+
+
+def linked_part(data: HeteroData, name: str) -> HeteroData:
+    """Return data without those items of a dataset that no link reaches.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If links reach all of it, or none.
+    """
+    rows = reached(data)[data.offsets[data[name].name]]
+    if rows.all() or not rows.any():
+        what = "links reach all of it" if rows.all() else "no link reaches any of it"
+        raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
+    return data.edit().subset({name: rows})
 
 
 def reached(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:

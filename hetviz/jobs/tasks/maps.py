@@ -9,7 +9,7 @@ from typing import Any
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
+from hetviz.errors import Cancelled
 from hetviz.jobs.results import MadeMap
 from hetviz.metrics.fit.consequences import consequences
 from hetviz.metrics.fit.curves import measured_curves
@@ -18,7 +18,7 @@ from hetviz.metrics.fit.summary import scores_of
 from hetviz.metrics.telling import most_telling
 from hetviz.progress import Part, Progress
 from hetviz.runs.embed.first_map import FirstMap, first_map
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import fit_run, notes_of
 
 
 def make_map(
@@ -89,8 +89,7 @@ def make_map(
             raise
     progress(0.8, "Measuring the map")
     figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
-    ours = (DataWarning, ConvergenceWarning)
-    figures["notes"] = [str(item.message) for item in told if issubclass(item.category, ours)]
+    figures |= notes_of(told)
     views = getattr(fitted.model, "view_weights_", None)
     if views:
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
@@ -135,7 +134,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
         figures["best_neighbours"] = {"title": best[0], "score": best[1]}
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour
-    figures["notes"] = list(first.notes)
+    figures |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
     progress(1.0, "Done")
     return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
 

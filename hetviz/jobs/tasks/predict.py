@@ -11,10 +11,10 @@ import numpy as np
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import ConvergenceWarning, DataWarning, ParameterError
+from hetviz.errors import ParameterError
 from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Part, Progress
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import fit_run, notes_of
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
 from hetviz.runs.predict.label_blend import TITLE as BLEND_TITLE
@@ -141,7 +141,6 @@ def find_links(
             by = PROFILES
         table = predict_links(data, source, target, top, by=by)
     progress(1.0, "Done")
-    ours = (DataWarning, ConvergenceWarning)
     content = {
         "source": source,
         "target": target,
@@ -157,7 +156,7 @@ def find_links(
         "weights": {} if predictor is None else dict(predictor.weights),
         "once": [False, False] if predictor is None else list(predictor.once),
         "quick": quick,
-        "notes": sorted({str(one.message) for one in told if issubclass(one.category, ours)}),
+        "notes": sorted(notes_of(told)["notes"]),
     }
     maps = [
         MadeMap(method, f"{title}, links", dict(params), model.embedding_, None, seed)
@@ -282,14 +281,13 @@ def find_labels(
             progress=progress,
             **params,
         )
-    ours = (DataWarning, ConvergenceWarning)
     content = found.to_dict() | {
         "title": BLEND_TITLE if found.method == BLEND else get_method(found.method).card.title,
         "params": dict(params),
         "seed": seed,
         "training_share": training_share,
         "repeats": repeats,
-        "notes": sorted({str(one.message) for one in told if issubclass(one.category, ours)}),
+        "notes": sorted(notes_of(told)["notes"]),
     }
     maps: tuple[MadeMap, ...] = ()
     if found.embedding is not None:

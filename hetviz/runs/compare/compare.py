@@ -19,7 +19,7 @@ from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method, simplicity, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, HetvizError, ParameterError
+from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.measured import Measured
@@ -34,7 +34,7 @@ from hetviz.runs.compare.predicted_links import (
     new_item_scores,
     yardsticks,
 )
-from hetviz.runs.embed.run import fit_run
+from hetviz.runs.embed.run import fit_run, notes_of
 
 log = logging.getLogger(__name__)
 
@@ -248,9 +248,7 @@ class _Work:
             self._fits.append(Fitted(key, seed, seconds, scores, curves))
             self._embeddings.setdefault(key, fitted.embedding)
             self._judged_by[key] = judged_by(fitted.model)
-            ours = (DataWarning, ConvergenceWarning)
-            said = [str(item.message) for item in told if issubclass(item.category, ours)]
-            self._notes.setdefault(key, list(dict.fromkeys(said)))
+            self._notes.setdefault(key, notes_of(told)["notes"])
         self._running = None
         self._done[key] = before + 1.0 / len(self._seeds)
         self.tell(None, chosen.title)

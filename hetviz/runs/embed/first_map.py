@@ -25,9 +25,7 @@ from hetviz.data.model.views import tied
 from hetviz.data.queries.rows import part_of
 from hetviz.errors import (
     Cancelled,
-    ConvergenceWarning,
     DataError,
-    DataWarning,
     NotApplicableError,
     ParameterError,
     Problem,
@@ -38,7 +36,7 @@ from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.embed.run import Made, fit_run
+from hetviz.runs.embed.run import Made, fit_run, notes_of
 
 SECONDS = 12.0
 """What trying methods on some data may take, by the times of `expected_seconds`."""
@@ -98,6 +96,8 @@ class FirstMap:
     embedding : Embedding
     notes : tuple of str
         What the method warned of.
+    unsettled : tuple of str
+        Those of the notes that say that it had not come to its end.
     area : float or None
         Guidance area of the map; None where nothing is linked.
     """
@@ -105,6 +105,7 @@ class FirstMap:
     choice: Choice
     embedding: Embedding
     notes: tuple[str, ...] = ()
+    unsettled: tuple[str, ...] = ()
     area: float | None = None
 
     @property
@@ -458,9 +459,8 @@ def _drawn(
             if stopped.partial is not None:
                 stopped.partial = FirstMap(choice, stopped.partial)
             raise
-    ours = (DataWarning, ConvergenceWarning)
-    said = [str(item.message) for item in told if issubclass(item.category, ours)]
-    return FirstMap(choice, run.embedding, tuple(said))
+    said = notes_of(told)
+    return FirstMap(choice, run.embedding, tuple(said["notes"]), tuple(said["unsettled"]))
 
 
 def _words_alone(progress: Progress, words: str) -> Progress:

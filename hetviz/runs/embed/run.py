@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -16,7 +17,7 @@ from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Cancelled
+from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
 from hetviz.progress import Progress, silent
 from hetviz.runs.embed.scope import Scope, scope_of
 
@@ -172,3 +173,19 @@ def versions() -> Mapping[str, str]:
     """Return the versions that a result depends on."""
     found = {"python": platform.python_version(), "hetviz": __version__}
     return found | {name: metadata.version(name) for name in _PACKAGES}
+
+
+def notes_of(told: Iterable[warnings.WarningMessage]) -> dict[str, list[str]]:
+    """Return what a method warned of, each once.
+
+    Returns
+    -------
+    dict
+        ``notes``, all of it, and ``unsettled``, those that say that it had not come to its end.
+    """
+    of_data = [one for one in told if issubclass(one.category, (DataWarning, ConvergenceWarning))]
+    early = [one for one in of_data if issubclass(one.category, ConvergenceWarning)]
+    return {
+        "notes": list(dict.fromkeys(str(one.message) for one in of_data)),
+        "unsettled": list(dict.fromkeys(str(one.message) for one in early)),
+    }

@@ -16,6 +16,7 @@ from hetviz.data.joins.proposals import Proposal
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.joined_tables import ROWS, Lines, join_tables, lines_among
+from hetviz.ui.map import warned
 from hetviz.ui.shell import session, theme
 from hetviz.workspace import JoinTables, State, SwitchSet
 
@@ -60,7 +61,8 @@ def ask(data: HeteroData, proposals: Sequence[Proposal], key: str) -> Belonging:
     chosen = Belonging(tuple(ticked), {name: how for name, how in rows.items() if how != "items"})
     with drawn:
         st.html(diagram(data, ticked))
-    _outcome(data, chosen, found)
+    ticks = [f"tick-{key}-{place}" for place in range(len(proposals))]
+    _outcome(data, chosen, found, ticks)
     return chosen
 
 
@@ -187,7 +189,9 @@ def _rows(data: HeteroData, lines: Lines, key: str) -> str:
     )
 
 
-def _outcome(data: HeteroData, chosen: Belonging, found: Sequence[Lines]) -> None:
+def _outcome(
+    data: HeteroData, chosen: Belonging, found: Sequence[Lines], ticks: Sequence[str]
+) -> None:
     """Say what will come of it."""
     if not chosen.joins or data.n_rows > _MOST_ROWS:
         return
@@ -202,7 +206,7 @@ def _outcome(data: HeteroData, chosen: Belonging, found: Sequence[Lines]) -> Non
     with st.spinner("Joining them to see what comes of it …"):
         made = session.cached(key, data, make)
     if isinstance(made, HetvizError):
-        st.warning(theme.plain(made), icon=":material/warning:")
+        warned.show([warned.not_joined(str(made), ticks)])
         return
     links = theme.count(sum(map(len, made.links)), "link")
     items = listed([f"{len(part):,} {name}" for name, part in made.datasets.items()])

@@ -17,10 +17,11 @@ from hetviz.data.queries.reach import Reach, reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
 from hetviz.ui.guidance.order import bars
+from hetviz.ui.map import warned
 from hetviz.ui.map.array_cache import kept
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip
-from hetviz.workspace import Command, JoinTables, LeaveUnlinked, SetEntity, State
+from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 
 _SHOWN = 8
@@ -79,12 +80,6 @@ def told(words: tuple[str, ...] | list[str]) -> None:
     if words:
         lines = "".join(f"<li>{theme.esc(line)}</li>" for line in words)
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
-
-
-def warned(words: tuple[str, ...] | list[str]) -> None:
-    """Show warnings, each with an orange rule at its left."""
-    for line in words:
-        st.html(f'<div class="hv-conflict"><p>{theme.esc(line)}</p></div>')
 
 
 def _side(data: HeteroData, match: Match, name: str, row: int) -> str:
@@ -206,13 +201,14 @@ def _by_places(data: HeteroData) -> None:
 
 def _offer(data: HeteroData, join: Join, kind: str, key: str) -> None:
     """Show what a join would link, and the button that does it."""
+    command = command_for(join, kind.strip(), "")
     match = _match(data, join, tell=True)
     number = 0
     if match is not None and not len(match.i):
         theme.quiet("No value of the one occurs in the other. Choose other columns.")
     elif match is not None:
         number = len(match.i)
-        _preview(data, match)
+        _preview(data, match, command, key)
     there = bool(match is not None and number and _there(data, match, kind))
     if there:
         theme.quiet("These links are there already.")
@@ -224,7 +220,7 @@ def _offer(data: HeteroData, join: Join, kind: str, key: str) -> None:
                 key=f"do-{key}",
                 disabled=not number or not kind.strip() or there,
                 on_click=_do,
-                args=(command_for(join, kind.strip(), ""),),
+                args=(command,),
             )
         if match is not None and number:
             popover(data, match, key)
@@ -234,7 +230,7 @@ def _do(command: Command) -> None:
     session.do(command)
 
 
-def _preview(data: HeteroData, match: Match) -> None:
+def _preview(data: HeteroData, match: Match, command: Command, key: str) -> None:
     theme.quiet(f"{theme.count(len(match.i), 'pair')}:")
     after = session.cached(
         ("joined", id(data), id(match)), (data, match), lambda: match.added_to(data)
@@ -247,7 +243,7 @@ def _preview(data: HeteroData, match: Match) -> None:
             named = [short(str(dataset.titles[row]), 40) for row in rows[:_TOLD]]
             more = f" and {len(rows) - _TOLD:,} more" if len(rows) > _TOLD else ""
             theme.quiet(f"Without a partner, {name}: {', '.join(named)}{more}.")
-    warned(found.crowded)
+    warned.show(warned.of_join(command, found, key))
 
 
 def _there(data: HeteroData, match: Match, kind: str) -> bool:
@@ -352,15 +348,15 @@ def _card(data: HeteroData, proposal: Proposal, place: int) -> None:
         named = "; ".join(f"{short(a, 30)} with {short(b, 30)}" for a, b in pairs)
         theme.quiet(f"For example {named}.")
         told(proposal.evidence)
-        warned(proposal.reach.crowded)
+        warned.show(warned.of_join(_command(data, proposal), proposal.reach, str(place)))
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(key=f"primary_join_{place}", width="content"):
                 st.button(
                     "Make them views" if join.kind == "views" else "Link them",
                     type="primary",
                     key=f"do-join-{place}",
-                    on_click=_accept,
-                    args=(proposal, data[join.target].entity if join.kind == "views" else ""),
+                    on_click=_do,
+                    args=(_command(data, proposal),),
                 )
             popover(data, proposal.match, f"join-{place}")
 
@@ -386,11 +382,12 @@ def _belief(score: float) -> str:
     return f"{words}: score {score * 100:.0f} of 100"
 
 
-def _accept(proposal: Proposal, entity: str) -> None:
-    if proposal.join.kind == "views":
-        session.do(command_for(proposal.join, proposal.match.kind, entity))
-    else:
-        session.do(JoinTables([proposal.join.to_dict()]))
+def _command(data: HeteroData, proposal: Proposal) -> Command:
+    """Return the command that accepts a proposal."""
+    join = proposal.join
+    if join.kind == "views":
+        return command_for(join, proposal.match.kind, data[join.target].entity)
+    return JoinTables([join.to_dict()])
 
 
 def column(state: State) -> None:
@@ -402,15 +399,7 @@ def column(state: State) -> None:
     cards(data)
     by_hand(data)
     if data.links:
-        found = session.cached(("reach", id(data)), data, lambda: reach(data))
-        warned(found.warnings)
-        for name in found.deserted:
-            st.button(
-                theme.plain(f"Leave {found.free(name):,} {name} out"),
-                key=f"leave-{name}",
-                on_click=_do,
-                args=(LeaveUnlinked(name),),
-            )
+        warned.show(warned.of_links(state))
 
 
 def same_things(data: HeteroData, name: str, place: int) -> None:

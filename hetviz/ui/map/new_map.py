@@ -10,6 +10,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import weights
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
@@ -113,6 +114,8 @@ def no_map(state: State) -> None:
             "that say which items belong together. Add a file on the Data page, or open other data "
             "on the Start page.",
         )
+        st.page_link(PAGES / "data.py", label="Add a file")
+        st.page_link(PAGES / "start.py", label="Open other data")
 
 
 def _hold(data: HeteroData) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.plots.planar import unjoined
+from hetviz.ui.map import warned
 from hetviz.ui.shell import theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts
@@ -20,7 +20,8 @@ def show(state: State, run: Run) -> None:
     if state.data is None:
         return
     figures = charts.figures(state, run)
-    _without_meaning(state, run)
+    # What must not be read off the map stands before any figure of it.
+    warned.show(warned.of_map(state, run, figures))
     if figures.get("choice"):
         theme.section("Why this method")
         theme.quiet(str(figures["choice"]))
@@ -37,18 +38,6 @@ def show(state: State, run: Run) -> None:
         theme.quiet("No links yet that say together, so there are none to keep.")
     _figures(figures["scores"], figures.get("errors") or {})
     _beside(figures)
-    for note in figures.get("notes", ()):
-        theme.quiet(str(note))
-
-
-def _without_meaning(state: State, run: Run) -> None:
-    """Say before any figure what cannot be read off the map, and how that is mended."""
-    embedding = state.embedding(run)
-    words = [] if embedding is None else unjoined(embedding, state.view.hidden)
-    for line in words:
-        theme.quiet(line)
-    if words:
-        st.page_link(PAGES / "data.py", label="Join them")
 
 
 def _beside(figures: Mapping[str, Any]) -> None:

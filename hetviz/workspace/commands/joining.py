@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from hetviz.data.joins.join import Join, joined
 from hetviz.data.joins.keys import Loose
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.queries.reach import reached
+from hetviz.data.queries.reach import linked_part
 from hetviz.errors import DataError, Problem
 from hetviz.features.joined_tables import join_tables
 from hetviz.workspace.commands.command import Command, Context
@@ -220,15 +220,24 @@ class LeaveUnlinked(Command):
     dataset: str
 
     def apply(self, state: State, context: Context) -> State:
-        data, name = state.opened(), self.dataset
-        rows = reached(data)[data.offsets[data[name].name]]
-        if rows.all() or not rows.any():
-            what = "links reach all of it" if rows.all() else "no link reaches any of it"
-            raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
-        held_out = state.held_out
+        name, held_out = self.dataset, state.held_out
+        data = linked_part(state.opened(), name)
         if held_out is not None and name in held_out.datasets:
-            held_out = held_out.edit().subset({name: data[name].ids[rows].tolist()})
-        return replace(state, data=data.edit().subset({name: rows}), held_out=held_out)
+            held_out = held_out.edit().subset({name: data[name].ids.tolist()})
+        return replace(state, data=data, held_out=held_out)
+
+
+@dataclass(frozen=True)
+class LeaveLinks(Command):
+    """Leave out the links of one item, which holds too many of them."""
+
+    op: ClassVar[str] = "leave-links"
+    does: ClassVar[str] = "leave links out"
+    dataset: str
+    id: str
+
+    def apply(self, state: State, context: Context) -> State:
+        return replace(state, data=state.opened().edit().unlink(self.dataset, self.id))
 
 
 def _joined(state: State, join: Join, kind: str) -> State:

@@ -14,6 +14,7 @@ from hetviz.workspace import (
     BlobStore,
     Command,
     JoinTables,
+    LeaveLinks,
     LeaveUnlinked,
     LinkByKey,
     LinkByList,
@@ -139,3 +140,25 @@ def test_what_no_link_reaches_can_be_left_out_and_comes_back(blobs: BlobStore) -
     with pytest.raises(DataError, match="links reach all of it"):
         workspace.do(LeaveUnlinked("films"))
     assert len(workspace.undo().opened()["films"]) == 5
+
+
+def test_links_of_one_item_are_left_out_and_come_back(blobs: BlobStore) -> None:
+    workspace = Workspace(blobs)
+    films, makers = Dataset("films", list("abcde")), Dataset("makers", ["x", "y"])
+    links = [
+        Links("films", "makers", [0, 2, 4], [0, 1, 1], [1.0, 0.5, 0.2]),
+        Links("makers", "makers", [0], [1], kind="same house"),
+        Links("films", "films", [1], [0], kind="sequel"),
+    ]
+    workspace.state = State(data=HeteroData([films, makers], links))
+    after = workspace.do(LeaveLinks("makers", "y")).opened()
+    assert [(one.kind, one.i.tolist(), one.weight.tolist()) for one in after.links] == [
+        ("link", [0], [1.0]),
+        ("sequel", [1], [1.0]),
+    ]
+    # The rows of two datasets are counted each from 0.
+    assert after["makers"].ids.tolist() == ["x", "y"]
+    for dataset, id in (("makers", "y"), ("makers", "z"), ("books", "y")):
+        with pytest.raises(DataError):
+            workspace.do(LeaveLinks(dataset, id))
+    assert sum(map(len, workspace.undo().opened().links)) == 5

@@ -1,0 +1,230 @@
+"""What is amiss with data, joins or a map, each with the act that mends it.
+
+There is no warning without an act: a `Warned` is not made without one. What an act does to the
+data is a step that undo takes back; how the map is seen is changed back in its legend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+import streamlit as st
+
+from hetviz.data.queries.reach import Caution, Reach, reach
+from hetviz.plots.colour import colour_options
+from hetviz.plots.planar import unjoined
+from hetviz.ui.map import parts
+from hetviz.ui.shell import background, selection, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.workspace import (
+    Act,
+    Command,
+    DropDataset,
+    LeaveLinks,
+    LeaveUnlinked,
+    Run,
+    SetView,
+    State,
+)
+
+Kind = Literal[
+    "stale",
+    "unjoined",
+    "unlinked",
+    "crowded",
+    "crowded-join",
+    "not-joined",
+    "unplaced",
+    "enlarged",
+    "little-told",
+    "note",
+    "unsettled",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning with what mends it: something that is done, or the page where it is.
+
+    Attributes
+    ----------
+    kind : Kind
+    words, label : str
+        What is amiss, and what the act is called.
+    act : callable, optional
+    page : str
+        File of a page, where there is no `act`.
+    about : str
+        What tells it from others of its kind.
+    """
+
+    kind: Kind
+    words: str
+    label: str
+    act: Callable[[], None] | None = None
+    page: str = ""
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.act is None) == (not self.page):
+            raise ValueError(f"{self.kind}: a warning has one act")
+
+
+def show(found: Iterable[Warned], place: str = "") -> None:
+    """Show warnings, each with its act below; `place` tells apart where they stand."""
+    for one in found:
+        st.html(f'<div class="hv-conflict"><p>{theme.esc(one.words)}</p></div>')
+        if one.act is None:
+            st.page_link(PAGES / one.page, label=theme.plain(one.label))
+        else:
+            key = "-".join(filter(None, ("mend", one.kind, one.about, place)))
+            st.button(theme.plain(one.label), key=key, on_click=one.act)
+
+
+def of_links(state: State) -> list[Warned]:
+    """Return what is amiss with the links of the open data."""
+    data = state.data
+    if data is None or not data.links:
+        return []
+    found = session.cached(("reach", id(data)), data, lambda: reach(data))
+    return [_of_caution(found, caution) for caution in found.cautions]
+
+
+def _of_caution(found: Reach, caution: Caution) -> Warned:
+    name = caution.dataset
+    if caution.kind == "crowded":
+        act, label = LeaveLinks(name, caution.id), "Leave its links out"
+        return Warned("crowded", caution.words, label, _doing(act), about=name)
+    if found.linked[name]:
+        label = f"Leave {found.free(name):,} {name} out"
+        return Warned("unlinked", caution.words, label, _doing(LeaveUnlinked(name)), about=name)
+    label = f"Leave {name} out"
+    return Warned("unlinked", caution.words, label, _doing(DropDataset(name)), about=name)
+
+
+def of_join(command: Command, found: Reach, about: str) -> list[Warned]:
+    """Return what would be amiss with links that a command makes."""
+    return [
+        Warned(
+            "crowded-join",
+            caution.words,
+            "Link all but those",
+            _doing(
+                Act(
+                    [command.to_dict(), LeaveLinks(caution.dataset, caution.id).to_dict()],
+                    name=command.does,
+                )
+            ),
+            about=about,
+        )
+        for caution in found.crowded
+    ]
+
+
+def not_joined(words: str, ticks: Iterable[str]) -> Warned:
+    """Return that what is ticked cannot be joined, with the keys of the ticks."""
+
+    def untick() -> None:
+        for key in ticks:
+            st.session_state[key] = False
+
+    return Warned("not-joined", words, "Untick them all", untick)
+
+
+def of_map(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
+    """Return what is amiss with a map, what matters most first."""
+    if state.data is None:
+        return []
+    return [
+        *_stale(state, run),
+        *_unjoined(state, run),
+        *of_links(state),
+        *_unplaced(state, run),
+        *_little_told(state, run, figures),
+        *_enlarged(state, run),
+        *_notes(state, figures),
+    ]
+
+
+def _stale(state: State, run: Run) -> list[Warned]:
+    if state.is_current(run) or background.live() is not None:
+        return []
+    return [
+        Warned("stale", "The data changed since this map was made.", "Make it again", _make_again)
+    ]
+
+
+def _make_again() -> None:
+    # Where the method is not known here, as of a map that came with the data, it is chosen anew.
+    if not background.refit(session.workspace().state):
+        background.make_first_map()
+
+
+def _unjoined(state: State, run: Run) -> list[Warned]:
+    embedding = state.embedding(run)
+    words = [] if embedding is None else unjoined(embedding, state.view.hidden)
+    return [Warned("unjoined", line, "Join them", page="data.py") for line in words]
+
+
+def _unplaced(state: State, run: Run) -> list[Warned]:
+    # Of a map of some items alone the others have no place because that was asked for.
+    if run.only is not None:
+        return []
+    rows = np.flatnonzero(parts.seen(state) & ~parts.geometry(state, run).placed)
+    if not len(rows):
+        return []
+    have = "has" if len(rows) == 1 else "have"
+    words = f"{theme.count(len(rows), 'item')} {have} no place on this map."
+    return [Warned("unplaced", words, "Show which", partial(selection.choose, rows.tolist()))]
+
+
+def _little_told(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
+    """Return that neighbours are not alike in the colour, and in which one they are."""
+    # It loads scikit-learn, which nothing before the first map needs.
+    from hetviz.metrics.telling import LEAST_SCORE, tells
+
+    data, now, best = state.data, state.view.colour, figures.get("colour")
+    if data is None or now is None or best is None or now == best:
+        return []
+    titles = {option.key: option.title for option in colour_options(data)}
+    if now not in titles or best not in titles:
+        return []
+    told = session.cached(
+        ("tells", id(data), id(run), now), (data, run), lambda: tells(data, run.embedding, now)
+    )
+    if told >= LEAST_SCORE:
+        return []
+    words = f"This map tells nothing of “{titles[now]}”: neighbours share it as by chance."
+    return [
+        Warned("little-told", words, f"Colour by “{titles[best]}”", _doing(SetView(colour=best)))
+    ]
+
+
+def _enlarged(state: State, run: Run) -> list[Warned]:
+    return [
+        Warned("enlarged", words, "Try another method", page="compare.py")
+        for words in parts.geometry(state, run).notes
+    ]
+
+
+def _notes(state: State, figures: Mapping[str, Any]) -> list[Warned]:
+    """Return what the method warned of."""
+    early = set(figures.get("unsettled", ()))
+    return [
+        Warned("unsettled", str(words), "Try another method", page="compare.py")
+        if words in early
+        else Warned("note", str(words), "See the data", page="data.py")
+        for words in figures.get("notes", ())
+    ]
+
+
+def _doing(command: Command) -> Callable[[], None]:
+    def do() -> None:
+        session.do(command)
+
+    return do
