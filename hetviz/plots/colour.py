@@ -199,10 +199,15 @@ def number_range(value: Reals) -> tuple[float, float]:
 
 
 def spoken(text: str) -> str:
-    """Return a slug such as ``smileys-emotion`` as words; leave other text as it is."""
+    """Return a slug such as ``smileys-emotion`` as words; leave other text as it is.
+
+    ``n_emoji``, as programs call a count, is "Number of emoji".
+    """
     plain = text.replace("-", "").replace("_", "")
     if plain.isalpha() and text == text.lower():
         words = text.replace("-", " ").replace("_", " ").strip()
+        if text.startswith(("n_", "num_")):
+            words = f"number of {words.partition(' ')[2]}"
         return words[:1].upper() + words[1:]
     return text
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetviz._text import rounded
 from hetviz._types import Floats
 from hetviz.plots.palette import Theme, tokens
 
@@ -162,12 +163,13 @@ def curve_figure(
         hoverinfo="skip",
     )
     places = _label_places(curves, of, heights, drawn_at)
+    names = _NAMES if len(curves) > 1 else {**_NAMES, "given": "kept"}
     for key in curves:
         x_text, y_text, side = places[key]
         figure.add_annotation(
             x=x_text,
             y=y_text,
-            text=f"<b>{heights[key]:.0%}</b> {_NAMES[key]}",
+            text=f"<b>{rounded(heights[key])}</b> {names[key]}",
             showarrow=False,
             xanchor=side,
             yanchor="bottom",

@@ -36,19 +36,20 @@ def table(app: AppTest, name: str = "table-link") -> pd.DataFrame:
 def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit: Visit) -> None:
     app = visit("guidance")
     page = html_of(app)
-    assert "4,130 links, 399 comparisons and 1,894 labels: the map keeps " in page
+    assert re.search(r"The map keeps \d+ of 100 links, where chance keeps 5", page)
+    assert "4,130 links, 399 comparisons and 1,894 labels." in page
     assert "by chance 50 %" in page
     rows = table(app)
     assert len(rows) == 200
     together = rows[rows["weight"] > 0]
     assert list(together["near"]) == sorted(together["near"])
-    assert set(rows["fate"]) == {"broken"}
+    assert set(rows["fate"]) == {"not kept"}
 
 
 def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit) -> None:
     page = html_of(visit("guidance"))
-    share = page.split("labels: the map keeps ")[1].split(" of")[0]
-    assert f"hold {share} of the links" in page
+    share = page.split("The map keeps ")[1].split(" of 100")[0]
+    assert f"hold {share} % of the links" in page
 
 
 def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
@@ -82,7 +83,7 @@ def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
 
 def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
     app = visit("guidance")
-    app.selectbox(key="which-link").set_value("the kept ones").run()
+    app.selectbox(key="which-link").set_value("those kept").run()
     assert set(table(app)["fate"]) == {"kept"}
     app.selectbox(key="which-set-link").set_value("antonym").run()
     assert (table(app)["weight"] < 0).all()

@@ -72,8 +72,14 @@ def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
     assert "<span>Nearest emoji</span><small>10 of 1,272" in text
     assert "<span>Nearest keywords</span><small>8 of 621; outlined: linked" in text
     assert '<li class="on" title="pastry">' in text
-    assert re.search(r"<span>Linked keywords among the 32 nearest</span><b>[3-6] of 7</b>", text)
-    assert "Linked, and farther away" in text
+    # Every link by name, with how many lie nearer; beyond the mark it is not kept.
+    assert re.search(r"<span>Linked with</span><small>[3-6] of 7 kept</small>", text)
+    assert "How many keywords lie nearer. The mark: the 32 nearest." in text
+    ranks = [int(n) for n in re.findall(r"</u><b>([\d,]+)</b>", text)]
+    assert len(ranks) == 7
+    assert ranks == sorted(ranks)
+    assert text.count("<li class=not>") == sum(rank >= 32 for rank in ranks)
+    assert "<p>emoji · Food drink</p>" in text
 
 
 def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
@@ -169,7 +175,7 @@ def test_filters_by_number_and_by_text(visit: Visit) -> None:
     first, second = workspace_of(app).state.filters
     assert (first.kind, first.low, first.high) == ("range", 4, 9)
     assert (second.kind, second.text) == ("text", "FACE")
-    assert "emoji: n keywords from 4 to 9" in chip(app, "unfilter-0")
+    assert "emoji: number of keywords from 4 to 9" in chip(app, "unfilter-0")
     press(app, "unfilter")
     assert workspace_of(app).state.filters == ()
 

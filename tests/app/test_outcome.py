@@ -133,10 +133,9 @@ def test_what_a_statement_would_do_is_told_before_it_is_said(
     text = html_of(app)
     (data, said), *_ = asked
     assert len(said) == 1 and said[0] in set(hetviz.statements(data)["key"])
-    assert "Kept would be 3 of 3, now 0. True neighbours of ten: 9 now, 5 then." in text
-    assert (
-        "Other links: 1 won, 4 lost. 7 other items would move. About 40 may be like them." in text
-    )
+    assert "3 of 3 would be kept, now 0. Of the other links, 1 would be won and 4 lost." in text
+    assert "Of their 10 nearest, 9 are true now, 5 would be. 7 other items would move." in text
+    assert "About 40 may be like them." in text
     # Nothing has been said, and nothing of it is kept.
     assert workspace.state is state
 

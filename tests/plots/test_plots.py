@@ -137,6 +137,8 @@ def test_an_unknown_colour_falls_back_to_the_first() -> None:
 
 def test_slugs_are_spoken_and_other_text_is_left_alone() -> None:
     assert spoken("smileys-emotion") == "Smileys emotion"
+    assert spoken("n_emoji") == "Number of emoji"
+    assert spoken("n") == "N"
     assert spoken("C4-H10") == "C4-H10"
 
 
@@ -163,7 +165,7 @@ def test_the_curve_reads_off_the_share_it_names() -> None:
     assert kept_at(given_curve) == pytest.approx(0.78)
     figure = curve_figure({"given": given_curve, "held_out": held}, "dark")
     texts = [note.text for note in figure.layout.annotations]
-    assert texts == ["<b>78%</b> given", "<b>47%</b> held out", "chance"]
+    assert texts == ["<b>78 %</b> given", "<b>47 %</b> held out", "chance"]
     alt = curve_alt({"given": given_curve, "held_out": held})
     assert "78%" in alt
     assert "47%" in alt

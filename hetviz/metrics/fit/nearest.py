@@ -31,6 +31,12 @@ class Nearest:
     n_links, n_links_near : int
         Rows of the dataset that are linked to the item (together) and have a place, and how many
         of these are near.
+    ends : array of int, shape (e,)
+        Global rows of the dataset that any link joins with the item, the nearest first.
+    nearer : array of int, shape (e,)
+        How many rows of the dataset lie nearer to the item than each of `ends`.
+    weight : array of shape (e,)
+        Of the heaviest link to each of `ends`; negative where that says apart.
     """
 
     rows: Ints
@@ -39,6 +45,14 @@ class Nearest:
     n_near: int
     n_links: int
     n_links_near: int
+    ends: Ints
+    nearer: Ints
+    weight: Floats
+
+    def met(self) -> Bools:
+        """Say of each link in `ends` whether the map keeps it: near, or far where said apart."""
+        near = self.nearer < self.n_near
+        return np.asarray(near == (self.weight > 0))
 
 
 def nearest(
@@ -81,6 +95,9 @@ def nearest(
     found = touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
     linked[found.outer[found.weight > 0]] = True
+    weight = np.zeros(data.n_rows)
+    lightest_first = np.argsort(np.abs(found.weight), kind="stable")
+    weight[found.outer[lightest_first]] = found.weight[lightest_first]
     places = coordinates_of(data, embedding)
     here = np.vstack(list(places.values()))[row]
     out: dict[str, Nearest] = {}
@@ -93,8 +110,11 @@ def nearest(
         if not len(placed):
             continue
         distance = ((Y[placed] - here) ** 2).sum(axis=1)
-        order = placed[np.argsort(distance, kind="stable")] + start
+        by_distance = np.argsort(distance, kind="stable")
+        order = placed[by_distance] + start
         n_close = n_near(len(order), near, least)
+        ends = np.flatnonzero(weight[order])
+        away = distance[by_distance]
         out[name] = Nearest(
             order[:n],
             linked[order[:n]],
@@ -102,6 +122,9 @@ def nearest(
             n_close,
             int(linked[order].sum()),
             int(linked[order[:n_close]].sum()),
+            order[ends],
+            np.searchsorted(away, away[ends], side="left"),
+            weight[order[ends]],
         )
     return out
 

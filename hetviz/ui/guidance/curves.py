@@ -42,10 +42,25 @@ class ReadOff:
     at: float
 
 
+def usual(form: str) -> ReadOff:
+    """Return where the curve is read off as long as nobody asked for another place."""
+    kind = "comparisons" if form == "comparison" else "links"
+    return ReadOff(kind, usual_place(kind))
+
+
+def glance(state: State) -> None:
+    """Show how far the map keeps the links, as a small picture without anything to set."""
+    if state.run is None:
+        return
+    kinds = charts.curves_of(charts.figures(state, state.run), "link")
+    if kinds.get("links"):
+        with st.container(height=186, border=False, key="small-curve"):
+            charts.show_curve(kinds["links"])
+
+
 def measured(state: State, data: HeteroData, form: str) -> ReadOff:
     """Show how far the map keeps the links or the comparisons; return where that is read off."""
-    kind = "comparisons" if form == "comparison" else "links"
-    found = ReadOff(kind, usual_place(kind))
+    found = usual(form)
     if state.run is None:
         return found
     figures = charts.figures(state, state.run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import rounded
+from hetviz._text import per_hundred, rounded
 from hetviz.data import HeteroData
 from hetviz.plots.curve import LOOK_AT, kept_at
 from hetviz.ui.guidance import label_table
@@ -22,6 +22,7 @@ def headline(state: State, data: HeteroData, ledger: Ledger) -> None:
         theme.count(label_table.count(data), "label"),
     ]
     said = [part for part in parts if not part.startswith("0 ")]
+    known = f"{theme.listed(said)}."
     run = state.run
     if run is None:
         theme.headline(f"{theme.listed(said)}, and no map yet", "Make a map to see what it keeps.")
@@ -32,12 +33,9 @@ def headline(state: State, data: HeteroData, ledger: Ledger) -> None:
     found = theme.listed(said)
     line = []
     if "given" in curves:
-        found = (
-            f"{theme.listed(said)}: the map keeps {rounded(kept_at(curves['given']))} of the links"
-        )
-        line.append(
-            f"Kept: the pair is among the nearest {share} of all pairs, as {share} are by chance."
-        )
+        kept, chance = per_hundred(kept_at(curves["given"])), per_hundred(LOOK_AT)
+        found = f"The map keeps {kept} of 100 links, where chance keeps {chance}"
+        line += [known, f"Kept: the pair is among the nearest {share} of all pairs."]
     if "held_out" in curves:
         line.append(f"Of links it was not shown it keeps {rounded(kept_at(curves['held_out']))}.")
     if "comparison_accuracy" in scores:
@@ -45,8 +43,8 @@ def headline(state: State, data: HeteroData, ledger: Ledger) -> None:
         if "given" in curves:
             line.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
         else:
-            found = f"{found}: the map agrees with {share} of the comparisons"
-            line.append("By chance it would agree with 50 %.")
+            found = f"The map agrees with {share} of the comparisons"
+            line += [known, "By chance it would agree with 50 %."]
     if "comparison_accuracy_held_out" in scores:
         share = rounded(scores["comparison_accuracy_held_out"])
         line.append(f"Of comparisons it was not shown it agrees with {share}.")

@@ -19,7 +19,7 @@ from hetviz.ui.shell import session
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
-KEPT, BROKEN, NO_PLACE, UNSEEN = "kept", "broken", "no place", ""
+KEPT, BROKEN, NO_PLACE, UNSEEN = "kept", "not kept", "no place", ""
 LINK_ENDS = ("p", "q")
 COMPARED = ("a", "b", "c", "d")
 
@@ -34,7 +34,7 @@ class Ledger:
         The rows of `hetviz.statements` of that form, with the global rows of their items (p, q or
         a, b, c, d), ``own`` (it can be edited), ``on`` (its set is switched on), ``held`` (the
         method of the map did not see it), ``near`` (how far the map keeps it, 0 to 1) and ``fate``
-        (kept, broken, no place, or empty where there is no map).
+        (kept, not kept, no place, or empty where there is no map).
     aside : DataFrame
         Links that came with the data to judge maps by, the same columns; they cannot be edited.
     """

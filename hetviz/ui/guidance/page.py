@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from hetviz.data import HeteroData
@@ -23,8 +25,8 @@ from hetviz.ui.statements import outcome
 from hetviz.workspace import State
 
 
-def show(state: State, *, wide: bool) -> None:
-    """Show guidance: what one acts on; with room also the tables."""
+def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
+    """Show guidance: what one acts on; with room also the tables. `widen` makes that room."""
     data = state.opened()
     if guidance_file.waits():
         guidance_file.account(data)
@@ -35,13 +37,14 @@ def show(state: State, *, wide: bool) -> None:
         if state.run is not None:
             outcome.show(state, state.run)
         headline.refit(state)
+        st.button("Open the table", type="tertiary", key="guidance-wide", on_click=widen)
         if state.run is not None:
-            read = curves.measured(state, data, "link")
+            curves.glance(state)
         _beside(state, data, ledger)
         if state.run is not None:
-            curves.broken(state, data, ledger, "link", read)
+            curves.broken(state, data, ledger, "link", curves.usual("link"))
         return
-    left, right = st.columns([2.25, 1], gap="large")
+    left, right = st.columns([2.5, 1], gap="medium")
     with left:
         _tables(state, data, ledger)
     with right:

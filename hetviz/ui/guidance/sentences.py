@@ -57,7 +57,7 @@ def lines(
     """Show statements one below the other, with a grey text by their key and a way to the map."""
     with st.container(key=f"{key}-lines", gap="xsmall"):
         for number, row in enumerate(rows):
-            said, way = st.columns([8, 1], gap="small", vertical_alignment="center")
+            said, way = st.columns([5, 1], gap="small", vertical_alignment="center")
             aside = asides.get(str(row["key"]), "")
             told = f"<small>{theme.esc(aside)}</small>" if aside else ""
             said.html(f'<p class="hv-statement">{sentence(data, row)}{told}</p>')

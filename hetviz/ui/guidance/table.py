@@ -31,9 +31,9 @@ from hetviz.ui.widgets import item_chip
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
 PAGE = 200
-_SEEN = 6
+_SEEN = 12
 _ALL, _HELD, _OFF = "all of them", "held out", "switched off"
-_FATES = {"the broken ones": BROKEN, "the kept ones": KEPT, "those without a place": NO_PLACE}
+_FATES = {"those not kept": BROKEN, "those kept": KEPT, "those without a place": NO_PLACE}
 _ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
 _WORDS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
 _TEXTS = ("kind", "note", "who", "when", "set", "fate")
@@ -152,12 +152,12 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
     text = st.column_config.TextColumn
     if form == "link":
         columns["weight"] = number(
-            "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=78,
+            "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=68,
             help="From −1, apart, to 1, together.",
         )  # fmt: skip
         if rows["score"].notna().any():
             columns["score"] = number("Score", format="%.3g", width=70)
-        columns["kind"] = text("Kind", max_chars=150, width=90)
+        columns["kind"] = text("Kind", max_chars=150, width=80)
     else:
         columns["weight"] = number(
             "Weight", min_value=0.0, step=0.1, format="%.2f", width=78,
@@ -168,7 +168,7 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
         min_value=0.0,
         max_value=100.0,
         format="%.0f %%",
-        width=105,
+        width=92,
         help=(
             "The share of all pairs that lie farther apart on the map: 100 % is nearest."
             if form == "link"

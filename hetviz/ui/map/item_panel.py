@@ -12,11 +12,11 @@ from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.map import item_trust
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import charts, item_chip, item_text
+from hetviz.ui.widgets import charts, ends, item_chip, item_text
 from hetviz.ui.widgets.item_chip import Item
 from hetviz.workspace import Run, State
 
-_PICTURES, _WORDS, _FAR = 10, 8, 6
+_PICTURES, _WORDS = 10, 8
 _FACTS, _LONG = 5, 400
 
 
@@ -26,15 +26,15 @@ def show(state: State, row: int) -> None:
     if data is None:
         return
     item = item_chip.item_at(data, row)
-    item_chip.head(data, item, _line(data, item))
-    _facts(data, item)
     links = touching(data, [row])
+    item_chip.head(data, item, _line(state, data, item, row))
     near = {} if run is None else _nearest(state, run, row)
     if run is not None and not near:
         theme.quiet("This item has no place on this map.")
+    _links(state, row, links, near)
     for name, found in near.items():
         _neighbours(data, name, found)
-    _own_links(state, row, links, near)
+    _facts(data, item)
     if run is not None and near:
         item_trust.show(state, run, row)
     neighbours = [int(other) for found in near.values() for other in found.rows]
@@ -45,14 +45,15 @@ def show(state: State, row: int) -> None:
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear)
 
 
-def _line(data: HeteroData, item: Item) -> str:
+def _line(state: State, data: HeteroData, item: Item, row: int) -> str:
+    """Say what it is: its dataset, and the group that its colour on the map stands for."""
     dataset = item.dataset
     words = dataset.name
-    if dataset.ids[item.row] != item.title:
-        words += f", id {short(str(dataset.ids[item.row]), 40)}"
     if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
         words += f", a view of one {dataset.entity}"
-    return words
+    colours = charts.colours(state)
+    code = int(colours.code[row]) if colours.categories else -1
+    return f"{words} · {spoken(colours.categories[code])}" if code >= 0 else words
 
 
 def _facts(data: HeteroData, item: Item) -> None:
@@ -60,16 +61,21 @@ def _facts(data: HeteroData, item: Item) -> None:
     dataset = item.dataset
     hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
     facts: list[tuple[str, str]] = []
+    own = str(dataset.ids[item.row])
     texts: list[tuple[str, str]] = []
     for name, column in item_text.columns_of(data, dataset.name).items():
         words = item_text.value_words(column, item.row)
-        if name in hidden or not words or words in (item.title, dataset.ids[item.row]):
+        if name in hidden or not words or words in (item.title, own):
             continue
         if column.kind == "text" or len(words) > 60:
             texts.append((name, words))
         else:
             unit = f" {dataset.units[name]}" if name in dataset.units else ""
             facts.append((spoken(name), f"{words}{unit}"))
+    if own != item.title:
+        facts.append(("Id", short(own, 40)))
+    if facts or texts:
+        theme.section("What is known of it")
     if facts:
         theme.pairs(facts[:_FACTS])
     for _, words in texts[:1]:
@@ -107,33 +113,32 @@ def _neighbours(data: HeteroData, name: str, found: Nearest) -> None:
     (item_chip.strip if mostly else item_chip.chips)(data, rows.tolist(), marked)
 
 
-def _own_links(state: State, row: int, links: Touching, near: dict[str, Nearest]) -> None:
+def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) -> None:
+    """Say what it is linked with, and how near that lies on the map."""
     data = state.data
     if data is None or not len(links):
         if data is not None and data.links:
             theme.quiet("No link touches this item.")
         return
-    theme.section("Its own links", theme.count(len(links), "link"))
-    rows = [
-        (f"Linked {name} among the {found.n_near:,} nearest", _kept(found))
-        for name, found in near.items()
-        if found.n_links
-    ]
+    there = {name: found for name, found in near.items() if len(found.ends)}
+    if not there:
+        theme.section("Linked with", theme.count(len(links), "link"))
+        return
+    for name, found in there.items():
+        kept = f"{int(found.met().sum()):,} of {len(found.ends):,} kept"
+        theme.section("Linked with" if len(there) == 1 else f"Linked {name}", kept)
+        ends.show(data, name, found)
     held = _held_out(state, row)
-    if held is not None and state.run is not None:
-        embedding = charts.embedding_of(state, state.run)
-        if embedding is not None:
-            unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)
-            rows += [
-                (f"Held-out {name}, likewise", _kept(found))
+    embedding = None if state.run is None else charts.embedding_of(state, state.run)
+    if held is not None and embedding is not None:
+        unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)
+        theme.pairs(
+            [
+                (f"Held-out {name} among the {found.n_near:,} nearest", _kept(found))
                 for name, found in unseen.items()
                 if found.n_links
             ]
-    apart = int((links.weight < 0).sum())
-    if apart:
-        rows.append(("Said to be apart", f"{apart:,}"))
-    theme.pairs(rows)
-    _far(data, row, links, near)
+        )
 
 
 def _kept(found: Nearest) -> str:
@@ -147,16 +152,6 @@ def _held_out(state: State, row: int) -> Touching | None:
         return None
     found = touching(held, [row])
     return found if len(found) else None
-
-
-def _far(data: HeteroData, row: int, links: Touching, near: dict[str, Nearest]) -> None:
-    """Name linked items that are not among the nearest shown."""
-    shown = {int(other) for found in near.values() for other in found.rows}
-    far = [int(other) for other in links.leads_to() if int(other) not in shown]
-    if far and near:
-        more = len(far) - _FAR
-        theme.quiet("Linked, and farther away" + (f" ({more:,} more)" if more > 0 else "") + ":")
-        item_chip.chips(data, far[:_FAR], far)
 
 
 def _button(label: str, key: str, rows: list[int], enabled: bool) -> None:

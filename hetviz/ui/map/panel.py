@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from hetviz.plots.curve import kept_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import selection, session, words
-from hetviz.ui.statements import moved, outcome
+from hetviz.ui.statements import drafted, moved, outcome, wording
+from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
 TABS = ("Item", "Guidance", "Clusters", "Predict")
@@ -81,6 +84,7 @@ def _body() -> None:
                 "turn": view.turn,
                 "open": view.opens,
                 "chosen": bool(len(selection.chosen(state))),
+                "kept": _kept(state) if view.tab in TABS[:2] else {},
             },
             _KEY,
             on_view=_turned,
@@ -88,6 +92,13 @@ def _body() -> None:
         width = "wide" if view.wide else "narrow"
         with st.container(key="panel-body", gap="small"), st.container(key=f"panel-{width}"):
             _SHOWN[view.tab](state)
+
+
+def _kept(state: State) -> dict[str, int]:
+    """Return how many of 100 links the shown map keeps, for its picture below the map."""
+    run = state.run
+    given = None if run is None else charts.figures(state, run)["curves"].get("given")
+    return {} if run is None or given is None else {run.id: round(100 * kept_at(given))}
 
 
 def drawn() -> None:
@@ -114,6 +125,10 @@ def _item(state: State) -> None:
     rows = selection.chosen(state)
     if state.run is not None:
         outcome.show(state, state.run)
+    groups = wording.groups(state)
+    named = not len(rows) or any(np.array_equal(rows, group) for group in groups.values())
+    if named and drafted.show(state):
+        return
     if len(rows) == 1:
         item_panel.show(state, int(rows[0]))
     elif len(rows):
@@ -129,7 +144,7 @@ def _item(state: State) -> None:
 def _guidance(state: State) -> None:
     from hetviz.ui.guidance import page
 
-    page.show(state, wide=_view().wide)
+    page.show(state, wide=_view().wide, widen=lambda: turn_to("Guidance", wide=True))
 
 
 def _clusters(state: State) -> None:

@@ -274,25 +274,27 @@ def _objections(state: State) -> None:
         return
     against = filter(None, [*objections.objections(state, draft), act_draft.deaf(state)])
     no = [f'<p class="hv-act-not" role="status">{theme.esc(one)}</p>' for one in against]
-    lines = [*_foreseen(state, draft), *no]
+    lines = [*foreseen(state, draft), *no]
     if lines:
         with st.container(key="acts-not", gap="xsmall"):
             for line in lines:
                 st.html(line)
 
 
-def _foreseen(state: State, draft: commands.Draft) -> list[str]:
+def foreseen(state: State, draft: commands.Draft) -> list[str]:
     """Return what would come of it as HTML, where that is known by now."""
     found = preview.of(state, draft)
     if found is None:
         return []
     would = found.consequences
-    words = [f"Kept would be {would.kept_after:,} of {would.n_said:,}, now {would.kept_before:,}."]
+    words = [f"{would.kept_after:,} of {would.n_said:,} would be kept, now {would.kept_before:,}."]
+    if would.links_won or would.links_lost:
+        words.append(
+            f"Of the other links, {would.links_won:,} would be won and {would.links_lost:,} lost."
+        )
     if np.isfinite([would.true_before, would.true_after]).all():
         before, after = (10 * share for share in (would.true_before, would.true_after))
-        words.append(f"True neighbours of ten: {before:.0f} now, {after:.0f} then.")
-    if would.links_won or would.links_lost:
-        words.append(f"Other links: {would.links_won:,} won, {would.links_lost:,} lost.")
+        words.append(f"Of their 10 nearest, {before:.0f} are true now, {after:.0f} would be.")
     words.append(f"{theme.count(would.n_moved, 'other item')} would move.")
     if found.n_followers:
         words.append(f"About {found.n_followers:,} may be like them.")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 
+import numpy as np
 import streamlit as st
 
 from hetviz._text import short
 from hetviz.data import HeteroData
+from hetviz.data.queries.rows import touching
 from hetviz.ui.map import pictures
 from hetviz.ui.map.item import Item, item_at
 from hetviz.ui.shell import theme
 
 __all__ = ["Item", "chips", "head", "item_at", "named", "picture_of", "strip"]
-_CHIP = 26
+_CHIP, _STAND_INS = 26, 4
 
 
 def picture_of(data: HeteroData, item: Item) -> str | None:
@@ -79,12 +82,7 @@ def faces(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ()) -> s
     cells = []
     for place, row in enumerate(rows):
         item = item_at(data, row)
-        source = picture_of(data, item)
-        face = (
-            f'<img src="{theme.esc(source)}" alt="">'
-            if source
-            else f'<i aria-hidden="true">{item.glyph}</i>'
-        )
+        face = _face(data, item)
         line = theme.esc(lines[place] if lines else item.dataset.name)
         cells.append(f"<div>{face}<h2>{theme.esc(item.title)}</h2><p>{line}</p></div>")
     return f'<div class="hv-asked">{"".join(cells)}</div>'
@@ -92,13 +90,31 @@ def faces(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ()) -> s
 
 def head(data: HeteroData, item: Item, line: str) -> None:
     """Show one item large: its picture, its name, and a grey line."""
-    source = picture_of(data, item)
-    face = (
-        f'<img src="{theme.esc(source)}" alt="">'
-        if source
-        else f'<i aria-hidden="true">{item.glyph}</i>'
-    )
     st.html(
-        f'<div class="hv-one">{face}<div><h2>{theme.esc(item.title)}</h2>'
+        f'<div class="hv-one">{_face(data, item)}<div><h2>{theme.esc(item.title)}</h2>'
         f"<p>{theme.esc(line)}</p></div></div>"
     )
+
+
+def _face(data: HeteroData, item: Item) -> str:
+    """Return HTML of an item's picture; without one, of those that it is linked with most."""
+    source = picture_of(data, item)
+    if source:
+        return f'<img src="{theme.esc(source)}" alt="">'
+    others = _strongest(data, item)
+    if others:
+        pictures = "".join(f'<img src="{theme.esc(one)}" alt="">' for one in others)
+        return f'<span class="hv-four" aria-hidden="true">{pictures}</span>'
+    return f'<i aria-hidden="true">{item.glyph}</i>'
+
+
+def _strongest(data: HeteroData, item: Item) -> list[str]:
+    """Return the pictures of what an item is linked with most, four at most."""
+    if all(dataset.media is None for dataset in data.datasets.values()):
+        return []
+    links = touching(data, [data.offsets[item.dataset.name].start + item.row])
+    together = links.weight > 0
+    order = np.argsort(-links.weight[together], kind="stable")
+    rows = dict.fromkeys(links.outer[together][order].tolist())
+    found = (picture_of(data, item_at(data, row)) for row in rows)
+    return list(islice(filter(None, found), _STAND_INS))

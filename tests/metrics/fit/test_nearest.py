@@ -26,6 +26,13 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     assert found["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
     assert (found["b"].n_others, found["b"].n_near, found["b"].n_links) == (40, 4, 2)
     assert found["b"].n_links_near == sum(k in (0, 1) for k in order[:4])
+    # The linked ones with their ranks; row 5 has no place.
+    ranks = {k: sum(to_b[j] < to_b[k] for j in order) for k in (0, 1, 2)}
+    near_first = sorted(ranks, key=lambda k: ranks[k])
+    assert (found["b"].ends - 30).tolist() == near_first
+    assert found["b"].nearer.tolist() == [ranks[k] for k in near_first]
+    assert found["b"].weight.tolist() == [{2: -1}.get(k, 1) for k in near_first]
+    assert found["b"].met().tolist() == [(ranks[k] < 4) == (k != 2) for k in near_first]
     assert 2 not in found["a"].rows
     assert (found["a"].n_others, found["a"].n_links) == (28, 1)
 

@@ -120,8 +120,9 @@ export class Acts {
   }
 
   at(row) {
-    const { view, pos } = this.map;
-    return [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
+    const { view, pos, overlay } = this.map;
+    const [x, y] = overlay.moved.get(row) ?? [0, 0];
+    return [view.x(pos[2 * row]) + x, view.y(pos[2 * row + 1]) + y];
   }
 
   /** The pairs a statement would make: heavier than links that are there. */

@@ -1,6 +1,6 @@
 // Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
 
-import { panelTop, panelWidth } from "./panel.js";
+import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./recall.js";
 import { View, between, calm, ease, frameOf } from "./view.js";
 
@@ -33,6 +33,9 @@ export class Camera {
     if (data.stage && data.mode === "look") clear = { left: 24, top: 8, right: 24, bottom: 8 };
     else if (data.stage && W < NARROW) {
       clear = { left: 12, top: 64, right: 56, bottom: Math.max(H - panelTop(root) + 8, 80) };
+    } else if (data.stage && shownPanel.open && shownPanel.wide) {
+      // What the wide panel leaves is all there is: the map is fitted to that.
+      clear = { left: 64, top: 24, right: panelWidth() + 24, bottom: 24 };
     } else if (data.stage) {
       const panel = W < MIDDLING ? 300 : 340;
       const cards = W < MIDDLING ? 64 : 110;

@@ -4,6 +4,7 @@
 import { aligned } from "./align.js";
 import { h } from "./dom.js";
 import { Rove } from "./rove.js";
+import { keptBy, watchKept } from "./panel.js";
 import { places } from "./store.js";
 import { frameOf } from "./view.js";
 
@@ -22,12 +23,16 @@ export class Film {
       onpointerdown: (event) => this.press(event), onpointermove: (event) => event.buttons && this.press(event),
     }, this.mini);
     this.element = h("div", { class: "hv-below" }, this.row, this.look);
+    watchKept(() => map.data && !map.dead && this.told !== JSON.stringify(this.maps()) && this.update());
   }
+
+  /** The maps, each with what it keeps as far as that is known. */
+  maps() { return (this.map.data.film ?? []).map((one) => ({ ...one, kept: one.kept ?? keptBy(one.id) })); }
 
   update() {
     const { data } = this.map;
     if (!data.stage || data.mode !== "work") return;
-    const { film = [] } = data;
+    const film = this.maps();
     const told = JSON.stringify(film);
     if (told !== this.told) {
       this.told = told;

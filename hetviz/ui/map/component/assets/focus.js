@@ -13,7 +13,7 @@ const SWEEPS = 160;
 const GAP = 7;
 const BEND = 0.08;
 const [NAME, VERDICT] = [14, 13];
-const NEAR = 0.05; // among so many of a dataset a link counts as kept
+const [NEAR, LEAST_NEAR] = [0.05, 10]; // among so many of a dataset a link counts as kept
 const [BUNDLES, LEAST_BUNDLE] = [6, 3];
 
 /** How many items of the other's dataset lie nearer, and whether few enough. */
@@ -29,7 +29,9 @@ function rankOf(m, from, to) {
     all += 1;
     if ((pos[2 * r] - x) ** 2 + (pos[2 * r + 1] - y) ** 2 < far) nearer += 1;
   }
-  return { nearer, kept: nearer < Math.max(1, NEAR * all), name: set.name };
+  // As the panel counts: a share of them, at least ten, at most half.
+  const near = Math.max(1, Math.min(Math.max(Math.ceil(NEAR * all), LEAST_NEAR), Math.ceil(all / 2)));
+  return { nearer, kept: nearer < near, name: set.name };
 }
 
 /** The ends of the heaviest links of a few selected items. */
@@ -89,13 +91,20 @@ export function arrange(m, ctx, boxes, ink, lacking, kinds, covered) {
     one.pinned = one.chosen && !edge;
     one.disc = kinds[one.row] ? size * (one.chosen ? 0.82 : 0.66) : one.chosen ? 12 : 9;
   }
+  // One selected item stays where it is; of several that lie on each other only the first does.
+  const still = [];
+  for (const one of all.filter(({ pinned }) => pinned)) {
+    one.pinned = still.every((other) => Math.hypot(one.p[0] - other.p[0], one.p[1] - other.p[1]) >= one.disc + other.disc + GAP);
+    if (one.pinned) still.push(one);
+  }
   for (const one of all) if (!one.pinned) uncover(one, covered);
   spread(all);
+  m.overlay.moved = new Map(all.map((one) => [one.row, [one.p[0] - one.still[0], one.p[1] - one.still[1]]]));
   for (const one of all) {
     const d = one.disc + 2;
     boxes.take([one.p[0] - d, one.p[1] - d, one.p[0] + d, one.p[1] + d]);
   }
-  for (const { box } of badges) boxes.take(box);
+  for (const { box } of m.acts.badges()) boxes.take(box);
   const at = new Map(all.map((one) => [one.row, one.p]));
   const roads = [];
   const walk = (a, b) => {

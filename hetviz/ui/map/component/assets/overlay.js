@@ -16,6 +16,8 @@ const GHOST = 4000;
 export class Overlay {
   constructor(canvas, map) {
     Object.assign(this, { canvas, map, pieces: [], near: false, few: false, placedAt: 0 });
+    // By row: how far, in pixels, an item is drawn from its own place, so that others are seen too.
+    this.moved = new Map();
     this.ctx = canvas.getContext("2d");
     this.since = new Map();
   }
@@ -32,6 +34,7 @@ export class Overlay {
   place() {
     const m = this.map;
     const begun = performance.now();
+    this.moved = new Map();
     const { pieces, lacking, near, few } = place(m, this.ctx);
     const since = new Map();
     for (const piece of pieces) {

@@ -36,6 +36,12 @@ export function offerPanel(tab) {
   change(panel.shut ? { tab } : { tab, open: true });
 }
 
+/** How many of 100 links a map keeps, where the panel has counted it. */
+export const keptBy = (run) => store.kept?.[run] ?? null;
+
+/** Be told when the panel has counted. */
+export function watchKept(told) { store.counted = told; }
+
 /** Turn to a tab as if it was clicked. */
 export function turn(tab) { store.turn?.(tab); }
 
@@ -85,6 +91,10 @@ class Tabs {
   take(component) {
     const { data } = component;
     this.component = component;
+    if (data.kept) {
+      store.kept = { ...store.kept, ...data.kept };
+      store.counted?.();
+    }
     if (data.turn !== store.heard) {
       const first = store.heard === undefined;
       store.heard = data.turn;

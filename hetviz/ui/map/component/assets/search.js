@@ -39,7 +39,11 @@ export class Search {
     });
     this.element = h("div", { class: "hv-search" }, icon("search"), this.input, this.list);
     this.input.addEventListener("input", () => this.later());
-    this.input.addEventListener("focus", () => this.input.value && this.later());
+    // What was looked for before gives way to what is written next.
+    this.input.addEventListener("focus", () => {
+      this.input.select();
+      if (this.input.value) this.later();
+    });
     this.input.addEventListener("blur", () => setTimeout(() => this.hide(), 150));
     this.input.addEventListener("keydown", (event) => this.key(event));
   }

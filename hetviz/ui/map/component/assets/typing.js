@@ -1,6 +1,6 @@
 // Keys that belong to what has the focus. Streamlit hears the shortcuts of its buttons on the whole
 // document, and leaves out only text fields: arrows in a table or a list would press them as well.
-// A notebook's own lists and menus are left as they are.
+// A notebook's own lists and menus are left as they are. Find and Help have a key on all places.
 
 import { alone } from "./ask.js";
 
@@ -8,14 +8,32 @@ const OWNERS = [
   '[data-testid="stDataFrame"]', "#portal", "[role=dialog]",
   ...["grid", "tablist", "radiogroup", "listbox", "combobox", "menu", "slider"].map((role) => `[role=${role}]`),
 ].join();
+const PLACES = { "?": ".st-key-help button", "/": ".hv-find-host input" };
+const MOMENT = 1500; // ms
 
 /** Keep plain keys from the document while the focus is where they have a meaning of their own. */
 export function keepKeys() {
   if (alone || window.hetviz.keepsKeys) return;
   window.hetviz.keepsKeys = true;
+  // A table takes a click a moment later; what is typed in between is meant for it too.
+  let pressed = -Infinity;
+  document.body.addEventListener("pointerdown", (event) => {
+    pressed = event.target.closest?.(OWNERS) ? performance.now() : -Infinity;
+  }, { capture: true });
+  const owned = (target) => target.closest?.(OWNERS)
+    || (target === document.body && performance.now() - pressed < MOMENT);
   // Below the document, above everything that React listens on.
   document.body.addEventListener("keydown", (event) => {
     const command = event.ctrlKey || event.metaKey || event.altKey;
-    if (!command && event.key !== "Escape" && event.target.closest?.(OWNERS)) event.stopPropagation();
+    const written = event.target.closest?.("input, textarea, [contenteditable=true]");
+    const place = !command && !written && !event.target.closest?.(".hv-stage") && PLACES[event.key];
+    if (place) {
+      const there = document.querySelector(place);
+      event.preventDefault();
+      if (there?.matches("input")) there.focus();
+      else there?.click();
+      return;
+    }
+    if (!command && event.key !== "Escape" && owned(event.target)) event.stopPropagation();
   });
 }
