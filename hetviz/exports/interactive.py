@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
 from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
-from hetviz.plots.palette import NUMBERS, Theme, mix, shape_of, text_colour, tokens
+from hetviz.plots.palette import Theme, number_colour, shape_of, text_colour, tokens
 from hetviz.plots.planar import drawn, unjoined
 
 PICTURE_BYTES = 12_000_000
@@ -154,16 +154,16 @@ def _content(
         "pictures": _pictures(parts, owner, local, order, picture_bytes),
         "names": [] if numbers else _names(colours, rows, points, frame, scale),
         "order": [k for k in order.tolist() if is_word(titles[k])][:2_000],
-        "light": _palette("light"),
-        "dark": _palette("dark"),
+        "light": _palette(colours, "light"),
+        "dark": _palette(colours, "dark"),
         "help": _HELP,
     }
 
 
-def _palette(theme: Theme) -> JsonObject:
-    token = tokens(theme)
-    texts = [text_colour(colour, theme) for colour in token.categories]
-    return {"ghost": token.ghost, "colours": list(token.categories), "texts": texts}
+def _palette(colours: Colouring, theme: Theme) -> JsonObject:
+    palette = colours.colours(theme) if colours.ordered else tokens(theme).categories
+    texts = [text_colour(colour, theme) for colour in palette]
+    return {"ghost": tokens(theme).ghost, "colours": list(palette), "texts": texts}
 
 
 def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
@@ -178,8 +178,7 @@ def _range(colours: Colouring) -> str:
 
 
 def _shades() -> list[str]:
-    at = np.linspace(0, len(NUMBERS) - 1 - 1e-9, _STEPS)
-    return [mix(NUMBERS[int(k)], NUMBERS[int(k) + 1], float(k - int(k))) for k in at.tolist()]
+    return [number_colour(share) for share in np.linspace(0, 1, _STEPS).tolist()]
 
 
 def _names(

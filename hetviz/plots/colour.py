@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.columns.levels import completed, known_order
-from hetviz.plots.palette import N_COLOURS, N_SLOTS
+from hetviz.features.columns.levels import completed, goes_round, known_order, rises
+from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
 
 Kind = Literal["dataset", "categories", "numbers"]
 
@@ -74,6 +74,8 @@ class Colouring:
         How many categories are pooled as "other".
     borrowed : tuple of str
         Datasets whose rows take the value that most of their linked rows have.
+    ordered : bool
+        Whether the categories go from less to more, so that their colours do too.
     """
 
     option: ColourOption
@@ -82,6 +84,11 @@ class Colouring:
     value: Floats
     n_other: int = 0
     borrowed: tuple[str, ...] = ()
+    ordered: bool = False
+
+    def colours(self, theme: Theme) -> tuple[str, ...]:
+        """Return the colour of each category."""
+        return category_colours(len(self.categories), theme, ordered=self.ordered)
 
 
 def colour_options(data: HeteroData) -> list[ColourOption]:
@@ -153,14 +160,16 @@ def colouring(data: HeteroData, key: str | None = None) -> Colouring:
     code = _spread_codes(data, code, len(order))
     code[code >= len(kept)] = OTHER
     shown = np.bincount(code[code >= 0], minlength=len(kept))
-    place = _natural(own, kept, data[dataset].orders.get(column))
+    said = data[dataset].orders.get(column)
+    place = _natural(own, kept, said)
     if place is None:
         # By what the legend counts, rows that take the value of their links among them.
         place = sorted(range(len(kept)), key=lambda k: (-shown[k], kept[k]))
     moved = np.argsort(place)
     code[code >= 0] = moved[code[code >= 0]]
     names = tuple(kept[k] for k in place)
-    result = Colouring(option, names, code, none, len(order) - len(kept))
+    ordered = _is_ordered(own, names, said)
+    result = Colouring(option, names, code, none, len(order) - len(kept), ordered=ordered)
     return _with_borrowed(data, dataset, result)
 
 
@@ -179,6 +188,12 @@ def _natural(
         return None
     at = {name: place for place, name in enumerate(order)}
     return sorted(range(len(names)), key=lambda k: at[names[k]])
+
+
+def _is_ordered(values: pd.Series, names: Sequence[str], said: Sequence[str] | None) -> bool:
+    """Whether categories go from less to more: somebody or the data say so, or their words do."""
+    typed = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.dtype.ordered)
+    return not goes_round(names) if typed or said is not None else rises(names)
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:

@@ -129,6 +129,9 @@ NUMBERS = (
     "#fde725",
 )
 
+# The part of it that stands out from the page of a theme.
+_SEEN = {"light": (0.0, 0.58), "dark": (0.34, 1.0)}
+
 SHAPES = (
     "circle",
     "diamond",
@@ -158,6 +161,25 @@ def mix(first: str, second: str, share: float) -> str:
 
     pairs = zip(channels(first), channels(second), strict=True)
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
+
+
+def number_colour(share: float) -> str:
+    """Return the colour at `share` of the scale of numbers, from 0 to 1."""
+    at = share * (len(NUMBERS) - 1)
+    k = min(int(at), len(NUMBERS) - 2)
+    return mix(NUMBERS[k], NUMBERS[k + 1], at - k)
+
+
+def category_colours(n: int, theme: Theme, *, ordered: bool = False) -> tuple[str, ...]:
+    """Return the colours of n categories: all different, or from low to high where `ordered`.
+
+    More than there are different colours begin again, and names tell them apart.
+    """
+    if not ordered:
+        plain = tokens(theme).categories
+        return tuple(plain[k % len(plain)] for k in range(n))
+    low, high = _SEEN[theme]
+    return tuple(number_colour(low + (high - low) * k / max(n - 1, 1)) for k in range(n))
 
 
 def text_colour(colour: str, theme: Theme) -> str:

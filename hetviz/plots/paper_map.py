@@ -14,7 +14,7 @@ from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import Board, Frame, name_places, place_items
-from hetviz.plots.palette import N_COLOURS, N_SLOTS, NUMBERS, mix, shape_of, text_colour
+from hetviz.plots.palette import N_SLOTS, number_colour, shape_of, text_colour
 from hetviz.plots.paper import (
     PAPER,
     Page,
@@ -155,6 +155,7 @@ class _Drawing:
         hidden: Collection[str],
     ) -> None:
         self.data, self.colouring, self.rows, self.frame = data, colouring, rows, frame
+        self.palette = colouring.colours("light")
         self.points, self.names = points[rows], names
         self.layers = [name for name in data.datasets if name not in hidden]
         self.width = width
@@ -190,7 +191,7 @@ class _Drawing:
         dot = self._dot()
         self._dots(axes, local + middle, dot)
         for k, (text, left, base) in names.items():
-            colour = text_colour(colour_of(k), "light")
+            colour = text_colour(self._colour(k), "light")
             x, y = left + middle[0], base + middle[1]
             put_text(axes, x, y, text, self._name_size, colour, bold=True, halo=_HALO)
         if self.names.endswith("items"):
@@ -214,7 +215,10 @@ class _Drawing:
             low, high = number_range(self.colouring.value)
             share = np.clip((self.colouring.value[self.rows] - low) / (high - low), 0, 1)
             return [_scale(value) for value in share.tolist()]
-        return [colour_of(int(code)) for code in self.colouring.code[self.rows]]
+        return [self._colour(int(code)) for code in self.colouring.code[self.rows]]
+
+    def _colour(self, code: int) -> str:
+        return PAPER.ghost if code < 0 else self.palette[code]
 
     def _dots(self, axes: Axes, at: Floats, dot: float) -> None:
         colours = np.array(self._colours(), dtype=object)
@@ -290,7 +294,7 @@ class _Drawing:
         entries = []
         for place, name in enumerate(self.data.datasets):
             if name in self.layers:
-                colour = colour_of(min(place, N_SLOTS)) if by_dataset else PAPER.mute
+                colour = PAPER.categories[min(place, N_SLOTS)] if by_dataset else PAPER.mute
                 text = f"{short(name, 24)} {len(self.data[name]):,}"
                 entries.append(_Entry(text, colour, shape_of(place)[0]))
         if self.colouring.option.kind == "numbers":
@@ -298,7 +302,7 @@ class _Drawing:
         elif not by_dataset:
             for k, name in enumerate(self.colouring.categories):
                 if k not in self.written:
-                    entries.append(_Entry(short(spoken(name), 28), colour_of(k), "circle"))
+                    entries.append(_Entry(short(spoken(name), 28), self._colour(k), "circle"))
             if self.colouring.n_other:
                 words = f"{self.colouring.n_other:,} other"
                 entries.append(_Entry(words, PAPER.ghost, "circle"))
@@ -356,18 +360,11 @@ class _Entry:
         return self.lead(font) + text_size(self.text, font) + 1.1 * font
 
 
-def colour_of(code: int) -> str:
-    """Return the colour of a category; beyond the palette they repeat, and names tell them."""
-    return PAPER.ghost if code < 0 else PAPER.categories[code % N_COLOURS]
-
-
 def _scale(share: float) -> str:
     """Return the colour of a number, `share` from 0 to 1 up the scale; grey for no number."""
     if not np.isfinite(share):
         return PAPER.ghost
-    at = share * (len(NUMBERS) - 1)
-    k = min(int(at), len(NUMBERS) - 2)
-    return mix(NUMBERS[k], NUMBERS[k + 1], at - k)
+    return number_colour(share)
 
 
 def _wrapped(text: str, font: float, width: float) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring
-from hetviz.plots.palette import N_COLOURS, Theme, tokens
+from hetviz.plots.palette import N_COLOURS, Theme, category_colours, tokens
 
 _MOST = 1500
 
@@ -25,7 +27,7 @@ def still_map(
 
     Items beyond the 0.6 to 99.4 % quantiles are left out.
     """
-    token = tokens(theme)
+    ghost, palette = tokens(theme).ghost, colouring.colours(theme)
     Y = embedding.planar().stacked()
     rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
     paths = ""
@@ -37,7 +39,7 @@ def still_map(
         scale = min((width - 8) / span[0], (height - 8) / span[1])
         at = (Y[rows] - (low + high) / 2) * [scale, -scale] + [width / 2, height / 2]
         for code in np.unique(colouring.code[rows]):
-            colour = token.categories[code % N_COLOURS] if code >= 0 else token.ghost
+            colour = palette[code] if code >= 0 else ghost
             moves = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at[colouring.code[rows] == code])
             paths += f'<path d="{moves}" stroke="{colour}"/>'
     return (
@@ -48,9 +50,10 @@ def still_map(
 
 def recoloured(still: str, theme: Theme) -> str:
     """Return a still map that was drawn for the light theme in the colours of `theme`."""
-    old, new = tokens("light"), tokens(theme)
-    for before, after in zip(
-        (*old.categories, old.ghost), (*new.categories, new.ghost), strict=True
-    ):
-        still = still.replace(f'"{before}"', f'"{after}"')
-    return still
+    light, dark = tokens("light"), tokens(theme)
+    new = dict(zip((*light.categories, light.ghost), (*dark.categories, dark.ghost), strict=True))
+    # Of two to twelve categories in order; what is equal in one theme is equal in the other.
+    for n in range(2, N_COLOURS + 1):
+        ramps = (category_colours(n, one, ordered=True) for one in ("light", theme))
+        new |= {k: v for k, v in zip(*ramps, strict=True) if k not in new}
+    return re.sub('"(#[0-9a-f]{6})"', lambda found: f'"{new.get(found[1], found[1])}"', still)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,11 +17,12 @@ from hetviz.plots import (
     still_map,
     tokens,
 )
-from hetviz.plots.colour import NO_VALUE, OTHER, map_alt, spoken
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, map_alt, spoken
 from hetviz.plots.curve import curve_alt, curve_figure, kept_at
 from hetviz.plots.label_placement import Frame, name_places, name_size
-from hetviz.plots.palette import mix, text_colour
+from hetviz.plots.palette import Theme, category_colours, mix, text_colour
 from hetviz.plots.planar import drawn, unjoined
+from hetviz.plots.still import recoloured
 
 
 def luminance(colour: str) -> float:
@@ -60,6 +61,16 @@ def test_every_category_is_seen_on_its_background_and_readable_as_text(theme: st
     for text in (token.ink, token.mute, token.accent, token.bad):
         assert contrast(text, token.bg) >= 4.5
     assert contrast(token.on_accent, token.accent) >= 4.5
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_colours_in_order_are_seen_and_readable_too(theme: Theme, n: int) -> None:
+    colours = category_colours(n, theme, ordered=True)
+    assert len(set(colours)) == n
+    for colour in colours:
+        assert contrast(colour, tokens(theme).bg) >= 2.9
+        assert contrast(text_colour(colour, theme), tokens(theme).bg) >= 4.5
 
 
 def test_mixing_colours() -> None:
@@ -105,6 +116,58 @@ def test_categories_come_in_their_own_order_else_the_largest_first(
     wanted = order or ("5-17 years", "18-25 years", "65-80 years")
     assert colours.categories == wanted
     assert [colours.categories[k] for k in colours.code] == [str(one) for one in table["kind"]]
+
+
+def _coloured(values: object, orders: Mapping[str, Sequence[str]] | None = None) -> Colouring:
+    table = pd.DataFrame({"kind": values})
+    ids = [f"a{k}" for k in range(len(table))]
+    recipe = {} if orders is None else {"orders": orders}
+    return colouring(
+        HeteroData([Dataset("a", ids, table=table, recipe=recipe)]), json.dumps(["a", "kind"])
+    )
+
+
+def _lightness(colour: str) -> float:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize(
+    ("values", "orders"),
+    [
+        (["high", "low", "medium", "low"], None),
+        (["18-25", "65-80", "26-64", "18-25"], None),
+        (pd.Categorical(["b", "a", "c"], ["c", "a", "b"], ordered=True), None),
+        (["x", "y", "z"], {"kind": ["y", "z", "x"]}),
+    ],
+)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_goes_from_less_to_more_has_colours_that_do(
+    values: Sequence[str], orders: Mapping[str, Sequence[str]] | None, theme: Theme
+) -> None:
+    series = pd.Series(values)
+    colours = _coloured(pd.concat([series, series], ignore_index=True), orders)
+    assert colours.ordered
+    steps = [_lightness(colour) for colour in colours.colours(theme)]
+    assert steps == sorted(steps)
+    assert len(set(steps)) == 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["4", "6", "8", "4"],
+        ["cluster 1", "cluster 2", "cluster 3"],
+        ["Jan", "Feb", "Mar"],
+        pd.Categorical(["Mon", "Tue", "Sun"], ["Mon", "Tue", "Sun"], ordered=True),
+        ["red", "green", "blue"],
+    ],
+)
+def test_codes_kinds_and_what_goes_round_have_colours_that_differ(values: Sequence[str]) -> None:
+    series = pd.Series(values)
+    colours = _coloured(pd.concat([series, series], ignore_index=True))
+    assert not colours.ordered
+    assert colours.colours("light") == tokens("light").categories[: len(colours.categories)]
 
 
 def test_other_datasets_take_the_value_of_most_of_their_links() -> None:
@@ -177,6 +240,15 @@ def test_a_still_map_is_plain_svg_in_the_palette() -> None:
     colours = {path.get("stroke") for path in svg.iter("{http://www.w3.org/2000/svg}path")}
     assert colours <= {*tokens("dark").categories, tokens("dark").ghost}
     assert len(colours) >= 3
+
+
+def test_a_still_map_of_ordered_categories_changes_its_theme() -> None:
+    colours = _coloured(["low", "medium", "high"] * 4)
+    places = Embedding({"a": np.random.default_rng(0).normal(size=(12, 2))})
+    data = HeteroData([Dataset("a", [f"a{k}" for k in range(12)])])
+    light, dark = (still_map(data, places, colours, theme) for theme in ("light", "dark"))
+    assert recoloured(light, "dark") == dark
+    assert recoloured(light, "light") == light
 
 
 def test_the_word_chance_touches_neither_its_line_nor_curves_near_it():

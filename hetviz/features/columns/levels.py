@@ -139,6 +139,11 @@ _RANKS = [
     {word: rank for rank, line in enumerate(scale.strip().splitlines()) for word in line.split()}
     for scale in _SCALES
 ]
+# Months, days and seasons follow one another and begin again.
+_ROUND = frozenset(
+    word for ranks in _RANKS if {"may", "monday", "spring"} & ranks.keys() for word in ranks
+)
+_RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 
 
 def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
@@ -164,6 +169,23 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
     if len(around) > 1 or not all(numbers) or len(set(numbers)) < len(names):
         return None
     return tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
+
+
+def goes_round(values: Iterable[str]) -> bool:
+    """Whether what follows the last of these values is the first: months, days, seasons."""
+    return all(_MARKS.sub("", value.casefold()) in _ROUND for value in values)
+
+
+def rises(values: Iterable[str]) -> bool:
+    """Whether values whose order nobody has said are sure to go from less to more.
+
+    Words of a scale do, and ranges of numbers such as ``18-25``; ``cluster 1`` and plain codes need
+    not.
+    """
+    names = list(values)
+    if known_order(names) is None or goes_round(names):
+        return False
+    return all(map(_RANGE.search, names)) or not any(map(_NUMBER.search, names))
 
 
 def proposed_order(values: Iterable[str]) -> tuple[str, ...]:

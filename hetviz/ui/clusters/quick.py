@@ -11,7 +11,6 @@ from hetviz._text import rounded
 from hetviz._types import Ints
 from hetviz.core.clustering.partition import exemplars
 from hetviz.plots.colour import Colouring, spoken
-from hetviz.plots.palette import N_COLOURS
 from hetviz.runs.cluster.regions import Level
 from hetviz.ui.clusters import find
 from hetviz.ui.map import layers
@@ -157,9 +156,9 @@ def _mix(region: Region, colours: Colouring) -> str:
     codes = colours.code[region.rows]
     sizes = np.bincount(codes[codes >= 0], minlength=len(colours.categories))
     order = [int(code) for code in np.argsort(-sizes, kind="stable") if sizes[code]]
+    palette = theme.category_colours(colours)
     pieces = "".join(
-        f'<i style="flex:{sizes[code]};background:var(--hv-c{code % N_COLOURS})"></i>'
-        for code in order
+        f'<i style="flex:{sizes[code]};background:{palette[code]}"></i>' for code in order
     )
     first = [f"{spoken(colours.categories[code])} {sizes[code]}" for code in order[:3]]
     return (

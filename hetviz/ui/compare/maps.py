@@ -15,7 +15,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import spoken
-from hetviz.plots.palette import N_COLOURS, shape_of
+from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import drawn
 from hetviz.runs.compare.measures import LOOK_AT
 from hetviz.ui.compare import leaderboard, moved
@@ -198,9 +198,8 @@ def _colours(state: State) -> None:
     """Say what the colours and shapes mean: there is no room for names on small maps."""
     colours = charts.colours(state)
     marks = [
-        f'<span><b style="color:var(--hv-c{code % N_COLOURS})">●</b> '
-        f"{look.esc(spoken(name))}</span>"
-        for code, name in enumerate(colours.categories)
+        f'<span><b style="color:{colour}">●</b> {look.esc(spoken(name))}</span>'
+        for colour, name in zip(look.category_colours(colours), colours.categories, strict=True)
     ]
     shapes = [
         f"<span><b>{shape_of(place)[1]}</b> {look.esc(name)}</span>"

@@ -30,7 +30,7 @@ from hetviz.plots.colour import (
     spoken,
 )
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
-from hetviz.plots.palette import N_COLOURS, NUMBERS, Theme, Tokens, shape_of, tokens
+from hetviz.plots.palette import NUMBERS, Theme, shape_of, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
@@ -194,10 +194,7 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, Any
     own = id(colours)
     values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
     low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
-    palette = {
-        name: [_slot(tokens(name), code) for code in range(len(colours.categories))]
-        for name in THEMES
-    }
+    palette = {name: list(colours.colours(name)) for name in THEMES}
     counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
     return {
         "key": SHELVES.put(session, values),
@@ -214,11 +211,6 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, Any
         "high": high if numbers else None,
         "scale": list(NUMBERS) if numbers else [],
     }
-
-
-def _slot(token: Tokens, code: int) -> str:
-    """Return the colour of a category; more than there are colours begin again."""
-    return token.categories[code % N_COLOURS]
 
 
 def _packed_colour(colours: Colouring) -> Packed:

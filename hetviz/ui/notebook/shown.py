@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, MissingExtraError, Problem
 from hetviz.plots.colour import Colouring, colouring
-from hetviz.plots.palette import N_COLOURS, tokens
+from hetviz.plots.palette import tokens
 from hetviz.plots.still import still_map
 from hetviz.runs.embed.run import Made
 
@@ -90,16 +90,15 @@ def _size(height: int) -> str:
 
 
 def _legend(colours: Colouring) -> str:
-    token = tokens("light")
+    palette = colours.colours("light")
     at, y, parts = 12.0, _HEIGHT + 18, []
     for code, name in enumerate(colours.categories[:_NAMES]):
         words = str(name)[:24]
         right = at + 14 + _LETTER * len(words)
         if right > _WIDTH - 12:
             break
-        colour = token.categories[code % N_COLOURS]
         parts.append(
-            f'<circle cx="{at + 4:.0f}" cy="{y - 4}" r="4" fill="{colour}"/>'
+            f'<circle cx="{at + 4:.0f}" cy="{y - 4}" r="4" fill="{palette[code]}"/>'
             f'<text x="{at + 12:.0f}" y="{y}">{escape(words)}</text>'
         )
         at = right + 14

@@ -14,6 +14,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from hetviz._text import count, listed
+from hetviz.plots.colour import Colouring
 from hetviz.plots.palette import tokens
 from hetviz.ui.shell.paths import CSS
 
@@ -52,6 +53,12 @@ def sheet() -> str:
         )
     ]
     return f":root{{{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
+
+
+def category_colours(colouring: Colouring) -> list[str]:
+    """Return the colour of each category as CSS: the browser takes the one of its theme."""
+    both = zip(colouring.colours("light"), colouring.colours("dark"), strict=True)
+    return [f"light-dark({light},{dark})" for light, dark in both]
 
 
 def headline(title: str, line: str = "") -> None:
