@@ -107,14 +107,25 @@ class ColumnRows:
         ]
 
 
-def column_rows(text: str, separator: str) -> ColumnRows | None:
+def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     """Return the rows of a text table as columns.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    text, separator : str
 
     Returns
     -------
     ColumnRows or None
         None where rows are to be read one by one instead: of a small or narrow table, or of one
         that is not written as most are, so that what is wrong with it can be told.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there are more rows or cells than are allowed.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -132,6 +143,9 @@ def column_rows(text: str, separator: str) -> ColumnRows | None:
     is_quoted = '"' in rest
     if is_quoted and not _is_plainly_quoted(rest, separator):
         return None
+    if not is_quoted and rest.count("\n") > limits.MAX_ROWS + 1 and "\n\n" not in rest:
+        # Told before so many rows take memory.
+        dialect.refuse_rows(name)
     wrong: list[tuple[int, str]] = []
 
     def odd(row: Any) -> str:
@@ -156,8 +170,9 @@ def column_rows(text: str, separator: str) -> ColumnRows | None:
         return None
     n = table.num_rows + len(wrong)
     longest = max((pc.max(pc.binary_length(c)).as_py() or 0 for c in table.columns), default=0)
-    too_large = n + first > limits.MAX_ROWS or n * width > limits.MAX_CELLS
-    if too_large or longest > dialect.MAX_CELL:
+    if n + head[first][0] > limits.MAX_ROWS + 1 or n * width > limits.MAX_CELLS:
+        dialect.refuse_rows(name)
+    if longest > dialect.MAX_CELL:
         return None
     # Rows are counted from 1, those that were passed over among them.
     places = np.arange(n)

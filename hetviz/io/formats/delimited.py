@@ -72,7 +72,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     separator = choices.separator or dialect.separator_of(text)
     # What a table is like shows in some of its rows; the others need not become lists of cells.
-    table = None if choices.raw else column_rows(text, separator)
+    table = None if choices.raw else column_rows(name, text, separator)
     rows = dialect.rows_of(name, text, separator) if table is None else table.some()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
     facts = {

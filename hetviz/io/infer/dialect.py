@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from hetviz.features.columns.types import number
 from hetviz.io import gate, limits
@@ -51,9 +51,7 @@ def rows_of(
             if len(cells) > limits.MAX_COLUMNS:
                 _too_large(name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed")
             if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
-                _too_large(
-                    name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells"
-                )
+                refuse_rows(name)
             if any(cells):
                 rows.append((count, cells))
             count += 1
@@ -71,7 +69,12 @@ def rows_of(
     return rows
 
 
-def _too_large(name: str, what: str) -> None:
+def refuse_rows(name: str) -> NoReturn:
+    """Say that a table has more rows or cells than are allowed."""
+    _too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")
+
+
+def _too_large(name: str, what: str) -> NoReturn:
     raise gate.refusal("too-large", name, what, remedy="Give a smaller table.")
 
 

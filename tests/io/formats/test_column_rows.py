@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError
-from hetviz.io import read_table
+from hetviz.io import limits, read_table
 from hetviz.io.formats import column_rows
 from hetviz.io.infer import dialect
 from tests.depth import examples
@@ -39,7 +39,7 @@ def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
     quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
     text = buffer.getvalue()
-    found = column_rows.column_rows(text, separator)
+    found = column_rows.column_rows("t", text, separator)
     wanted = dialect.rows_of("t", text, separator)
     if found is not None:
         assert list(found) == wanted
@@ -51,7 +51,7 @@ def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=40))
 def test_any_text_is_read_alike_or_left_to_the_other_way(text):
     column_rows.SMALL = 0
-    found = column_rows.column_rows(text, ",")
+    found = column_rows.column_rows("t", text, ",")
     if found is not None:
         assert list(found) == dialect.rows_of("t", text, ",")
 
@@ -88,3 +88,18 @@ def test_a_cell_in_a_column_without_a_name_is_not_lost_far_below():
 def test_bad_quotes_are_told_as_they_are_otherwise(text):
     with pytest.raises(DataError):
         read_table("t.csv", text.encode())
+
+
+@pytest.mark.parametrize("n", [49, 50, 51, 52])
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("small", [0, 10**9])
+def test_more_rows_than_are_allowed_are_refused_alike_in_both_ways(monkeypatch, n, quoted, small):
+    monkeypatch.setattr(column_rows, "SMALL", small)
+    monkeypatch.setattr(limits, "MAX_ROWS", 50)
+    text = table(n).replace(",w0", ',"w0"') if quoted else table(n)
+    if n <= 50:
+        assert len(read_table("t.csv", text.encode()).frame) == n
+        return
+    with pytest.raises(DataError) as caught:
+        read_table("t.csv", text.encode())
+    assert caught.value.problems[0].code == "too-large"
