@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz.features.columns.types import Column, infer
+from hetviz.features.columns.types import Column, infer_all
 from hetviz.io import gate
 from hetviz.io.formats import toml
 
@@ -24,7 +24,7 @@ def typed(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Co
 
     Missing cells become NaN. Dates stay text, year-month-day.
     """
-    columns = {name: infer(name, frame[name], decimal) for name in frame.columns}
+    columns = infer_all(frame, decimal)
     out: dict[str, Any] = {}
     for name, column in columns.items():
         if column.values.dtype != object and column.kind in ("number", "constant"):

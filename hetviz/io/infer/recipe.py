@@ -27,13 +27,20 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import count
-from hetviz._types import JsonObject
+from hetviz._types import Floats, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
 from hetviz.features.columns.levels import completed, known_order, proposed_order
 from hetviz.features.columns.names import words_of
-from hetviz.features.columns.types import MAX_CATEGORIES, MISSING, coded, infer, why_unusable
+from hetviz.features.columns.types import (
+    MAX_CATEGORIES,
+    MISSING,
+    coded,
+    infer,
+    plain_columns,
+    why_unusable,
+)
 from hetviz.features.columns.written import (
     SIGNS,
     are_plain,
@@ -91,6 +98,7 @@ _YES_NO = (
 _DAY_FIRST = re.compile(
     r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?))?"
 )
+_FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
 _COMPACT = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
 _PICTURE = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
@@ -444,15 +452,21 @@ def read_columns(
     fresh = [column for column in frame.columns if column not in said]
     ids = None if len(fresh) < frame.shape[1] else guess_id_column(frame)
     titled = any(column.type == "title" for column in said.values())
-    titles = _titles_of(frame, ids) if fresh and not titled else ()
+    plain = plain_columns(frame, decimal)
+    titles = _titles_of(frame, ids, plain) if fresh and not titled else ()
     settled, notes = [], []
+    is_changed = not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes)
     out: dict[str, pd.Series] = {}
     for column, cells in frame.items():
         column = str(column)
         one = said.get(column)
         if one is None:
             unit = (units or {}).get(column, "")
-            one = _proposed(column, cells, unit, decimal, column == ids, column in titles)
+            one = (
+                _proposed_number(column, cells, plain[column], unit, decimal)
+                if column in plain and column != ids
+                else _proposed(column, cells, unit, decimal, column == ids, column in titles)
+            )
             # What is no number in a table of links is a mistake to be told of.
             odd = one.type == "number with the rest missing" and "source_id" in frame.columns
             if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
@@ -464,16 +478,26 @@ def read_columns(
             one = replace(one, order=order[:MAX_CATEGORIES])
         settled.append(one)
         if one.type == "leave out" and one.said:
+            is_changed = True
             continue
         told: list[Problem] = []
-        if column not in keep:
-            cells, told = _converted(f"{name}, column {column}", cells, one, decimal)
+        as_it_is = column in plain and (
+            one.type == "yes/no" or (one.type in (*NUMBERS, "place") and one.decimal == decimal)
+        )
+        if column not in keep and not as_it_is:
+            made, told = _converted(f"{name}, column {column}", cells, one, decimal)
+            is_changed |= made is not cells
+            cells = made
         out[column] = cells
         notes += told
-    made = pd.DataFrame(out, index=range(len(frame)), dtype=str)
+    # Of a wide table it takes as long to be put together as to be read.
+    if is_changed:
+        frame = pd.DataFrame(out, index=range(len(frame)), dtype=str)
+    else:
+        frame = frame.set_axis(list(out), axis=1).reset_index(drop=True)
     form = Recipe((0,), None, 1, None, ()) if recipe is None else recipe
     found = replace(form, columns=tuple(settled))
-    return Applied(made, tuple(range(len(frame))), found, tuple(notes))
+    return Applied(frame, tuple(range(len(frame))), found, tuple(notes))
 
 
 def _is_key(name: str) -> bool:
@@ -791,9 +815,9 @@ def _last_filled(cells: Sequence[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
-def _titles_of(frame: pd.DataFrame, ids: str | None) -> tuple[str, ...]:
+def _titles_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -> tuple[str, ...]:
     """Return the columns that name the rows: given and family name where they tell more apart."""
-    one = _title_of(frame, ids)
+    one = _title_of(frame, ids, numbers)
     both = full_name(frame.columns)
     if both is None or ids in both:
         return () if one is None else (one,)
@@ -813,12 +837,12 @@ def _is_spoken(cells: list[str]) -> bool:
     return numbers <= few and sum(map(len, cells)) <= 60 * len(cells)
 
 
-def _title_of(frame: pd.DataFrame, ids: str | None) -> str | None:
+def _title_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -> str | None:
     """Return the column that names the rows best: short texts, most of them different."""
     best, most = None, 0.0
     step = max(1, len(frame) // _SAMPLE)
     for at, (name, cells) in enumerate(frame.items()):
-        if name == ids:
+        if name == ids or name in numbers:
             continue
         some = (cells if step == 1 else cells.iloc[::step]).tolist()
         filled = [cell for text in some if (cell := text.strip())]
@@ -881,6 +905,22 @@ def _proposed(
     order = known_order(dict.fromkeys(present))
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
     return ColumnRecipe(name, "category", why=why)
+
+
+def _proposed_number(
+    name: str, cells: pd.Series, values: Floats, unit: str, decimal: str
+) -> ColumnRecipe:
+    """Return what a column of plain numbers seems to be, as `_proposed` does."""
+    known = values[~np.isnan(values)]
+    if (LATITUDE | LONGITUDE) & set(words_of(name)):
+        return ColumnRecipe(name, "place", unit, decimal)
+    whole = bool((known == np.round(known)).all())
+    if whole and _FIRST_DAY <= known.min() <= known.max() <= _LAST_DAY:
+        # Such as 20231231.
+        return _proposed(name, cells, unit, decimal, is_id=False, is_title=False)
+    if whole and 0 <= known.min() <= known.max() <= 1 and set(cells.tolist()) <= {"", "0", "1"}:
+        return ColumnRecipe(name, "yes/no")
+    return ColumnRecipe(name, "whole number" if whole else "number", unit, decimal)
 
 
 def _counts(cells: Sequence[str]) -> bool:

@@ -31,6 +31,8 @@ _CELLS = 40_000
 _BELOW = 20
 _LONGEST = 300
 _PREVIEW = 3
+# Of wider tables nobody looks through all columns.
+_COLUMNS = 2_000
 # Of longer tables some rows from all over are looked at.
 _MOST = 50_000
 _KEYS = 0.8
@@ -69,6 +71,8 @@ class Look:
         Notes on the reading.
     has_id : bool
         Whether the file itself declares the id, as a database does; it cannot be said otherwise.
+    n_columns : int
+        Columns of the table; `recipe` and `profiles` are of the first 2,000 at most.
     """
 
     file: str
@@ -86,6 +90,7 @@ class Look:
     preview: tuple[tuple[int, Mapping[str, str]], ...]
     problems: tuple[Problem, ...]
     has_id: bool = False
+    n_columns: int = 0
 
     @property
     def raw(self) -> RawTable:
@@ -141,16 +146,20 @@ def look_at(
 
     Notes
     -----
-    Of tables of more than 50,000 rows so many are looked at, from all over the table.
+    Of tables of more than 50,000 rows so many are looked at, from all over the table, and of those
+    of more than 2,000 columns the first 2,000. What is not looked at is read as proposed.
     """
     said = dict(choices or {})
     kinds = {name: _kind(name, content, said.get(name, Choices())) for name, content in files}
     tables = [(name, content) for name, content in files if kinds[name] in (*_MARKED, *_TYPED)]
-    found = raw_tables(tables, said, parse)
+    whole = raw_tables(tables, said, parse)
+    found = {key: _narrow(raw) for key, raw in whole.items()}
     looks = []
     for (file, sheet), raw in found.items():
+        choice, has_rows = said.get(file, Choices()), kinds[file] in _MARKED
+        n_more = _width(whole[file, sheet]) - _width(raw)
         try:
-            looks.append(_look(file, sheet, raw, said.get(file, Choices()), kinds[file] in _MARKED))
+            looks.append(_look(file, sheet, raw, n_more, choice, has_rows))
         except DataError:
             # What is wrong with it is told where it is read.
             continue
@@ -165,7 +174,9 @@ def _kind(name: str, content: bytes, choices: Choices) -> str:
     return "" if kind == "text" and is_text(name, content, choices) else kind
 
 
-def _look(file: str, sheet: str, raw: RawTable, choices: Choices, has_rows: bool) -> Look:
+def _look(
+    file: str, sheet: str, raw: RawTable, n_more: int, choices: Choices, has_rows: bool
+) -> Look:
     some = _some(raw)
     said = choices.recipe_of(raw.name)
     form = said
@@ -200,7 +211,18 @@ def _look(file: str, sheet: str, raw: RawTable, choices: Choices, has_rows: bool
         _preview(applied),
         applied.problems,
         bool(raw.id_column),
+        len(applied.recipe.columns) + n_more,
     )
+
+
+def _width(raw: RawTable) -> int:
+    return max((len(cells) for _, cells in raw.rows[:_LEAST]), default=0)
+
+
+def _narrow(raw: RawTable) -> RawTable:
+    if _width(raw) <= _COLUMNS:
+        return raw
+    return replace(raw, rows=[(at, cells[:_COLUMNS]) for at, cells in raw.rows])
 
 
 def _some(raw: RawTable) -> RawTable:

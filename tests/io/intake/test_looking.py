@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.io import Choices, read_tables
+from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.infer.recipe import RawTable, marked, propose
 from hetviz.io.intake import looking
 from hetviz.io.intake.looking import Look, look_at
@@ -147,3 +147,17 @@ def test_a_choice_of_ids_takes_the_place_of_the_one_before():
     both = recipe.with_ids("Well", "Owner")
     assert both.of_type("id") == ("Well", "Owner")
     assert both.with_ids("Owner").of_type("id") == ("Owner",)
+
+
+def test_of_a_very_wide_table_the_first_columns_are_looked_at():
+    names = ["id", *(f"c{k}" for k in range(2_500))]
+    rows = [[f"r{r}", *(str((r * k) % 7) for k in range(2_500))] for r in range(12)]
+    content = "\n".join(",".join(row) for row in [names, *rows]).encode()
+    (look,) = look_at([("t.csv", content)])
+    assert (look.n_columns, len(look.recipe.columns), len(look.profiles)) == (2_501, 2_000, 2_000)
+    assert look.id_from == ("id",)
+    said = look.recipe.with_type("c3", "category")
+    read = read_table("t.csv", content, Choices(recipes={"": said.to_dict()}))
+    assert read.frame.shape == (12, 2_501)
+    assert read.recipe.column("c3").type == "category"
+    assert read.recipe.column("c2400").type == "whole number"

@@ -127,11 +127,11 @@ def _described(look: Look, changed: bool) -> dict[str, Any]:
     return {
         "key": _key(look),
         "title": look.sheet or look.file,
-        "size": f"{look.n_data:,} × {len(recipe.columns):,}",
+        "size": f"{look.n_data:,} × {look.n_columns:,}",
         "told": ids,
         "has_rows": look.has_rows,
         "rows_told": f"{look.n_rows:,} rows in the file",
-        "n_columns": len(recipe.columns),
+        "n_columns": look.n_columns,
         "n_data": look.n_data,
         "header": list(recipe.header) if look.has_rows else [0],
         "units": recipe.units,
