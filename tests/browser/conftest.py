@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 from tests.browser.harness import (
     ARTIFACTS,
     CHROMIUM_FLAGS,
+    QUICK_FLAGS,
     ROOT,
     Look,
     Open,
@@ -63,7 +64,8 @@ def browser() -> Iterator[Browser]:
         wanted = os.environ.get("HETVIZ_NO_SKIP") == "1"
         (pytest.fail if wanted else pytest.skip)(str(error))
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
+        flags = [*CHROMIUM_FLAGS, *QUICK_FLAGS]
+        chromium = playwright.chromium.launch(executable_path=path, args=flags)
         yield chromium
         chromium.close()
 
@@ -87,11 +89,13 @@ class Visitors:
     """Contexts of the browser, each another visitor.
 
     They are used by one test after the other, which keeps the scripts of the app in their caches,
-    but what a visitor leaves behind in a browser is cleared away in between.
+    but what a visitor leaves behind in a browser is cleared away in between. A page of each stays
+    open, since with the last one goes the process that has compiled the scripts.
     """
 
     browser: Browser
     free: dict[str, list[BrowserContext]] = field(default_factory=dict)
+    kept: set[Page] = field(default_factory=set)
 
     @contextlib.contextmanager
     def visitor(self, url: str) -> Iterator[BrowserContext]:
@@ -100,7 +104,7 @@ class Visitors:
         try:
             yield context
         finally:
-            for page in context.pages:
+            for page in set(context.pages) - self.kept:
                 with contextlib.suppress(Error):
                     page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
                 page.close()
@@ -112,6 +116,9 @@ class Visitors:
             base_url=url, accept_downloads=True, reduced_motion="reduce"
         )
         context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        page.goto(f"{url}/_stcore/health")
+        self.kept.add(page)
         return context
 
 
