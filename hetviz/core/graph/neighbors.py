@@ -14,8 +14,14 @@ from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
 from hetviz.core.spectral.blocks import as_dense
 
-EXACT_ROWS = 60_000
+EXACT_ROWS = 30_000
 """Features of up to this many rows are compared two by two; of more, searched approximately."""
+RECALL = 0.97
+"""Share of the nearest that a search by cells has to find, judged on a sample of rows."""
+DESCENT_ROWS = 150_000
+"""Above this, what cells cannot tell apart is searched by nearest-neighbour descent: to start it
+takes as long as comparing so many two by two."""
+_SAMPLED = 240
 _BLOCK_ENTRIES = 4_000_000
 _LONG_ROW, _FEW = 4_096, 0.1
 _PROBES, _CELLS_BY_ROOT = 12, 3
@@ -144,16 +150,30 @@ def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     are looked through. O(n^1.5 d) time: far less than all pairs, and with none of the start of
     `approximate_neighbors`; a few of the nearest are missed.
     """
+    return _in_cells(X, k, _cells(X, random_state), _PROBES)
+
+
+def _cells(X: Matrix, random_state: int) -> Cells:
+    return Cells.of(X, random_state, _CELLS_BY_ROOT * round(np.sqrt(X.shape[0])))
+
+
+def _in_cells(
+    X: Matrix,
+    k: int,
+    cells: Cells,
+    probes: int,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Neighbors:
+    """Find the k nearest of each row among those of the cells around it, as many as `probes`."""
     n = X.shape[0]
-    cells = Cells.of(X, random_state, _CELLS_BY_ROOT * round(np.sqrt(n)))
     index = np.empty((n, k), dtype=np.int64)
-    near = nearest_columns(cross_squared_distances(cells.centres, cells.centres), len(cells))
+    near = cells.nearest()
     single = X.astype(np.float32)
     half = np.asarray((single * single).sum(axis=1), dtype=np.float32).ravel() / 2
     for cell, mine in enumerate(cells.members):
         if not len(mine):
             continue
-        count = _PROBES
+        count = probes
         others = cells.rows(near[cell, :count])
         while len(others) <= k:
             count *= 2
@@ -162,11 +182,30 @@ def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
         D = half[others] - _plain(single[mine] @ single[others].T)
         D[np.arange(len(mine)), np.searchsorted(others, mine)] = np.inf
         index[mine] = others[np.argpartition(D, k - 1, axis=1)[:, :k]]
+        progress((cell + 1) / len(cells))
     found = FeatureSpace(X).pairs(np.repeat(np.arange(n), k), index.ravel()).reshape(n, k)
     order = np.lexsort((index, found), axis=1)
     return Neighbors(
         np.take_along_axis(index, order, axis=1), np.take_along_axis(found, order, axis=1)
     )
+
+
+def _probes(X: Matrix, k: int, cells: Cells, random_state: int) -> int:
+    """Return how many cells hold `RECALL` of the nearest of a sample of rows."""
+    n = X.shape[0]
+    cell = np.empty(n, dtype=np.int64)
+    for at, members in enumerate(cells.members):
+        cell[members] = at
+    # The place of each cell in the order of nearness to each other one.
+    place = np.argsort(cells.nearest(), axis=1)
+    drawn = np.random.default_rng(random_state).choice(n, min(_SAMPLED, n), replace=False)
+    space, step, places = FeatureSpace(X), max(1, _BLOCK_ENTRIES // n), []
+    for start in range(0, len(drawn), step):
+        rows = drawn[start : start + step]
+        D = space.between(rows)
+        D[np.arange(len(rows)), rows] = np.inf
+        places.append(place[cell[rows][:, None], cell[nearest_columns(D, k)]].ravel())
+    return 1 + int(np.quantile(np.concatenate(places), RECALL, method="higher"))
 
 
 def _plain(X: Any) -> Any:
@@ -191,6 +230,11 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.centres)
+
+    def nearest(self) -> Ints:
+        """Return for each cell all of them, the nearest first."""
+        D = cross_squared_distances(self.centres, self.centres)
+        return nearest_columns(D, len(self))
 
     def rows(self, cells: Ints) -> Ints:
         """Return the rows of some cells, in order."""
@@ -222,9 +266,22 @@ def feature_neighbors(
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Neighbors:
-    """Find the k nearest rows of each row of features: exactly to 60,000 rows, about so above."""
-    if X.shape[0] > EXACT_ROWS:
-        return approximate_neighbors(X, k, random_state)
+    """Find the k nearest rows of each row of features: exactly to 30,000 rows, about so above.
+
+    Notes
+    -----
+    Above that in the cells around each row, as many of them as hold 97 % of the nearest of a sample
+    of rows; where that would be half of all, by comparing each two, or of more than 150,000 rows by
+    `approximate_neighbors`.
+    """
+    n = X.shape[0]
+    if n > EXACT_ROWS:
+        cells = _cells(X, random_state)
+        probes = _probes(X, k, cells, random_state)
+        if probes <= len(cells) // 2:
+            return _in_cells(X, k, cells, probes, progress)
+        if n > DESCENT_ROWS:
+            return approximate_neighbors(X, k, random_state)
     return nearest_neighbors(FeatureSpace(X), k, progress)
 
 
@@ -247,7 +304,7 @@ def neighbor_graph(
         Weigh an edge exp(-|x_i - x_j|^2 / (2 s^2)), s the median distance of a row to its furthest
         neighbour; else every edge weighs 1.
     random_state : int
-        Seeds the search above 60,000 rows.
+        Seeds the search above 30,000 rows.
     progress : callable
         Gets the share done.
 
@@ -258,8 +315,8 @@ def neighbor_graph(
 
     Notes
     -----
-    O(n^2 d) time in blocks of bounded memory; above 60,000 rows about O(n^1.2 d), and a few of the
-    nearest may be missed.
+    O(n^2 d) time in blocks of bounded memory; above 30,000 rows less where rows form groups, and a
+    few of the nearest may be missed, see `feature_neighbors`.
     """
     n = X.shape[0]
     k = min(n_neighbors, n - 1)

@@ -103,7 +103,7 @@ def dataset_neighbors(
     kind : str
         What to compare, see `KINDS`.
     random_state : int
-        Seeds the approximate search above 60,000 rows of features.
+        Seeds the approximate search above 30,000 rows of features.
     progress : callable
         Gets the share done.
 

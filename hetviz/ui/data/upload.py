@@ -147,6 +147,8 @@ def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
     except HetvizError as error:
         session.tell(str(error))
         return
+    # Whoever drops files wants a map next: the worker gets ready while they are looked at.
+    background.RUNNER.warm()
     st.session_state["staged"] = Staged(files, fresh)
 
 

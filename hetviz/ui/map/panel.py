@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.plots.curve import kept_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
-from hetviz.ui.shell import selection, session, words
+from hetviz.ui.shell import background, selection, session, words
 from hetviz.ui.statements import drafted, moved, outcome, wording
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
@@ -137,7 +137,8 @@ def _item(state: State) -> None:
         _hints()
     if state.run is not None:
         quality.show(state, state.run)
-    else:
+    elif background.live() is None:
+        # It loads the numerical libraries, and while a map is made another one cannot be.
         new_map.show(state)
 
 

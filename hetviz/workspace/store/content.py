@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from hetviz._samples import sample_path
 from hetviz._version import __version__
@@ -26,6 +27,8 @@ from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
 from hetviz.workspace.store.blobs import ReadCache
 
 _READING = Lock()
+# What was read and is still looked at: who opens what they were shown need not wait for it again.
+_SHOWN: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
 
 
 def read_sample(name: str) -> Loaded:
@@ -51,7 +54,8 @@ def _read(path: Path) -> Loaded:
 
 def read_zip(content: bytes, filename: str, cache: ReadCache | None = None) -> Loaded:
     """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `cache`."""
-    return read_bundle(content, filename, keeping(cache))
+    key = "zip " + _key([(filename, content)], {})
+    return _once(key, lambda: read_bundle(content, filename, keeping(cache)))
 
 
 def read_files(
@@ -70,7 +74,18 @@ def read_files(
     hetviz.errors.DataError
         If nothing can be used, or a choice is no choice.
     """
-    return read_tables(list(files.items()), _chosen(choices), base, keeping(cache))
+    given, chosen = list(files.items()), _chosen(choices)
+    if base is not None:
+        return read_tables(given, chosen, base, keeping(cache))
+    return _once(_key(given, chosen), lambda: read_tables(given, chosen, None, keeping(cache)))
+
+
+def _once(key: str, read: Callable[[], Loaded]) -> Loaded:
+    """Return what was read under a key, as long as somebody holds it; nobody can change it."""
+    found = _SHOWN.get(key)
+    if found is None:
+        found = _SHOWN[key] = read()
+    return found
 
 
 def look_at_files(

@@ -8,6 +8,7 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
     Cells,
     Neighbors,
+    feature_neighbors,
     nearest_columns,
     nearest_neighbors,
     neighbor_graph,
@@ -45,7 +46,7 @@ def test_few_rows_and_equal_rows() -> None:
 
 
 def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(0).normal(size=(40, 3))
+    X = np.random.default_rng(0).normal(size=(40, 30))
     asked: list[tuple[int, int]] = []
 
     def search(rows: np.ndarray, k: int, random_state: int) -> Neighbors:
@@ -54,6 +55,11 @@ def test_very_many_rows_are_searched_with_the_seed(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 39)
     monkeypatch.setattr("hetviz.core.graph.neighbors.approximate_neighbors", search)
+    # Rows without groups are compared two by two as long as that takes less.
+    A = neighbor_graph(X, 5, random_state=7)
+    assert asked == []
+    np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
+    monkeypatch.setattr("hetviz.core.graph.neighbors.DESCENT_ROWS", 39)
     A = neighbor_graph(X, 5, random_state=7)
     assert asked == [(5, 7)]
     np.testing.assert_allclose(A.toarray(), brute(X, 5, True), atol=1e-12)
@@ -72,6 +78,26 @@ def test_the_nearest_columns_of_long_rows_are_exact_and_of_equal_ones_the_first(
     np.testing.assert_array_equal(
         nearest_columns(single, 37), np.argsort(single, axis=1, kind="stable")[:, :37]
     )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_rows_in_groups_are_searched_in_as_many_cells_as_it_takes(
+    sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
+    rng = np.random.default_rng(4)
+    X = 9.0 * rng.normal(size=(20, 8))[rng.integers(0, 20, 2_000)] + rng.normal(size=(2_000, 8))
+    given = sp.csr_array(X) if sparse else X
+    shares: list[float] = []
+    found = feature_neighbors(given, 30, 0, shares.append)
+    # Told of once a cell, so that it is known that cells were searched; the last one is the end.
+    assert len(set(shares)) > 50
+    assert shares[-1] == 1.0
+    exact = nearest_neighbors(FeatureSpace(X), 30)
+    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    assert np.mean(same) > 0.95 * 30
+    again = feature_neighbors(given, 30, 0)
+    np.testing.assert_array_equal(found.index, again.index)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
