@@ -15,6 +15,7 @@ from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.ui.guidance.group_table import changed
+from hetviz.ui.widgets import set_switches
 from hetviz.workspace import Act, AddPairs, EditStatements, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
@@ -337,3 +338,16 @@ def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
     workspace.do(Act([one.to_dict() for one in changed(data, back, {"items": ["2"]})], "less"))
     assert len(statements(workspace.state.opened())) == n_before
     assert not app.exception
+
+
+@pytest.mark.parametrize(("value", "switched"), [(True, []), (False, [("antonym", False)])])
+def test_a_switch_that_comes_back_unchanged_switches_nothing(
+    value: bool, switched: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Streamlit calls it changed when it forgot the switch while another tab was open.
+    monkeypatch.setattr(set_switches.st, "session_state", {"set-antonym-True": value})
+    calls: list[tuple[str, bool]] = []
+    set_switches.turned(
+        "set-antonym-True", "antonym", True, lambda name, on: calls.append((name, on))
+    )
+    assert calls == switched

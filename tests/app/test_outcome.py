@@ -72,7 +72,7 @@ def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: 
     app = after_saying(visit, monkeypatch)
     text = html_of(app)
     assert "The map keeps 3 of 3 pairs (0 before)." in text
-    assert "It made the map falser" in text
+    assert "It made the map less true" in text
     assert "about 11 in all" in text
     steps = workspace_of(app).steps
     app.button(key="outcome-back").click().run()

@@ -18,6 +18,7 @@ from hetviz.errors import HetvizError
 from hetviz.features.joined_tables import ROWS, Lines, join_tables, lines_among
 from hetviz.ui.map import warned
 from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import set_switches
 from hetviz.workspace import JoinTables, State, SwitchSet
 
 # Above this, what comes of the ticks is not worked out before it is asked for.
@@ -96,13 +97,14 @@ def linked(state: State) -> None:
         between = list(dict.fromkeys(pairs))
         words = theme.listed([f"{a} – {b}" if a != b else f"within {a}" for a, b in between])
         on = name not in state.off
+        # A key for each state: undo has to move the tick too.
+        key = f"linked-{name}-{on}"
         st.checkbox(
             theme.plain(f"{words}: {name} ({theme.count(number, 'link')})"),
             value=on,
-            # A key for each state: undo has to move the tick too.
-            key=f"linked-{name}-{on}",
-            on_change=_switch,
-            args=(name, not on),
+            key=key,
+            on_change=set_switches.turned,
+            args=(key, name, on, _switch),
         )
         ticked += between if on else []
     with drawn:

@@ -178,7 +178,8 @@ def _regions(opened: Open, asked: Asked) -> Answer:
     """Answer with the regions of the chosen map, if that is the one that is asked for."""
     run = opened.run
     if run is None or map_parts.geometry(opened.state, run).id != asked.named("of"):
-        raise Refused
+        # Another map was chosen meanwhile; the browser hears of it and asks again.
+        return Answer({"levels": []}, ASK_AGAIN)
     found = [
         {
             "key": SHELVES.put(opened.session, Packed.of(level.codes, "|i1")),

@@ -53,7 +53,11 @@ def _line(state: State, data: HeteroData, item: Item, row: int) -> str:
         words += f", a view of one {dataset.entity}"
     colours = charts.colours(state)
     code = int(colours.code[row]) if colours.categories else -1
-    return f"{words} · {spoken(colours.categories[code])}" if code >= 0 else words
+    if code < 0:
+        return words
+    group = spoken(colours.categories[code])
+    # A bare number says nothing without its column.
+    return f"{words} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 
 
 def _facts(data: HeteroData, item: Item) -> None:

@@ -68,7 +68,7 @@ def _pairs(data: HeteroData, draft: Draft, said: dict[tuple[int, int], float]) -
     rows = []
     for p, q, weight in draft.lines[:_MOST]:
         shown = [row for row, all_ in ((int(p), ends[0]), (int(q), ends[1])) if len(all_) > 1]
-        items = [item_chip.item_at(data, row) for row in shown or [int(p)]]
+        items = [item_chip.item_at(data, row) for row in shown or [int(p), int(q)]]
         source = item_chip.picture_of(data, items[0])
         face = (
             f'<img src="{theme.esc(source)}" alt="" loading="lazy">'

@@ -29,7 +29,7 @@ def show(state: State, run: Run) -> None:
         theme.section("What that did")
         if found.falser:
             st.html(
-                '<p class="hv-act-not" role="status">It made the map falser: fewer of the '
+                '<p class="hv-act-not" role="status">It made the map less true: fewer of the '
                 "neighbours of what you named are near it in the data.</p>"
             )
         lines = "".join(f"<li>{theme.esc(words)}</li>" for words in found.sentences())

@@ -37,11 +37,18 @@ def show(
     tall: int | Literal["content"] = height if len(rows) >= _SCROLLS_FROM else "content"
     with st.container(width=width, height=tall, border=False, gap="xsmall", key=key):
         for name, number, on in rows:
+            # A key for each state: undo has to move the switch too.
+            own = f"set-{name}-{on}"
             st.toggle(
                 theme.plain(f"{name} ({number:,})"),
                 value=on,
-                # A key for each state: undo has to move the switch too.
-                key=f"set-{name}-{on}",
-                on_change=switch,
-                args=(name, not on),
+                key=own,
+                on_change=turned,
+                args=(own, name, on, switch),
             )
+
+
+def turned(key: str, name: str, on: bool, switch: Callable[[str, bool], None]) -> None:
+    """Switch a set. A switch that was away for a while and comes back unchanged tells of it too."""
+    if st.session_state[key] != on:
+        switch(name, not on)

@@ -67,7 +67,10 @@ class RecordRun(Command):
         run = self.run(state, context, context.run)
         old = next((old for old in state.runs if old.id == self.replaces), None)
         if old is not None:
-            run = replace(run, before=old.embedding)
+            # The colours stay what they were: only the first map looks for what they shall tell.
+            told = (old.figures or {}).get("colour")
+            figures = {"colour": told, **(run.figures or {})} if told else run.figures
+            run = replace(run, before=old.embedding, figures=figures)
         runs = tuple(
             kept for kept in state.runs if kept is not old or kept.starred or kept.id == SHIPPED
         )

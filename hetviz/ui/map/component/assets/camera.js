@@ -160,9 +160,18 @@ export class Camera {
     const { view, pass, n } = this.map;
     const flags = new Uint8Array(n);
     rows.forEach((r) => { flags[r] = pass[r]; });
-    const place = view.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k });
-    place.s = Math.min(place.s, view.fitted * FRAMED);
-    this.fly(place, 600);
+    const there = Object.assign(new View(), view);
+    // In a narrow window the bar of the selection stands above the sheet.
+    if (view.W < NARROW) there.clear = { ...view.clear, bottom: view.clear.bottom + BAR };
+    this.framed = there.around({ ...frameOf(pos, flags, 0, 1.25), stretch: view.k, most: view.fitted * FRAMED });
+    this.fly(this.framed, 600);
+  }
+
+  /** Whether the camera still is where it went by itself for what was named. */
+  get byItself() {
+    const { framed, map: { view, flight } } = this;
+    const now = flight ? flight.to : view.at();
+    return Boolean(framed) && ["cx", "cy", "s"].every((one) => Math.abs(now[one] - framed[one]) < 1e-9 * Math.abs(framed[one]));
   }
 
   /** Whether, on a map that comes, some of the rows would be off the screen or all of them one spot. */

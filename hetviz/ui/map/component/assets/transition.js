@@ -33,7 +33,7 @@ export class Travel {
     const named = map.data.answers ? map.pickedRows() : [];
     if (named.length && named.length <= MOST_FRAMED && map.camera.loses(named, geometry)) {
       map.camera.flyToAll(named, geometry);
-    } else if (!view.zoomed || lost()) map.camera.fly(home, 600, false);
+    } else if (!view.zoomed || map.camera.byItself || lost()) map.camera.fly(home, 600, false);
     else view.k = home.k;
   }
 

@@ -1,0 +1,109 @@
+"""A first visit on a phone, by touch: a file, its map, one thing said, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.harness import Server, Watch
+from tests.browser.test_app import PLANTS, settled, told, until
+
+WIDE, HIGH = 390, 844
+PATIENCE = 150_000
+AT = """(row) => {
+  const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  const box = map.stage.getBoundingClientRect();
+  return [box.left + map.view.x(map.pos[2 * row]), box.top + map.view.y(map.pos[2 * row + 1])];
+}"""
+# Rows whose point nothing covers: neither a card nor the sheet.
+OPEN = f"""() => {{
+  const {{ map }} = document.querySelector('.st-key-map .hv-map').__hv;
+  return [...Array(map.n).keys()].filter((row) => {{
+    const hit = document.elementFromPoint(...({AT})(row));
+    return hit && hit.closest('.hv-stage');
+  }});
+}}"""
+
+
+@pytest.fixture
+def phone(browser: Browser, server: Server) -> Iterator[Page]:
+    context = browser.new_context(
+        base_url=server.url,
+        viewport={"width": WIDE, "height": HIGH},
+        has_touch=True,
+        is_mobile=True,
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    watch = Watch(server.url)
+    watch.follow(page)
+    yield page
+    context.close()
+    assert watch.problems == []
+
+
+def seen(page: Page, rows: list[int]) -> bool:
+    """Say whether nothing lies over the points of these rows."""
+    return set(rows) <= set(page.evaluate(OPEN))
+
+
+def choose(page: Page, row: int) -> None:
+    page.touchscreen.tap(*page.evaluate(AT, row))
+    until(page, f"map.count === 1 && map.pickedRows()[0] === {row}")
+    settled(page)
+
+
+def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page) -> None:
+    page = phone
+    page.goto("/")
+    upload = page.locator('[data-testid="stFileUploaderDropzone"] button').first
+    with page.expect_file_chooser() as chooser:
+        upload.tap()
+    content = PLANTS.encode()
+    chooser.value.set_files([{"name": "plants.csv", "mimeType": "text/csv", "buffer": content}])
+    expect(page.get_by_role("heading", name="40 plants")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Map them").tap()
+    page.wait_for_function(
+        "() => document.querySelector('.hv-at-map') && document.querySelector("
+        "'.st-key-map .hv-map[data-drawn]')?.__hv?.map.n === 40"
+    )
+    expect(page.locator(".hv-job")).to_contain_text("Map up to date", timeout=PATIENCE)
+    until(page, "!map.data.live && !map.motion && !map.flight")
+    settled(page)
+    meant = told(page, "data.colour.option")
+    # Two that lie far from each other, each above the sheet that opens.
+    first = page.evaluate(OPEN)[0]
+    choose(page, first)
+    until(page, "!map.flight")
+    page.get_by_role("button", name="Make it A").tap()
+    until(page, "map.data.acts.groups.A")
+    settled(page)
+    second = next(row for row in reversed(page.evaluate(OPEN)) if row != first)
+    choose(page, second)
+    page.get_by_role("button", name="Make it B").tap()
+    until(page, "map.acts.preview.length === 1")
+    settled(page)
+    # What is about to be said stands in the sheet.
+    panel = page.locator(".st-key-panel")
+    expect(panel.get_by_role("heading", name="1 pair will say together")).to_be_visible()
+    page.get_by_role("button", name="Say 1 pair").tap()
+    expect(panel.get_by_text("What that did")).to_be_visible(timeout=PATIENCE)
+    settled(page)
+    until(page, "!map.motion && !map.flight")
+    # Both are in sight, above the bar and the sheet, and the colours mean what they meant.
+    assert told(page, "count") == 2
+    assert seen(page, [first, second])
+    assert told(page, "data.colour.option") == meant
+    undo = page.get_by_role("button", name="Undo ")
+    expect(undo).to_contain_text("together")
+    undo.tap()
+    expect(page.get_by_role("button", name="Redo ")).to_contain_text("together")
+    settled(page)
+    until(page, "!map.motion && !map.flight")
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    # Taken back, all of the map is seen again.
+    until(page, "!map.view.zoomed")
