@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Sequence
 
@@ -54,6 +55,17 @@ def in_seconds(seconds: float) -> str:
 
 
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
+
+
+def in_digits(value: float) -> str:
+    """Return a number to be read: as many digits as tell it apart from others of its size."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        # A year is written without a separator, and so is every other number of four digits.
+        return f"{value:.0f}" if abs(value) < 10_000 else f"{value:,.0f}"
+    if not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.3g}"
+    digits = max(1, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
 
 
 def escape(text: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetviz._text import is_word, short
+from hetviz._text import in_digits, is_word, short
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
@@ -319,7 +319,7 @@ class _Drawing:
 
     def _numbers_title(self) -> str:
         low, high = number_range(self.colouring.value)
-        return f"{short(self.colouring.option.title, 30)}, {low:,.3g} to {high:,.3g}"
+        return f"{short(self.colouring.option.title, 30)}, {in_digits(low)} to {in_digits(high)}"
 
     def _legend_row(self, axes: Axes, row: list[_Entry], y: float, dot: float) -> None:
         x = _EDGE

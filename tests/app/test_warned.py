@@ -192,6 +192,19 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
     assert words in html_of(app.run())
 
 
+def test_what_nothing_places_is_told_once(visit: Visit) -> None:
+    data = goods(linked=30, hub=10)
+    bare = data["goods"].ids
+    data = HeteroData([Dataset("goods", bare), data["shops"]], data.links)
+    off = np.arange(2 * N, dtype=float).reshape(N, 2)
+    off[30:] = np.nan
+    said = ["30 of goods have neither features to compare nor a link: left off the map."]
+    app = shown(visit(), data, places={"goods": off}, figures={"notes": said})
+    assert "30 of 60 goods are in no link: nothing places them" in html_of(app)
+    assert "items have no place" not in html_of(app)
+    assert said[0] not in html_of(app)
+
+
 def test_what_no_link_reaches_at_all_can_be_left_out_whole(visit: Visit) -> None:
     data = goods()
     data = data.edit().add(Dataset("parks", ["p", "q"], np.eye(2)))

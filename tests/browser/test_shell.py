@@ -96,6 +96,19 @@ def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -
     settled(page)
 
 
+def test_the_bar_calls_a_map_up_to_date_only_while_the_page_rests(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    bar = page.locator(".st-key-state")
+    expect(bar.get_by_text("Map up to date")).to_be_visible()
+    expect(bar.get_by_text("Working …")).to_be_hidden()
+    # What a page that takes a while says of itself, without waiting for such a one.
+    app = page.locator('[data-testid="stApp"]')
+    app.evaluate("(app) => app.setAttribute('data-test-script-state', 'running')")
+    expect(bar.get_by_text("Working …")).to_be_visible()
+    expect(bar.get_by_text("Map up to date")).to_be_hidden()
+
+
 def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
     page.goto("/map")
     stage(page)

@@ -31,7 +31,7 @@ from hetviz.errors import (
     Problem,
 )
 from hetviz.features.spaces.joint_axes import glance, leading_features
-from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
+from hetviz.features.spaces.landmarks import ABOVE, N_LANDMARKS, landmarks, placed_by
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
@@ -152,7 +152,8 @@ def choose(
         `hetviz.runs.compare.measures.overall`; those less than one standard error behind the best
         tie, and the simplest of them is taken. A map on which one dataset is more than three times
         as spread out as another comes last. Without the time for two methods it is the first one
-        that `suggest` names. Of more than 20,000 rows it is landmarks that they are tried on, see
+        that `suggest` names. Of more than 20,000 rows, or where there is time for no two methods on
+        all rows, it is landmarks that they are tried on, see
         `hetviz.features.spaces.landmarks`. The order is kept, for `suggest`.
 
     Raises
@@ -170,6 +171,11 @@ def choose(
     # Of very many items, methods are tried on landmarks: what is best there can be afforded then.
     part = data if data.n_rows <= ABOVE else part_of(data, landmarks(data))
     tried = _affordable(data, part.n_rows, ordered, seconds)
+    if len(tried) < 2 and part is data and data.n_rows > N_LANDMARKS:
+        # So they are where there is time for no two of them on all items, but on these.
+        few = part_of(data, landmarks(data))
+        on_few = _affordable(data, few.n_rows, ordered, seconds)
+        part, tried = (few, on_few) if len(on_few) > 1 else (part, tried)
     if len(tried) > 1:
         words = "Trying methods on hidden links" if data.links else "Trying"
         if part is not data:

@@ -6,7 +6,7 @@ data is a step that undo takes back; how the map is seen is changed back in its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -140,14 +140,20 @@ def of_map(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
     """Return what is amiss with a map, what matters most first."""
     if state.data is None:
         return []
+    links = of_links(state)
+    unplaced = _unplaced(state, run, {one.about for one in links if one.kind == "unlinked"})
+    notes = _notes(figures)
+    if unplaced or links:
+        # Whom nothing places was said, with an act of its own.
+        notes = [one for one in notes if not one.words.endswith("left off the map.")]
     return [
         *_stale(state, run),
         *_unjoined(state, run),
-        *of_links(state),
-        *_unplaced(state, run),
+        *links,
+        *unplaced,
         *_little_told(state, run, figures),
         *_enlarged(state, run),
-        *_notes(state, figures),
+        *notes,
     ]
 
 
@@ -171,11 +177,16 @@ def _unjoined(state: State, run: Run) -> list[Warned]:
     return [Warned("unjoined", line, "Join them", page="data.py") for line in words]
 
 
-def _unplaced(state: State, run: Run) -> list[Warned]:
+def _unplaced(state: State, run: Run, told: Collection[str]) -> list[Warned]:
+    """Return that items have no place, but for datasets of which that was told already."""
+    data = state.data
     # Of a map of some items alone the others have no place because that was asked for.
-    if run.only is not None:
+    if data is None or run.only is not None:
         return []
-    rows = np.flatnonzero(parts.seen(state) & ~parts.geometry(state, run).placed)
+    away = parts.seen(state) & ~parts.geometry(state, run).placed
+    for name in told:
+        away[data.offsets[name]] &= not data[name].is_featureless
+    rows = np.flatnonzero(away)
     if not len(rows):
         return []
     have = "has" if len(rows) == 1 else "have"
@@ -212,7 +223,7 @@ def _enlarged(state: State, run: Run) -> list[Warned]:
     ]
 
 
-def _notes(state: State, figures: Mapping[str, Any]) -> list[Warned]:
+def _notes(figures: Mapping[str, Any]) -> list[Warned]:
     """Return what the method warned of."""
     early = set(figures.get("unsettled", ()))
     return [

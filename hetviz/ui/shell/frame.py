@@ -147,10 +147,19 @@ def _progress(job: Job) -> str:
 def _state() -> str:
     state = session.workspace().state
     if state.run is None:
-        return '<div class="hv-job"><span class="dot old"></span>No map yet</div>'
+        return _at_rest("old", "No map yet")
     if state.is_current(state.run):
-        return '<div class="hv-job"><span class="dot"></span>Map up to date</div>'
-    return '<div class="hv-job"><span class="dot old"></span>Data changed since this map</div>'
+        return _at_rest("", "Map up to date")
+    return _at_rest("old", "Data changed since this map")
+
+
+def _at_rest(dot: str, words: str) -> str:
+    """Say how things stand; the style sheet says *Working* instead once a page takes a while."""
+    return (
+        f'<div class="hv-job hv-rest"><span class="dot {dot}"></span>'
+        f'<span class="at-rest">{words}</span><span class="at-work" role="status">Working …</span>'
+        "</div>"
+    )
 
 
 def _ending(pending: Pending) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
+from hetviz._text import in_digits
 from hetviz.data import HeteroData
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
@@ -43,13 +43,7 @@ def number_words(value: float, kind: str) -> str:
     """Return a number with separators, or a day."""
     if kind == "date":
         return str((pd.Timestamp("1970-01-01") + pd.Timedelta(days=value)).date())
-    if float(value).is_integer() and abs(value) < 1e15:
-        # A year is written without a separator, and so is every other number of four digits.
-        return f"{value:.0f}" if abs(value) < 10_000 else f"{value:,.0f}"
-    if not 1e-4 <= abs(value) < 1e15:
-        return f"{value:.3g}"
-    digits = max(1, 3 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
+    return in_digits(value)
 
 
 def share_words(share: float) -> str:

@@ -11,6 +11,7 @@ import hetviz
 from hetviz.algorithms import ranking
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.spaces.landmarks import landmarks
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
 from hetviz.runs.embed import first_map as module
@@ -80,6 +81,22 @@ def test_without_the_time_to_try_it_is_what_was_best_elsewhere(table: Any) -> No
     assert (choice.method, choice.comparison) == ("pca", None)
     assert choice.best_neighbours is None
     assert "was best on 4 other data sets of this kind" in choice.sentence
+
+
+def test_where_there_is_time_for_no_two_methods_on_all_items_a_part_of_them_is_tried(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = linked(60)
+    monkeypatch.setattr(module, "N_LANDMARKS", 40)
+    monkeypatch.setattr(module, "landmarks", lambda data: landmarks(data, 40))
+    # On all 120 rows one method would take .072 s with what it is judged by, on 40 of them .024.
+    table["seconds"] |= {"pca": [0.2, 1.0], "cdmca": [0.2, 1.0]}
+    choice = choose(data, seconds=0.1)
+    assert choice.comparison is not None
+    assert choice.method == "cdmca"
+    assert "over 2 splits of 40 items" in choice.sentence
+    # Where that much time is not there either, what was best elsewhere is taken.
+    assert choose(data, seconds=0.03).comparison is None
 
 
 def test_methods_that_nobody_measured_are_not_tried_unasked(table: Any) -> None:

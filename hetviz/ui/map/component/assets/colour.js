@@ -41,5 +41,6 @@ export function sample(scale, t) {
 export const spoken = (value) => {
   const size = Math.abs(value);
   if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(2);
-  return value.toLocaleString("en", { maximumFractionDigits: size >= 100 ? 0 : size >= 1 ? 2 : 3 });
+  // A year is written without a separator, and so is every other number of four digits.
+  return value.toLocaleString("en", { useGrouping: size >= 1e4, maximumFractionDigits: size >= 100 ? 0 : size >= 1 ? 2 : 3 });
 };
