@@ -107,7 +107,8 @@ def spec(
             "stretch": frame.stretch,
         },
         "outside": frame.outside,
-        "unplaced": int(unplaced.sum()),
+        # A map that is being made tells of its places itself.
+        "unplaced": 0 if run is None else int(unplaced.sum()),
         "notes": [*_warning(run), *form.notes, *_unjoined(data, run, hidden)],
         "datasets": kept(data, "datasets", lambda: _datasets(data)),
         "colour": _colour(data, colours, session),

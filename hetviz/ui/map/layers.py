@@ -12,6 +12,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.data import HeteroData
 from hetviz.plots.colour import (
+    BY_DATASET,
     CLUSTER,
     LAYERS,
     Colouring,
@@ -47,6 +48,9 @@ def options(state: State, run: Run | None) -> list[ColourOption]:
 def colours_of(state: State, run: Run | None) -> Colouring:
     """Return the colouring that the view asks for; that of the data where it has no such layer."""
     data, key = parts.data_of(state), state.view.colour or _most_telling(state)
+    if key is None and run is None and len(data.datasets) > 1:
+        # Of a map that is being made no column is known to be told by it.
+        key = BY_DATASET
     if key == CLUSTER.key and run is not None and state.clustering is not None:
         found = state.clustering
         return kept(

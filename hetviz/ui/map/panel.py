@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.plots.curve import kept_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
-from hetviz.ui.shell import background, selection, session, words
+from hetviz.ui.shell import background, selection, session, theme, words
 from hetviz.ui.statements import drafted, moved, outcome, wording
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
@@ -24,6 +24,11 @@ _HINTS = (
     "Click an item to see what is near and linked.",
     "Draw around several to see what sets them apart.",
     "Scroll to zoom, double-click to see all.",
+)
+_FIRST_MAP = (
+    "At first items lie where features and links alone would put them. Then one method draws them, "
+    "others are tried on hidden links and neighbours, and the best map of these stays.",
+    "Cancel, at the top, keeps what there is by then.",
 )
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
@@ -138,8 +143,12 @@ def _item(state: State) -> None:
     if state.run is not None:
         quality.show(state, state.run)
     elif background.live() is None:
-        # It loads the numerical libraries, and while a map is made another one cannot be.
         new_map.show(state)
+    else:
+        # The form loads the numerical libraries, and while a map is made no other one can be.
+        theme.section("The first map is being made")
+        for line in _FIRST_MAP:
+            theme.quiet(line)
 
 
 def _guidance(state: State) -> None:

@@ -207,7 +207,7 @@ export class Legend {
     const { map } = this;
     const parts = [];
     const { n } = map;
-    if (map.visible < n) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
+    if (map.visible < n && (map.visible || !map.data.live)) parts.push(h("span", {}, `${thousands(map.visible)} of ${thousands(n)} shown`));
     if (this.partial || this.veiled.size) {
       parts.push(h("button", { type: "button", class: "hv-picked", onclick: () => this.clear() }, "Show all"));
     }
