@@ -41,10 +41,17 @@ def _csv(head: str, rows: list[list[object]]) -> bytes:
     return text.getvalue().encode()
 
 
+def _named(
+    rng: np.random.Generator, ids: Mapping[int, object], word: str, low: int, high: int
+) -> list[list[object]]:
+    """Return a row for each number: its id, a name with the number, and some whole number."""
+    return [[id, f"{word} {k}", int(rng.integers(low, high))] for k, id in ids.items()]
+
+
 def shop() -> tuple[dict[str, bytes], True_]:
     """Orders of customers and products; numbers that run from 1 in each table."""
     rng = np.random.default_rng(0)
-    customers = [[k, f"Customer {k}", int(rng.integers(18, 90))] for k in range(1, 201)]
+    customers = _named(rng, {k: k for k in range(1, 201)}, "Customer", 18, 90)
     products = [[f"P-{k:03}", f"Thing {k}", round(float(rng.gamma(2, 9)), 2)] for k in range(80)]
     orders: list[list[object]] = [
         [k, int(rng.integers(1, 201)), f"p-{rng.integers(80):03}", int(rng.integers(1, 9))]
@@ -64,7 +71,7 @@ def shop() -> tuple[dict[str, bytes], True_]:
 def school() -> tuple[dict[str, bytes], True_]:
     """Marks by course and term together; a year that stands everywhere and joins nothing."""
     rng = np.random.default_rng(1)
-    pupils = [[f"S{k:04}", f"Pupil {k}", int(rng.integers(2004, 2012))] for k in range(150)]
+    pupils = _named(rng, {k: f"S{k:04}" for k in range(150)}, "Pupil", 2004, 2012)
     courses = [
         [code, term, f"{code} in {term}", int(rng.integers(10, 40))]
         for code in ("MAT", "BIO", "ART", "HIS")

@@ -8,7 +8,7 @@ suitability, shapes, finiteness, new rows and their links) happens here once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeAlias
@@ -37,6 +37,7 @@ from hetviz.errors import (
     RowsError,
     UnfittedError,
 )
+from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import HasParams
@@ -410,14 +411,13 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self,
         data: HeteroData,
         progress: Progress,
-        features: Callable[[], Sequence[Floats | None]],
     ) -> Embedding | None:
         """Return a map of a few thousand of very many items, for a method to go on from.
 
-        `progress` gets its partial layouts, then one of all items, each placed by its landmarks;
-        `features` gives what makes rows of each dataset alike for that. None of data that are not
-        so many. Its ``note`` is no method's, so that all iterations are made from it. When
-        `progress` raises Cancelled, its ``partial`` is a Fit of that map.
+        `progress` gets its partial layouts, then one of all items, each placed by its landmarks and
+        by what the parameter ``features`` compares. None of data that are not so many. Its ``note``
+        is no method's, so that all iterations are made from it. When `progress` raises Cancelled,
+        its ``partial`` is a Fit of that map.
         """
         if data.n_rows <= ABOVE:
             return None
@@ -463,7 +463,13 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         progress(
             0.8,
             "All items by their landmarks",
-            layout=lambda: placed_by(data, rows, places, features(), seed),
+            layout=lambda: placed_by(
+                data,
+                rows,
+                places,
+                leading_features(data, getattr(self, "features", "auto"), seed),
+                seed,
+            ),
         )
         return Embedding(
             coordinates_of(data, made),

@@ -17,7 +17,7 @@ from hetviz.core.spectral.joint_axes import link_graph, spectral_axes
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS
-from hetviz.features.spaces.joint_axes import leading_features, own_block
+from hetviz.features.spaces.joint_axes import own_block
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.sne_map import SneMap, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
@@ -114,11 +114,7 @@ class GraphAxes(BaseEmbedder):
             return own_block(dataset, self.perplexity, kind, self.random_state, share)
 
         if start is None:
-            start = self._landmark_map(
-                data,
-                Part(progress, 0.0, 0.05),
-                lambda: leading_features(data, self.features, self.random_state),
-            )
+            start = self._landmark_map(data, Part(progress, 0.0, 0.05))
         graph = joint_graph(data, near, Part(progress, 0.05, 0.2), self.tie_views)
         progress(0.2, "Slow modes of the graph")
         Z, _ = spectral_axes(

@@ -239,11 +239,7 @@ class JointMap(BaseEmbedder):
     ) -> Fit:
         if start is None:
             # Of many items the first ones to look at are landmarks; all go on from there.
-            start = self._landmark_map(
-                data,
-                Part(progress, 0.0, 0.05),
-                lambda: leading_features(data, self.features, self.random_state),
-            )
+            start = self._landmark_map(data, Part(progress, 0.0, 0.05))
         part = Part(progress, 0.05, 0.15)
         graph = joint_graph(data, self._near, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")

@@ -15,7 +15,6 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS, own_affinities
-from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import place_new
 from hetviz.features.spaces.sne_map import SneMap, warm_up
@@ -246,11 +245,7 @@ class MRSNE(BaseEmbedder):
         start: Embedding | None,
     ) -> Fit:
         if start is None and not self.paper:
-            start = self._landmark_map(
-                data,
-                Part(progress, 0.0, 0.1),
-                lambda: leading_features(data, self.features, self.random_state),
-            )
+            start = self._landmark_map(data, Part(progress, 0.0, 0.1))
         part = Part(progress, 0.1, 0.4)
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
         whole = self._taught(data, whole)

@@ -24,7 +24,6 @@ from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, described_by
-from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import Placed, place_new
 from hetviz.features.spaces.taught import LearnedGroup, taught_by
@@ -235,11 +234,7 @@ class UMAP(BaseEmbedder):
         if self.engine == "umap-learn":
             return self._as_umap_learn(data, progress)
         if start is None:
-            start = self._landmark_map(
-                data,
-                Part(progress, 0.0, 0.1),
-                lambda: leading_features(data, self.features, self.random_state),
-            )
+            start = self._landmark_map(data, Part(progress, 0.0, 0.1))
         part = Part(progress, 0.1, 0.3)
         self._alone = not data.links
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
