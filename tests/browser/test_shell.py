@@ -109,6 +109,18 @@ def test_the_bar_calls_a_map_up_to_date_only_while_the_page_rests(page: Page) ->
     expect(bar.get_by_text("Map up to date")).to_be_hidden()
 
 
+@pytest.mark.parametrize("look", [Look("light", 390, 844)], indirect=True, ids=str)
+def test_on_a_phone_too_progress_and_cancel_are_in_sight(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    make_map(page)
+    bar = page.locator(".st-key-state .hv-job .bar")
+    expect(bar).to_be_in_viewport()
+    page.get_by_role("button", name="Cancel").click()
+    expect(bar).to_have_count(0)
+
+
 def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
     page.goto("/map")
     stage(page)
