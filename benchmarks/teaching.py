@@ -98,7 +98,7 @@ def measured(
     rng = np.random.default_rng(seed)
     data, hidden = _held_out(data, rng)
     dataset, column = SHOWN[name]
-    label = _label(data, dataset, column)
+    label = label_of(data, dataset, column)
     groups = list(_groups(label, n_groups, n_named, rng))
     if not groups:
         return {"n_groups": 0}
@@ -156,7 +156,7 @@ def _held_out(data: HeteroData, rng: np.random.Generator) -> tuple[HeteroData, l
     return HeteroData(list(data.datasets.values()), kept, None, list(data.labels)), hidden
 
 
-def _label(data: HeteroData, dataset: str, column: str) -> np.ndarray:
+def label_of(data: HeteroData, dataset: str, column: str) -> np.ndarray:
     values = known_columns(data, dataset)[column].values
     return np.array(["" if v is None or v != v else str(v) for v in values], dtype=object)
 
@@ -210,12 +210,12 @@ def _figures(
         "follow": float(same[members].mean()),
         "near": float(np.mean(near)),
         "other": float(same[others].mean()) if others.any() else float("nan"),
-        "links": _auc(coordinates, hidden),
+        "links": auc_of(coordinates, hidden),
         "trust": float(trust),
     }
 
 
-def _auc(coordinates: Any, hidden: list[Any]) -> float:
+def auc_of(coordinates: Any, hidden: list[Any]) -> float:
     """Return how often a hidden link is shorter than one from its source to the end of another."""
     wins, total = 0.0, 0
     rng = np.random.default_rng(0)
