@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import hetviz
 from benchmarks.harness import report
-from benchmarks.teaching import SHOWN, auc_of, label_of
+from benchmarks.teaching import SHOWN, auc_of, label_of, spread
 from hetviz import HeteroData, Links
 from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.questions import Question
@@ -259,9 +259,3 @@ def run(out: Path, quick: bool) -> None:
                 row[f"ask me ahead, {measure}"] = "" if own else spread(ahead)
         print(rows[-3:], flush=True)
     report("asking", rows, out, f"{len(seeds)} seeds; gains after {ANSWERS} answers")
-
-
-def spread(values: np.ndarray[Any, Any]) -> str:
-    """Write a mean and its standard error."""
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-    return f"{values.mean():+.4f} ± {error:.4f}"

@@ -274,6 +274,7 @@ class JointMap(BaseEmbedder):
                 again=start is not None and start.note == self.card.title,
                 n_iter=self.n_iter,
                 exaggeration=self.exaggeration,
+                followers=taught.followers,
             )
         except Cancelled as stopped:
             stopped.partial = self._done(drawn)

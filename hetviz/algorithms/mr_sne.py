@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
@@ -248,7 +248,7 @@ class MRSNE(BaseEmbedder):
             start = self._landmark_map(data, Part(progress, 0.0, 0.1))
         part = Part(progress, 0.1, 0.4)
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
-        whole = self._taught(data, whole)
+        whole, followers = self._taught(data, whole)
         joint = self._joint(whole)
         drawn = SneMap(
             joint.P, data, whole.negative, self.guidance_boost, self.cannot_link_strength
@@ -264,6 +264,7 @@ class MRSNE(BaseEmbedder):
                 exaggeration=self.exaggeration,
                 paper=self.paper,
                 degree_weight=self.degree_weight,
+                followers=followers,
             )
         except Cancelled as stopped:
             stopped.partial = self._done(joint, drawn)
@@ -274,11 +275,13 @@ class MRSNE(BaseEmbedder):
         kind = value_for(self.features, dataset.name, "auto")
         return own_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
-    def _taught(self, data: HeteroData, graph: JointGraph) -> JointGraph:
-        """Return the graph with neighbours by what was learned of groups that a person named."""
+    def _taught(
+        self, data: HeteroData, graph: JointGraph
+    ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
+        """Return the graph with neighbours by what was learned of named groups, and who follows."""
         self._learned: list[LearnedGroup] = []
         if not self.learn_groups or self.paper:
-            return graph
+            return graph, []
 
         def near(dataset: Dataset) -> Sparse | None:
             return own_affinities(dataset, self.perplexity, "linear", self.random_state, silent)
@@ -287,7 +290,8 @@ class MRSNE(BaseEmbedder):
         if why := taught.account(data):
             note(why)
         self._learned = taught.of_items(data)
-        return taught.near(data, graph, near, self.features, self.random_state)
+        graph = taught.near(data, graph, near, self.features, self.random_state)
+        return graph, taught.followers
 
     def _joint(self, graph: JointGraph) -> Joint:
         exponent = self.balance

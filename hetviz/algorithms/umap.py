@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Matrix, Sparse, is_sparse
+from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
-from hetviz.core.layout.guidance_boost import gone_over, spoken_part
+from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, settings
 from hetviz.core.spectral.start import carried_on, spectral_start
@@ -238,7 +238,7 @@ class UMAP(BaseEmbedder):
         part = Part(progress, 0.1, 0.3)
         self._alone = not data.links
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
-        whole = self._taught(data, whole)
+        whole, followers = self._taught(data, whole)
         placed = Placed.by(self._graph(whole, data), data)
         if not placed.mask.any():
             reason = "No item has features that tell items apart, and no link counts."
@@ -256,6 +256,7 @@ class UMAP(BaseEmbedder):
                 # At a distance the pull fades, so what was said to be together starts together.
                 said = placed.among(spoken_weights(data))
                 Y = gone_over(spoken_part(placed.graph, said), placed.graph, Y)
+                Y = drawn_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)
         left, right, weight = placed.pairs(whole.negative)
@@ -293,11 +294,13 @@ class UMAP(BaseEmbedder):
         found = dataset_neighbors(dataset, k, kind, self.random_state, progress)
         return None if found is None else fuzzy_graph(found)
 
-    def _taught(self, data: HeteroData, graph: JointGraph) -> JointGraph:
-        """Return the graph with neighbours by what was learned of groups that a person named."""
+    def _taught(
+        self, data: HeteroData, graph: JointGraph
+    ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
+        """Return the graph with neighbours by what was learned of named groups, and who follows."""
         self._learned: list[LearnedGroup] = []
         if not self.learn_groups:
-            return graph
+            return graph, []
         taught = taught_by(data, graph, self.features, random_state=self.random_state)
         if why := taught.account(data):
             note(why)
@@ -306,7 +309,8 @@ class UMAP(BaseEmbedder):
         def near(dataset: Dataset) -> Sparse | None:
             return self._near(dataset, silent, "linear")
 
-        return taught.near(data, graph, near, self.features, self.random_state)
+        graph = taught.near(data, graph, near, self.features, self.random_state)
+        return graph, taught.followers
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         if self.engine != "umap-learn":

@@ -48,10 +48,10 @@ def together(*groups: Any) -> Links:
     return Links("items", "items", i, j, kind="said")
 
 
-def fitted(key: str, data: HeteroData, **parameters: Any) -> Any:
+def fitted(key: str, data: HeteroData, start: Any = None, **parameters: Any) -> Any:
     if key == "joint-map":
         parameters = {"check_links": False, "n_iter": 200} | parameters
-    return hetviz.get_method(key)(**parameters).fit(data)
+    return hetviz.get_method(key)(**parameters).fit(data, start=start)
 
 
 def same_kind(Y: Any, kind: Any, rows: Any) -> float:
@@ -94,6 +94,19 @@ def test_items_like_those_named_follow(key: str, form: str) -> None:
         for learn in (False, True)
     )
     assert taught > alone + 0.01
+
+
+@pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])
+def test_they_follow_on_a_map_that_was_there_before_too(key: str) -> None:
+    data, kind = kinds()
+    said = data.edit().add(together(*NAMED))
+    alone, taught = [], []
+    for state in range(3):
+        before = fitted(key, data, random_state=state).embedding_
+        for learn, found in ((False, alone), (True, taught)):
+            method = fitted(key, said, before, learn_groups=learn, random_state=state)
+            found.append(same_kind(method.embedding_.coordinates["items"], kind, REST))
+    assert np.mean(taught) > np.mean(alone) + 0.01
 
 
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap"])

@@ -8,14 +8,17 @@ would stay with their neighbours for that reason alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Ints, Sparse
 
 FAR = 0.1
 """Share of the map's extent beyond which a pair that was said to be together is far apart."""
 _BESIDE = 0.01
+_ROUNDS = 5
 
 
 def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
@@ -85,4 +88,54 @@ def gone_over(S: Sparse, P: Sparse, Y: Floats) -> Floats:
     goes = root != np.arange(len(Y))
     # Not at the very place, where no force between the two has a direction.
     out[goes] = Y[root[goes]] + _BESIDE * (Y[goes] - Y[root[goes]])
+    return out
+
+
+def drawn_along(P: Sparse, Y: Floats, groups: Sequence[tuple[Ints, Ints]]) -> Floats:
+    """Return a map on which those who are like the named of a group start beside them.
+
+    At a distance they would stay for the same reason as the named. Each goes that its neighbours
+    in P hold less where it lies than beside the named, seen that others like them go too.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n, n)
+        All affinities, with what was learned of the groups.
+    Y : ndarray of shape (n, k)
+        The earlier map, the named where they are to start, as from `gone_over`.
+    groups : sequence of (array of int, array of int)
+        The named, and those that may follow them.
+
+    Notes
+    -----
+    An item at y costs sum_j P_ij log(1 + |y - y_j|^2), what it adds to the loss of a map by its
+    neighbours; who follows is decided anew, a few times, by where the others would be. O(nnz) of
+    the rows of those that may follow.
+    """
+    out = Y
+    for named, followers in groups:
+        if not len(named) or not len(followers):
+            continue
+        anchor = np.median(out[named], axis=0)
+        rows = sp.csr_array(P[followers]).tocoo()
+        i, j = rows.coords
+        beside = anchor + _BESIDE * (out[followers] - anchor)
+        goes = np.ones(len(followers), dtype=bool)
+        for _ in range(_ROUNDS):
+            now = out.copy()
+            now[followers[goes]] = beside[goes]
+            cost = [
+                np.bincount(
+                    i,
+                    rows.data * np.log1p(((at[i] - now[j]) ** 2).sum(axis=1)),
+                    minlength=len(followers),
+                )
+                for at in (out[followers], beside)
+            ]
+            before, goes = goes, cost[1] < cost[0]
+            if (goes == before).all():
+                break
+        moved = out.copy()
+        moved[followers[goes]] = beside[goes]
+        out = moved
     return out

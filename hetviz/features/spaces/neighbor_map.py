@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +83,11 @@ class Placed:
         stacked = np.vstack(list(places.values()))[self.mask]
         known = np.isfinite(stacked).all(axis=1)
         return stacked if stacked.shape[1] == k and known.any() else None
+
+    def numbers(self, groups: Sequence[tuple[Ints, Ints]]) -> list[tuple[Ints, Ints]]:
+        """Return groups of global rows as placed rows, without those that have no place."""
+        number = np.cumsum(self.mask) - 1
+        return [(number[a[self.mask[a]]], number[b[self.mask[b]]]) for a, b in groups]
 
     def pairs(self, W: Sparse) -> tuple[Ints, Ints, Floats]:
         """Return the entries of a symmetric matrix over all rows once each, as placed rows."""

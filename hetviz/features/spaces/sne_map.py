@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, JsonObject, Sparse
-from hetviz.core.layout.guidance_boost import gone_over, spoken_part
+from hetviz._types import Floats, Ints, JsonObject, Sparse
+from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
@@ -88,6 +88,7 @@ class SneMap:
         exaggeration: float = 12.0,
         paper: bool = False,
         degree_weight: float = 0.0,
+        followers: Sequence[tuple[Ints, Ints]] = (),
     ) -> None:
         """Make the map.
 
@@ -110,6 +111,8 @@ class SneMap:
         degree_weight : float
             Items repel by this power of their share of all affinities: at 1 a pair's q_ij is in
             proportion to both shares, so that a hub may have many near it.
+        followers : sequence of (array of int, array of int)
+            Rows of the named of groups, and of those that may follow them on an earlier map.
 
         Raises
         ------
@@ -123,6 +126,7 @@ class SneMap:
         Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
             Y = gone_over(placed.among(self._said), placed.graph, Y)
+            Y = drawn_along(placed.graph, Y, placed.numbers(followers))
         mass = None
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight

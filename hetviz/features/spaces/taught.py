@@ -49,6 +49,16 @@ class Taught:
         """Axes to put beside joint axes, or beside features of mean length 1: shape (n, g)."""
         return group_axes(self.groups)
 
+    @property
+    def followers(self) -> list[tuple[Ints, Ints]]:
+        """Global rows of the named of each group, and of those that are more like them than not."""
+        named = np.concatenate([np.empty(0, np.int64), *(group.rows for group in self.groups)])
+        return [
+            (group.rows, np.setdiff1d(np.flatnonzero(group.belief > _MORE_LIKELY), named))
+            for group in self.groups
+            if group.learned
+        ]
+
     def near(
         self,
         data: HeteroData,

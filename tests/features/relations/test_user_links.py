@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz.core.layout.guidance_boost import gone_over, spoken_part
+from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.relations.user_links import spoken_weights
 
@@ -63,3 +63,17 @@ def test_of_several_all_go_to_the_one_that_is_held_most() -> None:
     moved = gone_over(sp.csr_array(S), sp.csr_array(P), Y)
     assert np.linalg.norm(moved[[0, 2]] - Y[1], axis=1).max() < 0.02
     np.testing.assert_array_equal(moved[[1, 3, 4, 5]], Y[[1, 3, 4, 5]])
+
+
+def test_who_is_like_the_named_goes_with_them_unless_held_where_it_lies() -> None:
+    # 0 and 1 are named and lie at the right; 2 and 3 are like them and each other, 4 is like them
+    # too, but more like 5 beside it.
+    Y = np.array([[9.0, 0], [9.0, 0.1], [0, 0], [0, 5.0], [4.0, 4.0], [4.0, 4.1]])
+    P = np.zeros((6, 6))
+    for i, j, weight in ((2, 0, 1), (2, 3, 2), (3, 1, 1), (4, 0, 1), (4, 5, 3)):
+        P[i, j] = P[j, i] = weight
+    groups = [(np.array([0, 1]), np.array([2, 3, 4])), (np.array([5]), np.array([], dtype=int))]
+    moved = drawn_along(sp.csr_array(P), Y, groups)
+    assert np.linalg.norm(moved[[2, 3]] - [9.0, 0.05], axis=1).max() < 0.2
+    assert (moved[2] != moved[3]).any()
+    np.testing.assert_array_equal(moved[[0, 1, 4, 5]], Y[[0, 1, 4, 5]])
