@@ -347,9 +347,16 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
     -----
     O(cells). The same raw rows and recipe give the same table.
     """
-    frame = raw_frame(raw, recipe)
+    return with_cells(raw, recipe)[1]
+
+
+def with_cells(raw: RawTable, recipe: Recipe) -> tuple[pd.DataFrame, Applied]:
+    """Return the rows of data as they stand, see `raw_frame`, and as they are read, see `apply`."""
+    names = names_of(raw, recipe, [])
+    body = _body(raw, recipe, len(names))
+    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
     found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(raw, recipe))
-    return replace(found, row=tuple(line for line, _ in _body(raw, recipe, frame.shape[1])))
+    return frame, replace(found, row=tuple(line for line, _ in body))
 
 
 MARKS = ("names", "units", "first", "last")

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import pandas as pd
+
 from hetviz._text import count
 from hetviz._types import JsonObject
 from hetviz.errors import DataError, Problem
@@ -16,10 +18,10 @@ from hetviz.io.infer.recipe import (
     Profile,
     RawTable,
     Recipe,
-    apply,
     described,
     layout,
-    raw_frame,
+    read_columns,
+    with_cells,
 )
 from hetviz.io.intake.drop import Parse, is_text, read_drop
 from hetviz.io.intake.raw import raw_tables
@@ -149,21 +151,83 @@ def look_at(
     Of tables of more than 50,000 rows so many are looked at, from all over the table, and of those
     of more than 2,000 columns the first 2,000. What is not looked at is read as proposed.
     """
+    return [look for look, _ in looked_at(files, choices, parse)]
+
+
+def looked_at(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    parse: Parse = read_drop,
+) -> list[tuple[Look, pd.DataFrame]]:
+    """Return what `look_at` does, each with the cells that were looked at, for `changed`."""
     said = dict(choices or {})
     kinds = {name: _kind(name, content, said.get(name, Choices())) for name, content in files}
     tables = [(name, content) for name, content in files if kinds[name] in (*_MARKED, *_TYPED)]
     whole = raw_tables(tables, said, parse)
     found = {key: _narrow(raw) for key, raw in whole.items()}
-    looks = []
+    looks, frames = [], []
     for (file, sheet), raw in found.items():
         choice, has_rows = said.get(file, Choices()), kinds[file] in _MARKED
         n_more = _width(whole[file, sheet]) - _width(raw)
         try:
-            looks.append(_look(file, sheet, raw, n_more, choice, has_rows))
+            look, frame = _look(file, sheet, raw, n_more, choice, has_rows)
         except DataError:
             # What is wrong with it is told where it is read.
             continue
-    return _with_keys(looks, found)
+        looks.append(look)
+        frames.append(frame)
+    return list(zip(_with_keys(looks, frames), frames, strict=True))
+
+
+def changed(look: Look, frame: pd.DataFrame, recipe: Recipe) -> Look | None:
+    """Return a look in which some columns are something else, by a look at these alone.
+
+    Parameters
+    ----------
+    look : Look
+    frame : DataFrame
+        The cells that were looked at, see `looked_at`.
+    recipe : Recipe
+        How the table is read now.
+
+    Returns
+    -------
+    Look or None
+        None where more than that has changed, so that it is to be looked at anew: the rows that
+        hold names, units and data, or the ids.
+    """
+    old = {column.name: column for column in look.recipe.columns}
+    new = {column.name: column for column in recipe.columns}
+    before = look.recipe
+    same = (recipe.header, recipe.units, recipe.first, recipe.last) == (
+        before.header, before.units, before.first, before.last
+    )  # fmt: skip
+    # What was said before and is not any more is proposed anew.
+    forgotten = any(column.said and name not in new for name, column in old.items())
+    if not same or forgotten or not set(new) <= set(old):
+        return None
+    others = [name for name in new if new[name] != old[name]]
+    if any("id" in (new[name].type, old[name].type) for name in others):
+        return None
+    some = frame[others]
+    form = replace(recipe, columns=tuple(new[name] for name in others))
+    applied = read_columns(look.name, some, look.decimal, form)
+    about = {one.name: one for one in described(some, applied, look.decimal)}
+    now = {column.name: column for column in applied.recipe.columns}
+    places = {f"{look.name}, column {name}" for name in others}
+    first = applied.frame.head(_PREVIEW).to_dict("records")
+    preview = []
+    for (line, row), cells in zip(look.preview, first, strict=False):
+        kept = {name: cell for name, cell in row.items() if name not in others}
+        kept |= {str(name): str(cell)[:_LONGEST] for name, cell in cells.items()}
+        preview.append((line, kept))
+    return replace(
+        look,
+        recipe=replace(before, columns=tuple(now.get(one.name, one) for one in before.columns)),
+        profiles=tuple(about.get(one.name, one) for one in look.profiles),
+        preview=tuple(preview),
+        problems=(*(one for one in look.problems if one.where not in places), *applied.problems),
+    )
 
 
 def _kind(name: str, content: bytes, choices: Choices) -> str:
@@ -176,7 +240,7 @@ def _kind(name: str, content: bytes, choices: Choices) -> str:
 
 def _look(
     file: str, sheet: str, raw: RawTable, n_more: int, choices: Choices, has_rows: bool
-) -> Look:
+) -> tuple[Look, pd.DataFrame]:
     some = _some(raw)
     said = choices.recipe_of(raw.name)
     form = said
@@ -186,7 +250,7 @@ def _look(
             if has_rows
             else Recipe((0,), None, 1, None, ())
         )
-    frame, applied = raw_frame(some, form), apply(some, form)
+    frame, applied = with_cells(some, form)
     ids: tuple[str, ...]
     if raw.id_column:
         ids = (raw.id_column,)
@@ -195,7 +259,7 @@ def _look(
     else:
         ids = applied.recipe.of_type("id")
     n_data = len(applied.row) if some is raw else sum(form.holds(at) for at, _ in raw.rows)
-    return Look(
+    look = Look(
         file,
         sheet,
         raw.name,
@@ -213,6 +277,7 @@ def _look(
         bool(raw.id_column),
         len(applied.recipe.columns) + n_more,
     )
+    return look, frame
 
 
 def _width(raw: RawTable) -> int:
@@ -249,11 +314,10 @@ def _preview(applied: Applied) -> tuple[tuple[int, dict[str, str]], ...]:
     )
 
 
-def _with_keys(looks: list[Look], found: Mapping[tuple[str, str], RawTable]) -> list[Look]:
+def _with_keys(looks: list[Look], frames: Sequence[pd.DataFrame]) -> list[Look]:
     """Return the looks with a word where the values of a column are the ids of another table."""
     if len(looks) < 2:
         return looks
-    frames = [raw_frame(_some(found[look.file, look.sheet]), look.recipe) for look in looks]
     ids = [
         set(frame[look.id_from[0]]) if len(look.id_from) == 1 else set()
         for look, frame in zip(looks, frames, strict=True)

@@ -23,6 +23,7 @@ from hetviz.io.sandbox import process
 # Text tables up to this size are read in this process: nothing but the standard library opens them.
 SMALL = 5 * limits.MB
 LOOKED_AT_HERE = limits.MB // 4
+_MOST_CELLS = 64 * limits.MB
 _MODULE = "hetviz.io.sandbox.child"
 
 
@@ -50,7 +51,7 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
 
 def look_at(
     files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
-) -> tuple[list[Look], bytes]:
+) -> tuple[list[Look], bytes, list[bytes]]:
     """Look at files as `hetviz.io.intake.looking.look_at` does, in a process with limits.
 
     Returns
@@ -60,14 +61,23 @@ def look_at(
     bytes
         What `read_drop` gives for them, packed, as the process has them at hand; empty where it was
         not asked for what is read here anyway.
+    list of bytes
+        The cells that were looked at, for each look, so that it can be changed without the file;
+        none where they would take much room, or the look is made here in no time.
     """
-    if reads_here(files) and sum(len(content) for _, content in files) <= LOOKED_AT_HERE:
-        return looking.look_at(files, choices), b""
+    if is_looked_at_here(files):
+        return looking.look_at(files, choices), b"", []
     try:
         parts = process.parts(io.BytesIO(_in_child(files, choices, "look")))
-        return [Look.from_dict(fields) for fields in json.loads(next(parts))], next(parts)
+        looks = [Look.from_dict(fields) for fields in json.loads(next(parts))]
+        return looks, next(parts), list(parts)
     except (DataError, ValueError, StopIteration):
-        return [], b""
+        return [], b"", []
+
+
+def is_looked_at_here(files: Sequence[tuple[str, bytes]]) -> bool:
+    """Whether files are so plain and small that they are looked at in this process."""
+    return reads_here(files) and sum(len(content) for _, content in files) <= LOOKED_AT_HERE
 
 
 def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
@@ -137,13 +147,17 @@ def _as_given(said: Mapping[str, object]) -> dict[str, Any]:
 def main() -> int:
     """Read files from standard input, and write what they hold to standard output."""
     process.confine()
-    from hetviz.io.sandbox.pieces_as_bytes import packed
+    from hetviz.io.sandbox.pieces_as_bytes import arrow_bytes, packed
 
     try:
         files, choices, task = _read(sys.stdin.buffer)
         if task == "look":
-            seen = [look.to_dict() for look in looking.look_at(files, choices)]
-            found = (json.dumps(seen).encode(), packed(drop.read_drop(files, choices)))
+            looks = looking.looked_at(files, choices)
+            seen = json.dumps([look.to_dict() for look, _ in looks]).encode()
+            cells = [arrow_bytes(frame) for _, frame in looks]
+            cells = cells if sum(map(len, cells)) <= _MOST_CELLS else []
+            del looks
+            found = (seen, packed(drop.read_drop(files, choices)), *cells)
             process.write_parts(sys.stdout.buffer, found)
         else:
             sys.stdout.buffer.write(packed(drop.read_drop(files, choices)))

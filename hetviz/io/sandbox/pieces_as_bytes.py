@@ -80,7 +80,7 @@ def _described(piece: Piece, keep: Callable[[bytes], int]) -> JsonObject:
         about["row"] = [row.start, row.stop, row.step]
     else:
         about["row"] = keep(_npy(np.array(row, dtype=np.int64)))
-    about["frame"] = None if piece.frame is None else keep(_arrow(piece.frame))
+    about["frame"] = None if piece.frame is None else keep(arrow_bytes(piece.frame))
     for word in ("X", "kernel", "distance"):
         about[word] = _matrix(getattr(piece, word), keep)
     if piece.media is not None:
@@ -109,7 +109,7 @@ def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
     return Piece(
         **fields,
         row=_row_of(about["row"], parts),
-        frame=None if about["frame"] is None else _frame(parts[about["frame"]]),
+        frame=None if about["frame"] is None else frame_of(parts[about["frame"]]),
         recipe=None if about.get("recipe") is None else Recipe.from_dict(about["recipe"]),
         facts=about["facts"],
         problems=tuple(map(_problem, about["problems"])),
@@ -154,7 +154,8 @@ def _array(content: bytes) -> Array:
     return found
 
 
-def _arrow(frame: pd.DataFrame) -> bytes:
+def arrow_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a table of text as a stream of Arrow."""
     import pyarrow as pa
 
     columns = [arrow_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
@@ -166,10 +167,12 @@ def _arrow(frame: pd.DataFrame) -> bytes:
     return content
 
 
-def _frame(content: bytes) -> pd.DataFrame:
+def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the table, or some columns of it, that `arrow_bytes` wrote."""
     import pyarrow as pa
 
     table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
+    table = table if columns is None else table.select(columns)
     texts = {pa.large_string(): pd.StringDtype(na_value=np.nan)}
     frame: pd.DataFrame = table.to_pandas(types_mapper=texts.get, ignore_metadata=True)
     return frame

@@ -58,6 +58,8 @@ class Staged:
         Whether they have been read.
     proposals : tuple of Proposal
         How they seem to belong together.
+    looked : tuple of (looks, choices), or None
+        What stood in the tables when they were looked at before, and what had been said then.
     """
 
     files: Mapping[str, str]
@@ -70,6 +72,7 @@ class Staged:
     message: str = ""
     read: bool = False
     proposals: tuple[Proposal, ...] = ()
+    looked: tuple[tuple[Look, ...], Said] | None = None
 
     @property
     def is_bundle(self) -> bool:
@@ -112,7 +115,7 @@ def _looks(waiting: Staged) -> tuple[Look, ...]:
     workspace = session.workspace()
     try:
         contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
-        return look_at_files(contents, waiting.choices, workspace.blobs.read_cache)
+        return look_at_files(contents, waiting.choices, workspace.blobs.read_cache, waiting.looked)
     except HetvizError:
         # The reading says why.
         return ()
@@ -392,14 +395,23 @@ def _say(look: Look, edit: sheets.Edit | None) -> None:
 
 def _change(waiting: Staged, choices: Said) -> None:
     before = (*waiting.before, waiting.choices)
-    st.session_state["staged"] = Staged(waiting.files, waiting.fresh, choices, before)
+    st.session_state["staged"] = Staged(
+        waiting.files, waiting.fresh, choices, before, looked=_looked(waiting)
+    )
 
 
 def _take_back() -> None:
     waiting: Staged | None = st.session_state.get("staged")
     if waiting is not None and waiting.before:
         *before, last = waiting.before
-        st.session_state["staged"] = Staged(waiting.files, waiting.fresh, last, tuple(before))
+        st.session_state["staged"] = Staged(
+            waiting.files, waiting.fresh, last, tuple(before), looked=_looked(waiting)
+        )
+
+
+def _looked(waiting: Staged) -> tuple[tuple[Look, ...], Said] | None:
+    """Return the last looks; of several clicks in quick succession only the first has some."""
+    return (waiting.looks, waiting.choices) if waiting.looks else waiting.looked
 
 
 def _forget() -> None:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -19,11 +19,11 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.intake.drop import Parse
-from hetviz.io.intake.looking import Look
+from hetviz.io.intake.looking import Look, changed
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.piece import Drop
 from hetviz.io.sandbox import child
-from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
+from hetviz.io.sandbox.pieces_as_bytes import frame_of, packed, unpacked
 from hetviz.workspace.store.blobs import ReadCache
 
 _READING = Lock()
@@ -92,11 +92,13 @@ def look_at_files(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, Any]] | None = None,
     cache: ReadCache | None = None,
+    before: tuple[Sequence[Look], Mapping[str, Mapping[str, Any]]] | None = None,
 ) -> tuple[Look, ...]:
     """Return what stands in the tables of uploaded files, and how they are read.
 
     Anything but small text is looked at in a process of its own, which reads it as well: `cache`
-    keeps that for `read_files`.
+    keeps that for `read_files`, and the cells, so that no file is parsed again where only some
+    columns are read otherwise than `before`: looks at the same files, and what was said then.
 
     Raises
     ------
@@ -104,12 +106,57 @@ def look_at_files(
         If a choice is no choice.
     """
     given, chosen = list(files.items()), _chosen(choices)
-    looks, drop = child.look_at(given, chosen)
-    if drop and cache is not None:
+    if cache is None or child.is_looked_at_here(given):
+        return tuple(child.look_at(given, chosen)[0])
+    key = _key(given, chosen, ["looks"])
+    kept = cache.get(key)
+    if kept is not None:
+        with contextlib.suppress(ValueError, DataError):
+            return tuple(Look.from_dict(fields) for fields in json.loads(kept))
+    looks = None if before is None else _changed(files, chosen, cache, before)
+    if looks is None:
+        looks, drop, cells = child.look_at(given, chosen)
         with contextlib.suppress(ValueError):
-            if not unpacked(drop).refused:
+            if drop and not unpacked(drop).refused:
                 cache.put(_key(given, chosen), drop)
+        for look, content in zip(looks, cells, strict=False):
+            cache.put(_cells_key(look, files[look.file], chosen), content)
+    if looks:
+        cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
+
+
+def _changed(
+    files: Mapping[str, bytes],
+    chosen: Mapping[str, Choices],
+    cache: ReadCache,
+    before: tuple[Sequence[Look], Mapping[str, Mapping[str, Any]]],
+) -> list[Look] | None:
+    """Return earlier looks with what was said since; None where the files are to be parsed."""
+    out, old = [], _chosen(before[1])
+    for look in before[0]:
+        now, then = chosen.get(look.file, Choices()), old.get(look.file, Choices())
+        said = now.recipe_of(look.name)
+        if replace(now, recipes={}) != replace(then, recipes={}):
+            return None
+        found: Look | None = look
+        if said != then.recipe_of(look.name):
+            content = cache.get(_cells_key(look, files[look.file], chosen))
+            if said is None or content is None:
+                return None
+            found = changed(look, frame_of(content), said)
+        if found is None:
+            return None
+        out.append(found)
+    return out or None
+
+
+def _cells_key(look: Look, content: bytes, chosen: Mapping[str, Choices]) -> str:
+    """Return what the cells of a look are kept under: they do not hang on what columns are."""
+    recipe = look.recipe
+    rows = [list(recipe.header), recipe.units, recipe.first, recipe.last]
+    plain = {look.file: replace(chosen.get(look.file, Choices()), recipes={})}
+    return _key([(look.name, content)], plain, ["cells", look.sheet, rows])
 
 
 def _chosen(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
@@ -156,7 +203,9 @@ def keeping(cache: ReadCache | None) -> Parse:
     return read
 
 
-def _key(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> str:
+def _key(
+    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], of: Sequence[Any] = ()
+) -> str:
     about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
     said = {name: asdict(choice) for name, choice in sorted(choices.items())}
-    return hashlib.sha256(json.dumps([about, said]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([about, said, list(of)]).encode()).hexdigest()

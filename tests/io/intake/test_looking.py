@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
-from hetviz.io.infer.recipe import RawTable, marked, propose
+from hetviz.io.infer.recipe import TYPES, RawTable, Recipe, marked, propose
 from hetviz.io.intake import looking
 from hetviz.io.intake.looking import Look, look_at
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pieces_as_bytes import unpacked
+from hetviz.io.sandbox.pieces_as_bytes import frame_of, unpacked
 from tests.io.making import workbook
 
 WELLS = [
@@ -72,12 +73,15 @@ def test_columns_of_the_ids_of_another_table_are_pointed_out():
 
 def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     book = workbook({"Wells": WELLS, "Owners": OWNERS})
-    looks, drop = child.look_at([("book.xlsx", book)], {})
+    looks, drop, cells = child.look_at([("book.xlsx", book)], {})
+    assert [list(frame_of(one).columns) for one in cells] == [
+        [column.name for column in look.recipe.columns] for look in looks
+    ]
     assert [look.sheet for look in looks] == ["Wells", "Owners"]
     assert looks[0].recipe.header == (1, 2)
     assert unpacked(drop).pieces[1].name == "Owners"
     monkeypatch.setattr(process, "_watched", lambda *_: ("too-slow", "it took too long", ""))
-    assert child.look_at([("book.xlsx", book)], {}) == ([], b"")
+    assert child.look_at([("book.xlsx", book)], {}) == ([], b"", [])
 
 
 @pytest.mark.parametrize(
@@ -161,3 +165,64 @@ def test_of_a_very_wide_table_the_first_columns_are_looked_at():
     assert read.frame.shape == (12, 2_501)
     assert read.recipe.column("c3").type == "category"
     assert read.recipe.column("c2400").type == "whole number"
+
+
+MANY = csv(
+    [
+        ["Wells 2023", "", "", "", "", "", ""],
+        ["well", "nitrate", "owner", "state", "seen", "tags", "n"],
+        *(
+            [
+                f"w{k}",
+                "<0,5" if k % 3 == 0 else f"{k},25",
+                f"o{k % 4}",
+                ["low", "high", "medium"][k % 3],
+                f"2024-01-{k + 1:02}",
+                "a|b" if k % 2 else "c",
+                "n. b." if k == 4 else str(k),
+            ]
+            for k in range(12)
+        ),
+        ["Source: own", "", "", "", "", "", ""],
+    ],
+    ";",
+)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "id"])
+def test_a_look_at_the_changed_column_alone_is_the_look_at_the_whole_table(kind):
+    files = [("t.csv", MANY)]
+    ((look, cells),) = looking.looked_at(files)
+    for column in [one.name for one in look.recipe.columns if one.type != "id"]:
+        recipe = look.recipe.with_type(column, kind)
+        said = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
+        whole = look_at(files, said)[0]
+        # Everything else was proposed when it was not said; both are read alike.
+        alone = looking.changed(look, cells, Recipe.from_dict(recipe.to_dict()))
+        assert alone.recipe == whole.recipe
+        assert alone.profiles == whole.profiles
+        assert dict(alone.preview) == dict(whole.preview)
+        assert (alone.ids, alone.id_from, alone.rows) == (whole.ids, whole.id_from, whole.rows)
+        assert set(alone.problems) == set(whole.problems)
+
+
+def test_an_order_that_was_moved_is_seen_without_the_file():
+    ((look, cells),) = looking.looked_at([("t.csv", MANY)])
+    recipe = look.recipe.with_order("state", "high", "low", "medium")
+    alone = looking.changed(look, cells, recipe)
+    assert alone.recipe.column("state").order == ("high", "low", "medium")
+
+
+@pytest.mark.parametrize("what", ["row", "ids", "forgotten"])
+def test_more_than_columns_is_looked_at_anew(what):
+    ((look, cells),) = looking.looked_at([("t.csv", MANY)])
+    if what == "row":
+        recipe = marked(look.raw, look.recipe, "last", 8)
+    elif what == "ids":
+        recipe = look.recipe.with_ids("n")
+    else:
+        said = look.recipe.with_type("n", "text")
+        look = looking.changed(look, cells, said)
+        kept = tuple(one for one in look.recipe.columns if one.name != "n")
+        recipe = replace(look.recipe, columns=kept)
+    assert looking.changed(look, cells, recipe) is None
