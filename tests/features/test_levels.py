@@ -28,6 +28,10 @@ from hetviz.features.recipe import make_features
         ("-10", "-2", "0", "7"),
         ("never", "sometimes", "always"),
         ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+        ("Very dissatisfied", "Dissatisfied", "Neither satisfied nor dissatisfied", "Satisfied"),
+        ("under 18", "18-24", "25-34", "65+"),
+        ("<10", "10-20", "20-50", ">50"),
+        ("18-24", "25-34", "65 or older"),
     ],
 )
 def test_an_order_is_found_however_the_values_come(order):
@@ -38,8 +42,9 @@ def test_an_order_is_found_however_the_values_come(order):
 
 @pytest.mark.parametrize(
     "values",
-    [("red", "green"), ("low", "blue"), ("low", "niedrig"), ("a1", "b2"), ("M", "F"), ("one",), ()],
-)
+    [("red", "green"), ("low", "blue"), ("low", "niedrig"), ("a1", "b2"), ("M", "F"), ("one",), (),
+     ("1", "2+", "3"), ("over 1", "2-4", "5-9"), ("a 1", "b 2", "c 3")],
+)  # fmt: skip
 def test_others_have_none(values):
     assert known_order(values) is None
     assert proposed_order(values) == values

@@ -16,6 +16,8 @@ Cells = Sequence[str | None]
 
 _SEPARATORS = (";", "|")
 _LONGEST_TOKEN = 60
+_LONGEST_CHOICE = 40
+_OFTEN = 4
 
 
 def separator_of(cells: Cells) -> str | None:
@@ -24,7 +26,8 @@ def separator_of(cells: Cells) -> str | None:
     Notes
     -----
     A column holds lists where a tenth of its cells (and two at least) has the separator, and its
-    entries, short all of them, occur twice on average.
+    entries, short all of them, occur twice on average. A comma separates the choices of a form,
+    where what stands behind it also begins cells: not "Oslo, Norway", "Doe, Jane" or "1,5".
     """
     return separator_among(Counter(cell for cell in cells if cell is not None))
 
@@ -42,7 +45,29 @@ def separator_among(known: Mapping[str, int]) -> str | None:
                 entries[entry] += count
         if entries.total() >= 2 * len(entries) and max(map(len, entries)) <= _LONGEST_TOKEN:
             return separator
-    return None
+    return "," if _are_choices(known, n) else None
+
+
+def _are_choices(known: Mapping[str, int], n: int) -> bool:
+    """Whether cells hold some of a few choices each, with commas between."""
+    several = sum(count for cell, count in known.items() if "," in cell)
+    if several < max(2, 0.1 * n):
+        return False
+    first: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    for cell, count in known.items():
+        entries = entries_of(cell, ",")
+        if any(len(one) > _LONGEST_CHOICE or not one[0].isalpha() for one in entries):
+            return False
+        first[entries[0] if entries else ""] += count
+        for one in entries[1:]:
+            others[one] += count
+    again = sum(count for one, count in others.items() if one in first)
+    alone = any("," not in cell and cell.strip() in others for cell in known)
+    choices = first.keys() | others.keys()
+    # The last of the choices of a form stands first only where it stands alone.
+    many = first.total() + others.total() >= _OFTEN * len(choices)
+    return alone and many and again >= 0.8 * others.total() > 0
 
 
 def entries_of(cell: str | None, separator: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -60,9 +61,23 @@ _SCALES = (
     always immer toujours siempre sempre
     """,
     """
+    verydissatisfied sehrunzufrieden extremelydissatisfied
+    dissatisfied unzufrieden somewhatdissatisfied eherunzufrieden
+    neithersatisfiednordissatisfied neutral teilsteils
+    satisfied zufrieden somewhatsatisfied eherzufrieden
+    verysatisfied sehrzufrieden extremelysatisfied
+    """,
+    """
+    veryunlikely sehrunwahrscheinlich extremelyunlikely
+    unlikely unwahrscheinlich somewhatunlikely
+    neitherlikelynorunlikely neutral
+    likely wahrscheinlich somewhatlikely
+    verylikely sehrwahrscheinlich extremelylikely
+    """,
+    """
     stronglydisagree lehnestarkab stimmegarnichtzu stimmeüberhauptnichtzu trifftgarnichtzu
     disagree lehneab stimmenichtzu stimmeehernichtzu trifftnichtzu trifftehernichtzu
-    neutral teilsteils unentschieden undecided weißnicht
+    neutral neitheragreenordisagree teilsteils unentschieden undecided weißnicht
     agree stimmezu stimmeeherzu trifftzu triffteherzu
     stronglyagree stimmestarkzu stimmevollzu stimmevollundganzzu trifftvollzu trifftvollundganzzu
     """,
@@ -143,6 +158,13 @@ _RANKS = [
 _ROUND = frozenset(
     word for ranks in _RANKS if {"may", "monday", "spring"} & ranks.keys() for word in ranks
 )
+_BELOW = re.compile(
+    r"[<≤]|\b(?:under|below|less|fewer|younger|up to|unter|bis|weniger|jünger|moins|menos|meno)\b",
+    re.I,
+)
+_ABOVE = re.compile(
+    r"[>≥+]|\b(?:over|above|more|older|at least|plus|über|ab|mehr|älter|más|mas|oltre)\b", re.I
+)
 _RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 
 
@@ -153,7 +175,8 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
     -----
     Known are numbers that all else in the values is alike beside (``grade 2``, ``18-25 years``),
     and scales of words in several languages: low to high, small to large, poor to excellent, never
-    to always, sizes from XS to XL, months, days and seasons. Two values of one rank have no order.
+    to always, very dissatisfied to very satisfied, sizes from XS to XL, months, days and seasons.
+    Two values of one rank have no order.
     """
     names = list(dict.fromkeys(values))
     if len(names) < 2:
@@ -165,10 +188,34 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
         if len(places) == len(names) and len(set(places)) == len(names):
             return tuple(name for _, name in sorted(zip(places, names, strict=True)))
     numbers = [tuple(map(float, _NUMBER.findall(name))) for name in names]
-    around = {_NUMBER.sub("", name) for name in names}
-    if len(around) > 1 or not all(numbers) or len(set(numbers)) < len(names):
+    around = [_NUMBER.sub("", name) for name in names]
+    if not all(numbers):
         return None
-    return tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
+    if len(set(around)) == 1:
+        order = tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
+        return order if len(set(numbers)) == len(names) else None
+    return _open_ended(names, numbers, around)
+
+
+def _open_ended(
+    names: Sequence[str], numbers: Sequence[tuple[float, ...]], around: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return ranges in their order of which the first or last is open: under 18, 18-24, 65+."""
+    usual, n_usual = Counter(around).most_common(1)[0]
+    below = [bool(_BELOW.search(words)) for words in around]
+    above = [bool(_ABOVE.search(words)) for words in around]
+    odd = [k for k, words in enumerate(around) if words != usual]
+    if n_usual < 2 or sum(below) > 1 or sum(above) > 1:
+        return None
+    if not all(below[k] != above[k] for k in odd):
+        return None
+    # "Under 18" stands below "18-24", and "65 or older" above "65".
+    places = [(one[0], above[k] - below[k]) for k, one in enumerate(numbers)]
+    order = [names[k] for k in sorted(range(len(names)), key=places.__getitem__)]
+    at_ends = all(
+        order[0 if below[k] else -1] == names[k] for k in range(len(names)) if below[k] or above[k]
+    )
+    return tuple(order) if at_ends and len(set(places)) == len(names) else None
 
 
 def goes_round(values: Iterable[str]) -> bool:
@@ -185,7 +232,10 @@ def rises(values: Iterable[str]) -> bool:
     names = list(values)
     if known_order(names) is None or goes_round(names):
         return False
-    return all(map(_RANGE.search, names)) or not any(map(_NUMBER.search, names))
+    ranges = [
+        bool(_RANGE.search(name) or _BELOW.search(name) or _ABOVE.search(name)) for name in names
+    ]
+    return all(ranges) or not any(map(_NUMBER.search, names))
 
 
 def proposed_order(values: Iterable[str]) -> tuple[str, ...]:

@@ -384,6 +384,11 @@ class _Reading:
             return [*both]
         named = named_title(table.columns)
         one = guessed[0] if guessed else named
+        both = full_name(text.columns) if self.read.recipe is None and not guessed else None
+        if both is not None:
+            most = 1 if one is None else text[one].nunique()
+            if joined_cells(text, both).nunique() > most:
+                return [*both]
         if one is None:
             return []
         time = with_time(text, one) if self.read.recipe is not None else None

@@ -138,6 +138,9 @@ def shaped(
     below = [row for row in rows if form.last is not None and row[0] > form.last]
     if below and said is None:
         notes.append(_footer(name, below))
+    if said is None:
+        last = max([*form.header, *([] if form.units is None else [form.units])], default=start)
+        notes += _explained(name, [row for row in rows if last < row[0] < form.first])
     columns = names_of(raw, form, notes)
     if not header:
         facts[NAMES] = NO_NAMES
@@ -203,9 +206,9 @@ def _numbered(lines: Ints) -> Sequence[int]:
 
 
 def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
-    """Return rows as a table of all their cells, filled up to one width."""
+    """Return rows as a table of all their cells, filled up to one width with what is no text."""
     width = max((len(cells) for _, cells in rows), default=0)
-    filled = [[*cells, *[""] * (width - len(cells))] for _, cells in rows]
+    filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
     frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
     return replace(read, frame=frame, row=tuple(line for line, _ in rows))
 
@@ -225,6 +228,16 @@ def _footer(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     many = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
     what = f"{many} a total or a remark, and passed over"
     return Problem("rows-below", name, what, words[:80], severity="note")
+
+
+def _explained(name: str, rows: list[tuple[int, list[str]]]) -> list[Problem]:
+    if not rows:
+        return []
+    words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
+    many = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
+    what = f"{many} below the names of the columns explain them, and are passed over"
+    what = what.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else what
+    return [Problem("rows-between", name, what, words[:80], severity="note")]
 
 
 def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:

@@ -208,6 +208,8 @@ class _Reading:
             labels = piece.label_columns or None if choice.labels is None else choice.labels
             said = choice.recipe_of(read.name)
             if said is not None:
+                # Formats whose columns have types by themselves are read without one.
+                read = replace(read, recipe=read.recipe or said)
                 entry, labels = by_recipe(entry, labels, read.recipe or said, read)
             dataset, info = read_dataset(NoFiles(), entry, labels, self.problems, read, piece)
         except DataError as error:

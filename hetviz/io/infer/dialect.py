@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from hetviz.features.columns.types import number
@@ -43,8 +44,10 @@ def rows_of(
     rows: list[tuple[int, Any]] = []
     cells_so_far = 0
     count = 0
+    start = 0
     try:
         for cells in reader:
+            start = reader.line_num
             if not cells:
                 continue
             cells_so_far += len(cells)
@@ -60,13 +63,25 @@ def rows_of(
     except csv.Error as error:
         if limit is not None:
             return rows
+        # The row began on the line after the last one that was read.
+        line = next(islice(lines_of(text, len(text)), start, None), "")
         raise gate.refusal(
             "bad-quotes",
-            f"{name}, near line {reader.line_num}",
-            f"the table cannot be read from here ({error})",
-            remedy="Look for a quotation mark that is never closed; double it inside a text.",
+            f"{name}, line {start + 1}",
+            _quotes(str(error)),
+            line.strip()[:60],
+            "Close the quotation mark that is open there; within a text write it twice.",
         ) from None
     return rows
+
+
+def _quotes(error: str) -> str:
+    """Say what is wrong with the quotation marks of a row in other words than the reader's."""
+    if "expected after" in error:
+        return "a cell goes on after its closing quotation mark, or was never closed"
+    if "limit" in error:
+        return f"a cell has more than {MAX_CELL:,} characters, so its quotation mark was left open"
+    return "a cell begins with a quotation mark that is never closed"
 
 
 def refuse_rows(name: str) -> NoReturn:

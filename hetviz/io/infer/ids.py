@@ -12,6 +12,7 @@ import pandas as pd
 from hetviz._text import count
 from hetviz.features.columns.names import is_measured, is_named_id
 from hetviz.features.columns.types import MISSING
+from hetviz.io.infer.titles import full_name
 
 ROW_NUMBER = "row number"
 """What the ids of a table without a column of ids are called."""
@@ -157,8 +158,10 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
             return name
     if names[0] in ("row", "column_1") and _counts_up(frame[names[0]]):
         return names[0]
+    # Two people may have the same name some day.
+    people = full_name(names) or ()
     for name in names:
-        if name in exact or name in named or is_measured(name):
+        if name in exact or name in named or name in people or is_measured(name):
             continue
         if _is_text(frame[name]) and _differs(frame[name]):
             return name

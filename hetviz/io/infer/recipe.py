@@ -42,6 +42,7 @@ from hetviz.features.columns.types import (
     why_unusable,
 )
 from hetviz.features.columns.written import (
+    NOT_KNOWN,
     SIGNS,
     are_plain,
     decimal_in,
@@ -77,6 +78,7 @@ NUMBERS = ("number", "number with the rest missing", "whole number")
 _JOINED = " / "
 _SAMPLE = 1_000
 _MOST_BELOW = 10
+_MOST_WORDS = 3
 _MOST_MOVED = 60
 _TITLE_WORDS = frozenset(
     {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
@@ -96,7 +98,8 @@ _YES_NO = (
     {"oui", "non"}, {"si", "no"}, {"sí", "no"}, {"0", "1"}, {"x", ""},
 )  # fmt: skip
 _DAY_FIRST = re.compile(
-    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?))?"
+    r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})"
+    r"(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
 )
 _FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
 _COMPACT = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
@@ -658,9 +661,47 @@ def _rows_above(raw: RawTable, header: bool | None, skip: int | None) -> Recipe:
             break
         named.insert(0, line)
     units, data = None, below[1:]
+    words = _rows_of_words(data, raw.decimal)
+    if words and not _is_units(data[0][1], data[1:], raw.decimal):
+        # A second row of names stands below groups, which leave cells empty; else it explains them.
+        if _has_groups(below[0][1], data[0][1]):
+            named.append(data[0][0])
+            words = 1
+        data = data[words:]
     if len(data) > 1 and _is_units(data[0][1], data[1:], raw.decimal):
         units, data = data[0][0], data[1:]
     return Recipe(tuple(named), units, data[0][0] if data else below[-1][0] + 1, None, ())
+
+
+def _rows_of_words(data: Sequence[tuple[int, list[str]]], decimal: str) -> int:
+    """Return how many rows at the top hold words in all columns that hold numbers further down."""
+    some = [cells for _, cells in data[_MOST_WORDS : _MOST_WORDS + _SAMPLE // 5]]
+    measured = []
+    for at in range(max(map(len, some), default=0)):
+        column = [row[at].strip() for row in some if at < len(row) and row[at].strip()]
+        numbers = sum(parse(cell, decimal) is not None for cell in column)
+        if len(column) >= _MOST_WORDS and numbers > 0.8 * len(column):
+            measured.append(at)
+
+    def is_words(cells: list[str]) -> bool:
+        there = [text for at in measured if at < len(cells) and (text := cells[at].strip())]
+        return len(there) >= max(2, 0.8 * len(measured)) and not any(
+            parse(text, decimal) or _is_date(text) or text.lower() in NOT_KNOWN for text in there
+        )
+
+    found = 0
+    while found < min(_MOST_WORDS, len(data)) and is_words(data[found][1]):
+        found += 1
+    # So many are rows of data in which words are usual.
+    return 0 if found == _MOST_WORDS else found
+
+
+def _has_groups(above: list[str], cells: list[str]) -> bool:
+    """Whether names leave cells empty that the row below fills."""
+    filled = [bool(cell.strip()) for cell in (*above, *[""] * (len(cells) - len(above)))]
+    below = [bool(cell.strip()) for cell in cells]
+    alone = sum(one and not other for one, other in zip(below, filled, strict=False))
+    return alone > 0 and sum(below) > sum(filled)
 
 
 def _is_units(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:
@@ -684,13 +725,26 @@ def _last_row(raw: RawTable, first: int) -> int | None:
         return None
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:_SAMPLE]]
     usual = float(np.median(filled))
-    end = len(body)
+    end = len(body) - _n_remarks(body, usual)
     while end > 2 and len(body) - end < _MOST_BELOW:
         apart = body[end - 1][0] - body[end - 2][0] > 1
         if not _is_footer(body[end - 1][1], usual, apart):
             break
         end -= 1
     return None if end == len(body) else body[end - 1][0]
+
+
+def _n_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> int:
+    """Return how many rows at the end stand apart from the table and fill its first cell only."""
+    most = min(_MOST_BELOW, len(body) - 2)
+    found = 0
+    while found < most and usual >= 3:
+        cells = body[-1 - found][1]
+        if _last_filled(cells) != 1 or parse(cells[0]) is not None:
+            break
+        found += 1
+    apart = found > 0 and body[-found][0] - body[-found - 1][0] > 1
+    return found if apart else 0
 
 
 def _is_footer(cells: list[str], usual: float, apart: bool) -> bool:
@@ -954,12 +1008,15 @@ def iso_date(cell: str, day_first: bool = True) -> str | None:
     match = _DAY_FIRST.fullmatch(text)
     if match is None:
         return None
-    first, second, year, time = match.groups()
+    first, second, year, time, half = match.groups()
     day, month = (int(first), int(second)) if day_first else (int(second), int(first))
     if month > 12:
         day, month = month, day
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
+    if half:
+        hour, rest = time.split(":", 1)
+        time = f"{int(hour) % 12 + 12 * (half in 'pP'):02}:{rest}"
     full = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
     return f"{full:04}-{month:02}-{day:02}" + (f" {time.zfill(5)}" if time else "")
 
@@ -1042,6 +1099,9 @@ def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
     firsts = [int(match[1]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
     seconds = [int(match[2]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
     day_first = not (max(seconds, default=0) > 12 >= max(firsts, default=0))
+    if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
+        # Who writes AM and PM writes the month first.
+        day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
     dates = np.array([iso_date(text, day_first) or "" for text in texts] + [""], dtype=object)
     lost = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []

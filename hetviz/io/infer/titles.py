@@ -35,11 +35,12 @@ def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
         elif words & _FAMILY and not words & _GIVEN:
             family.setdefault(words - _FAMILY, name)
     # "First game" and "last game" are no names: what is left of a name is "name", or nothing.
+    named, alone = frozenset({"name"}), frozenset[str]()
     return next(
         (
-            (given[rest], family[rest])
-            for rest in (frozenset({"name"}), frozenset[str]())
-            if rest in given and rest in family
+            (given[of_given], family[of_family])
+            for of_given, of_family in ((named, named), (alone, alone), (named, alone))
+            if of_given in given and of_family in family
         ),
         None,
     )

@@ -11,6 +11,7 @@ import pandas as pd
 from hetviz._text import count
 from hetviz._types import JsonObject
 from hetviz.errors import DataError, Problem
+from hetviz.features.columns.names import words_of
 from hetviz.io import gate
 from hetviz.io.infer.ids import IdCandidate, candidates
 from hetviz.io.infer.recipe import (
@@ -25,7 +26,7 @@ from hetviz.io.infer.recipe import (
 )
 from hetviz.io.intake.drop import Parse, is_text, read_drop
 from hetviz.io.intake.raw import raw_tables
-from hetviz.io.piece import Choices
+from hetviz.io.piece import Choices, stem
 
 _ROWS = 200
 _LEAST = 40
@@ -330,6 +331,9 @@ def _with_keys(looks: list[Look], frames: Sequence[pd.DataFrame]) -> list[Look]:
                 values = set(frame[column.name]) - {""}
                 for to, known in enumerate(ids):
                     shared = len(values & known)
+                    # Counts are among the numbers of rows too.
+                    if column.type == "whole number" and not _named_alike(column.name, looks[to]):
+                        continue
                     if to != at and len(values) > 2 and shared >= _KEYS * len(values):
                         other = looks[to].sheet or looks[to].file
                         why = f"{shared:,} of {count(len(values), 'value')} are ids of {other}"
@@ -338,6 +342,13 @@ def _with_keys(looks: list[Look], frames: Sequence[pd.DataFrame]) -> list[Look]:
             columns.append(column)
         out.append(replace(look, recipe=replace(look.recipe, columns=tuple(columns))))
     return out
+
+
+def _named_alike(column: str, look: Look) -> bool:
+    """Whether a column is called like a table or its ids: customer_no, of customers."""
+    there = " ".join((look.sheet or stem(look.file), *look.id_from)).lower()
+    words = [word for word in words_of(column) if len(word) > 2]
+    return any(word.rstrip("s") in there for word in words)
 
 
 def _tupled(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from hetviz.io.infer.recipe import RawTable
 from hetviz.io.intake.drop import Parse, read_drop
@@ -48,10 +49,18 @@ def raw_tables(
 
 def _table(piece: Piece) -> RawTable:
     assert piece.frame is not None  # noqa: S101
-    cells = piece.frame.to_numpy(dtype=object).tolist()
+    cells = [_as_written(row) for row in piece.frame.to_numpy(dtype=object).tolist()]
     names = list(map(str, piece.frame.columns))
     if names == [str(at) for at in range(len(names))] and piece.recipe is None:
         rows = list(zip(piece.row, cells, strict=True))
     else:
         rows = [(0, names), *((at + 1, row) for at, row in enumerate(cells))]
     return RawTable(piece.where, rows, piece.decimal, piece.id_column or "")
+
+
+def _as_written(cells: list[Any]) -> list[str]:
+    """Return the cells of a row without those that only fill it up to the width of the table."""
+    end = len(cells)
+    while end and not isinstance(cells[end - 1], str):
+        end -= 1
+    return cells[:end]

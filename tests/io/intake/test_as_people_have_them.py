@@ -1,0 +1,212 @@
+"""Tables as laboratories, surveys and offices export them: read right with nothing said."""
+
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.io import Choices, read_table, read_tables
+from hetviz.io.intake.looking import look_at
+from tests.io.making import parquet, sqlite, workbook
+
+LAB = [
+    ["Leaching test, batch 7"],
+    ["Exported 12.02.2024"],
+    [],
+    ["Sample", "", "", "Before", "", "After 24 h", "", "Remarks"],
+    ["Lab no.", "Site", "Taken on", "Cu [µg/L]", "Zn [µg/L]", "Cu [µg/L]", "Temp.", ""],
+    *(
+        [
+            f"24-{1000 + 3 * k}",
+            ("NORD", "SÜD", "OST")[k % 3],
+            f"{k % 28 + 1:02}.01.2024",
+            "<0,5" if k % 7 == 0 else f"{k},2",
+            "1.204,5" if k % 9 == 5 else f"{3 * k},4",
+            "n.n." if k % 6 == 4 else f"{2 * k},1",
+            f"{8 + k % 9},5 °C",
+            "filter clogged" if k == 6 else "",
+        ]
+        for k in range(30)
+    ),
+    ["Mean", "", "", "14,2", "40,1", "22,8", "12,1", ""],
+    [],
+    ["LOQ Cu 0,5 µg/L; n.n. = not detected"],
+    ["Analyst: K. Brandt"],
+]
+
+
+def test_groups_above_names_and_remarks_below_the_table_of_a_laboratory():
+    (look,) = look_at([("lab.xlsx", workbook({"Leachate": LAB}))])
+    recipe = look.recipe
+    assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), None, 5, 34)
+    assert [(column.name, column.type, column.unit) for column in recipe.columns] == [
+        ("Sample / Lab no.", "id", ""),
+        ("Sample / Site", "category", ""),
+        ("Sample / Taken on", "date", ""),
+        ("Before / Cu [µg/L]", "number", "µg/L"),
+        ("Before / Zn [µg/L]", "number", "µg/L"),
+        ("After 24 h / Cu [µg/L]", "number with the rest missing", "µg/L"),
+        ("After 24 h / Temp.", "number", "°C"),
+        ("Remarks", "category", ""),
+    ]
+    assert len(read_tables([("lab.xlsx", workbook({"Leachate": LAB}))]).data["lab"]) == 30
+
+
+AGES = ["18-24", "25-34", "35-64", "65 or older"]
+MOODS = ["Very dissatisfied", "Dissatisfied", "Satisfied", "Very satisfied"]
+CHANNELS = ["Chat", "Email", "Phone"]
+
+
+def survey():
+    rows = [
+        ["StartDate", "ResponseId", "Duration", "Q1", "Q2", "Q3", "Q4"],
+        ["Start Date", "Response ID", "Duration (in seconds)", "How satisfied are you?",
+         "Which channels, if any?", "What is your age?", "How likely, 0 to 10?"],
+        ['{""ImportId"":""startDate""}', *(f'{{""ImportId"":""Q{k}""}}' for k in range(6))],
+        *(
+            [
+                f"{k % 12 + 1:02}/{k % 28 + 1:02}/2024 0{k % 9 + 1}:1{k % 6}:00 {'AP'[k % 2]}M",
+                f"R_{k * 7919 % 100_003:05}",
+                str(30 + k),
+                MOODS[k % 4],
+                ",".join(one for at, one in enumerate(CHANNELS) if (k % 7 + 1) >> at & 1),
+                AGES[k % 4],
+                str(k % 11),
+            ]
+            for k in range(80)
+        ),
+    ]  # fmt: skip
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows).encode()
+
+
+def test_questions_below_the_names_of_a_survey_are_no_answers():
+    read = read_table("survey.csv", survey())
+    assert len(read.frame) == 80
+    assert [(column.name, column.type) for column in read.recipe.columns] == [
+        ("StartDate", "date"),
+        ("ResponseId", "id"),
+        ("Duration", "whole number"),
+        ("Q1", "category"),
+        ("Q2", "list"),
+        ("Q3", "category"),
+        ("Q4", "whole number"),
+    ]
+    assert read.frame["StartDate"].tolist()[:2] == ["2024-01-01 01:10:00", "2024-02-02 14:11:00"]
+    assert "Very dissatisfied < Dissatisfied" in read.recipe.column("Q1").why
+    assert "18-24 < 25-34" in read.recipe.column("Q3").why
+    told = next(one for one in read.problems if one.code == "rows-between")
+    assert told.what.startswith("the 2 rows below the names of the columns explain them")
+
+
+@pytest.mark.parametrize("first", ["a,n.d.,-", "a,,", "a,<0.5,>3", "a,1.5,2", "a,2024-01-01,NA"])
+def test_a_first_row_without_values_is_data(first):
+    rows = "\n".join(f"r{k},{k},{k / 2}" for k in range(20))
+    read = read_table("t.csv", f"name,x,y\n{first}\n{rows}\n".encode())
+    assert len(read.frame) == 21
+
+
+def test_words_in_many_rows_are_data():
+    words = "\n".join(f"w{k},none,none" for k in range(4))
+    rows = "\n".join(f"r{k},{k},{k / 2}" for k in range(20))
+    assert len(read_table("t.csv", f"name,x,y\n{words}\n{rows}\n".encode()).frame) == 24
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Oslo, Norway", "Bergen, Norway", "Lund, Sweden"],
+        ["Doe, Jane", "Doe, John", "Roe, Jane"],
+        ["1,5", "2,5", "1"],
+        ["59.91, 10.75", "60.1, 5.3", "59.91, 10.75"],
+        ["America/New_York", "Europe/Oslo", "Asia/Tokyo"],
+    ],
+)
+def test_a_comma_in_other_cells_separates_nothing(cells):
+    rows = "\n".join(f'r{k};"{cells[k % 3]}";{k}' for k in range(60))
+    read = read_table("t.csv", f"name;what;n\n{rows}\n".encode(), Choices(separator=";"))
+    assert read.recipe.column("what").type != "list"
+
+
+def test_the_choices_of_a_form_are_features_one_by_one():
+    data = read_tables([("survey.csv", survey())]).data["survey"]
+    assert {"Q2=Chat", "Q2=Email", "Q2=Phone"} <= set(data.feature_names)
+
+
+def test_rows_of_another_width_make_no_column_in_the_look():
+    rows = [f"p{k},{k / 4},oval" for k in range(40)]
+    rows[10], rows[20] = "p10,2,5,oval", "p20,5.0"
+    content = "\n".join(["plant,height,leaf", *rows]).encode()
+    (look,) = look_at([("t.csv", content)])
+    assert [column.name for column in look.recipe.columns] == ["plant", "height", "leaf"]
+    assert len(read_table("t.csv", content).frame) == 38
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ('p7,1.5,"oval', "a cell goes on after its closing quotation mark, or was never closed"),
+        ('p7,1.5,"ov"al"', "a cell goes on after its closing quotation mark, or was never closed"),
+    ],
+)
+def test_a_quotation_mark_left_open_is_told_where_it_is(row, what):
+    rows = [f'p{k},{k / 4},"oval"' for k in range(30)]
+    rows[7] = row
+    with pytest.raises(DataError) as caught:
+        read_table("t.csv", "\n".join(["plant,height,leaf", *rows]).encode())
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.what, problem.value) == ("t.csv, line 9", what, row)
+    assert problem.remedy
+
+
+def test_a_quotation_mark_that_is_never_closed_is_told_where_it_opens():
+    with pytest.raises(DataError) as caught:
+        read_table("t.csv", b'a,b\n1,2\n3,"4\n5,6\n')
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.value) == ("t.csv, line 3", '3,"4')
+    assert problem.what == "a cell begins with a quotation mark that is never closed"
+
+
+PEOPLE = [
+    ("Ann", "Ash"), ("Bob", "Ash"), ("Cem", "Ash"), ("Ann", "Bay"), ("Bob", "Bay"), ("Cem", "Cox"),
+]  # fmt: skip
+
+
+def test_people_of_a_database_are_called_by_both_names():
+    rows = ", ".join(f"({k}, '{b}', '{a}', {160 + k})" for k, (a, b) in enumerate(PEOPLE))
+    content = sqlite(
+        "CREATE TABLE people (no INTEGER PRIMARY KEY, surname TEXT, first_name TEXT, cm REAL)",
+        f"INSERT INTO people VALUES {rows}",
+    )
+    people = read_tables([("clinic.sqlite", content)]).data["people"]
+    assert people.titles.tolist()[:2] == ["Ann Ash", "Bob Ash"]
+
+
+def test_a_first_name_is_no_id():
+    rows = "\n".join(f"{a}{k},Family {k % 5},{k}" for k, (a, _) in enumerate(PEOPLE * 3))
+    read = read_tables([("t.csv", f"first_name,last_name,cm\n{rows}\n".encode())])
+    assert read.data["t"].ids[0] == "1"
+    assert read.data["t"].titles[0] == "Ann0"
+
+
+def test_an_order_said_of_a_typed_column_reaches_the_legend():
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"name": list("abcdef"), "size": ["low", "high", "low"] * 2, "x": range(6)}
+    )
+    content = parquet(frame)
+    (look,) = look_at([("t.parquet", content)])
+    recipe = look.recipe.with_order("size", "high", "low")
+    said = {"t.parquet": Choices(recipes={"": recipe.to_dict()})}
+    data = read_tables([("t.parquet", content)], said).data["t"]
+    assert data.orders == {"size": ("high", "low")}
+
+
+def test_counts_are_no_keys_of_a_table_whose_ids_are_numbers():
+    stays = "\n".join(f"{k},{k % 25},s{k}" for k in range(1, 60))
+    wards = "\n".join(f"w{k},{5 + k},{k + 1}" for k in range(8))
+    looks = look_at(
+        [("stays.csv", f"id,days,note\n{stays}\n".encode()),
+         ("wards.csv", f"code,beds,stay\n{wards}\n".encode())]
+    )  # fmt: skip
+    columns = {column.name: column.of for column in looks[1].recipe.columns}
+    assert columns["beds"] == ""
+    assert columns["stay"] == "stays.csv"
