@@ -72,3 +72,31 @@ def test_a_workbook_is_said_right_with_two_clicks(page: Page, picture: Picture) 
     assert [one.input_value() for one in types.all()] == ["id", "title", "whole number", "number"]
     assert serious_barriers(page) == set()
     picture(page, "reading")
+
+
+def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Picture) -> None:
+    page.goto("/")
+    settled(page)
+    names = ["sample", *(f"gene_{k}" for k in range(200))]
+    rows = [[f"s{r}", *(f"{(r * 37 + k * 11) % 97 / 10}" for k in range(200))] for r in range(30)]
+    drop(page, genes_csv="\n".join(",".join(row) for row in [names, *rows]).encode())
+    tables = page.locator(".hv-sheets")
+    expect(tables.get_by_text("Columns 1 to 60 of 201")).to_be_visible()
+    settled(page)
+    find = tables.get_by_role("searchbox", name="Find a column")
+    find.fill("gene_15")
+    find.press("Enter")
+    expect(tables.get_by_label("What gene_15 is", exact=True)).to_be_focused()
+    find.fill("gene_150")
+    find.press("Enter")
+    wanted = tables.get_by_label("What gene_150 is", exact=True)
+    expect(wanted).to_be_focused()
+    expect(wanted).to_be_in_viewport()
+    wanted.select_option("leave out")
+    expect(tables.locator("thead select.said")).to_have_count(1)
+    expect(tables.get_by_text("Columns 121 to 180 of 201")).to_be_visible()
+    find.fill("protein")
+    find.press("Enter")
+    expect(tables.get_by_text("no such column")).to_be_visible()
+    settled(page)
+    picture(page, "reading-wide")

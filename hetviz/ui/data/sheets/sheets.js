@@ -76,9 +76,12 @@ class Sheets {
     }, to < from ? "‹" : "›");
     const find = (text) => {
       const wanted = text.trim().toLowerCase();
-      const at = sheet.columns.findIndex((column) => column.name.toLowerCase().includes(wanted));
+      const names = sheet.columns.map((column) => column.name.toLowerCase());
+      const at = names.includes(wanted) ? names.indexOf(wanted) : names.findIndex((name) => name.includes(wanted));
       told.textContent = wanted && at < 0 ? "no such column" : "";
-      if (wanted && at >= 0) go(Math.floor(at / WIDE) * WIDE);
+      if (!wanted || at < 0) return;
+      go(Math.floor(at / WIDE) * WIDE);
+      this.show(sheet.columns[at].name);
     };
     const told = h("small", { role: "status" });
     const more = sheet.n_columns > n ? `; the first ${thousands(n)} can be changed here` : "";
@@ -90,6 +93,16 @@ class Sheets {
         type: "search", placeholder: "Find a column", "aria-label": "Find a column", "data-focus": "find-column",
         onchange: (event) => find(event.target.value),
       }), told)];
+  }
+
+  /** Bring a column beside the row heads, and its list under the hand. */
+  show(name) {
+    const grid = this.root.querySelector(".grid");
+    const list = grid?.querySelector(`[data-focus="${CSS.escape(`type-${name}`)}"]`);
+    if (!list) return;
+    const head = grid.querySelector("thead th.mark").getBoundingClientRect();
+    grid.scrollLeft += list.closest("th").getBoundingClientRect().left - head.right;
+    list.focus({ preventScroll: true });
   }
 
   get sheet() { return this.data.sheets.find((sheet) => sheet.key === this.at); }
