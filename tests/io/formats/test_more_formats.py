@@ -331,6 +331,119 @@ def test_any_graph_keeps_its_nodes_and_edges(n, seed):
         assert found == {frozenset(map(str, edge)) for edge in made.edges}
 
 
+words = st.text("abcÄß1-_.", min_size=1, max_size=5).filter(lambda word: word.strip(".-_"))
+
+
+@settings(max_examples=examples(15))
+@given(
+    st.lists(
+        st.tuples(words, st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9)),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda row: row[0],
+    ),
+    st.sampled_from(["t.xlsx", "t.ods"]),
+)
+def test_any_spreadsheet_keeps_its_cells(rows, name):
+    rows = [(f"x{word}", whole, number) for word, whole, number in rows]
+    make = workbook if name == "t.xlsx" else spreadsheet
+    # Said, as what is a name or a title is guessed otherwise.
+    found = frame_of(name, make({"S": [["id", "n", "x"], *rows]}), header=True, skip=0)
+    assert found["id"].tolist() == [word for word, _, _ in rows]
+    assert found["n"].tolist() == [str(whole) for _, whole, _ in rows]
+    for cell, (_, _, number) in zip(found["x"], rows, strict=True):
+        assert float(cell) == pytest.approx(number, rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=examples(8))
+@given(
+    st.lists(
+        st.tuples(
+            words,
+            st.one_of(st.none(), st.integers(-(2**62), 2**62)),
+            st.one_of(st.none(), st.booleans()),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_duckdb_table_keeps_its_cells(rows):
+    def sql(value):
+        return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+
+    values = ", ".join(f"({', '.join(map(sql, row))})" for row in rows)
+    content = duckdb(
+        "CREATE TABLE t (word VARCHAR, n BIGINT, yes BOOLEAN)", f"INSERT INTO t VALUES {values}"
+    )
+    (piece,) = read_pieces("t.duckdb", content)
+    assert piece.frame["word"].tolist() == [word for word, _, _ in rows]
+    assert piece.frame["n"].tolist() == ["" if n is None else str(n) for _, n, _ in rows]
+    said = {True: "true", False: "false", None: ""}
+    assert piece.frame["yes"].tolist() == [said[yes] for _, _, yes in rows]
+
+
+@settings(max_examples=examples(15))
+@given(st.integers(2, 6), st.integers(0, 999), st.booleans())
+def test_any_graphml_keeps_its_nodes_edges_and_values(n, seed, directed):
+    made = nx.gnp_random_graph(n, 0.5, seed=seed, directed=directed)
+    for node in made:
+        made.nodes[node]["size"] = node / 4
+    nodes, *links = read_pieces("t.graphml", "\n".join(nx.generate_graphml(made)).encode())
+    assert nodes.frame["id"].tolist() == [str(node) for node in made]
+    assert [float(cell) for cell in nodes.frame["size"]] == [node / 4 for node in made]
+    found = {
+        frozenset(pair)
+        for piece in links
+        for pair in piece.frame[["source_id", "target_id"]].itertuples(index=False)
+    }
+    assert found == {frozenset(map(str, edge)) for edge in made.edges}
+
+
+@settings(max_examples=examples(15))
+@given(
+    st.lists(
+        st.tuples(words, words, st.lists(words, min_size=1, max_size=3)), min_size=1, max_size=6
+    )
+)
+def test_any_sif_keeps_its_nodes_and_relations(lines):
+    text = "".join("\t".join([a, kind, *others]) + "\n" for a, kind, others in lines)
+    nodes, *links = read_pieces("t.sif", text.encode())
+    there = dict.fromkeys(name for a, _, others in lines for name in (a, *others))
+    assert set(nodes.frame["id"]) == set(there)
+    wanted = {
+        (frozenset((a, other)), kind) for a, kind, others in lines for other in others if a != other
+    }
+    found = {
+        (frozenset((row.source_id, row.target_id)), row.kind)
+        for piece in links
+        for row in piece.frame.itertuples(index=False)
+    }
+    assert {pair for pair, _ in found} == {pair for pair, _ in wanted}
+    assert found <= wanted
+
+
+@settings(max_examples=examples(15))
+@given(
+    st.lists(
+        st.tuples(words, st.lists(words, min_size=1, max_size=4, unique=True)),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda one: one[0],
+    )
+)
+def test_any_gmt_keeps_its_sets_and_members(sets):
+    text = "".join("\t".join([name, "na", *members]) + "\n" for name, members in sets)
+    data = read_tables([("t.gmt", text.encode())]).data
+    assert list(data["t"].ids) == [name for name, _ in sets]
+    members = data["t members"]
+    found = {
+        (data["t"].ids[a], members.ids[b])
+        for link in data.links
+        for a, b in zip(link.i, link.j, strict=True)
+    }
+    assert found == {(name, member) for name, both in sets for member in both}
+
+
 @pytest.mark.parametrize("separator", ["\t", " "])
 def test_sif_holds_nodes_and_their_relations(separator):
     text = "A pp B\nA pp C D\nB pd C\nE\n".replace(" ", separator)
