@@ -29,16 +29,14 @@ def show(state: State, run: Run) -> None:
     )
     left, right = st.columns([1.7, 1], gap="large")
     with right:
-        menu = st.container(key="primary_export")
+        # There from the start, so that nothing below it moves; filled once the figure is known.
+        with st.container(key="primary_export"):
+            menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
         chosen = options.show(state, run)
     source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
     with left:
         _preview(source)
-    with (
-        menu,
-        st.popover("Export", type="primary", width="stretch", key="export-menu"),
-        st.container(key="export-files", width=520),
-    ):
+    with menu, st.container(key="export-files", width=520):
         theme.section("The map", "as it is drawn here")
         export_files.the_map(source)
         export_files.charts_of(source)
@@ -67,9 +65,13 @@ def _preview(of: export_files.Source) -> None:
         return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
 
     key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _drawn(settings))
-    with st.spinner("Drawing the figure"):
-        image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
+    # Room for the figure before it is drawn.
+    theme.rules(
+        f".st-key-export-preview{{aspect-ratio:{settings.width:.4g}/{settings.height:.4g}}}"
+    )
     with st.container(key="export-preview"):
+        with st.spinner("Drawing the figure"):
+            image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
         st.image(image, width="stretch", alt=f"The figure: {caption}")
     theme.quiet(caption)
 
