@@ -253,9 +253,9 @@ def _figures(page: Page) -> dict[str, Any]:
 
 
 def _settled(page: Page) -> None:
-    """Wait until the map is drawn and its names are placed."""
+    """Wait until the map is drawn and what is written on it is placed."""
     page.wait_for_function(
         "() => document.querySelector('.st-key-map .hv-map[data-drawn]')?.__hv?.map"
-        ".overlay.pieces.some((p) => p.kind === 'name')"
+        ".overlay.pieces.length > 0"
     )
     page.wait_for_timeout(1500)

@@ -153,3 +153,31 @@ def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     settled(page)
     found["start"] = serious_barriers(page)
     assert {place: barriers for place, barriers in found.items() if barriers} == {}
+
+
+def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> None:
+    page.goto("/map")
+    stage(page).focus()
+    settled(page)
+    page.keyboard.press("3")
+    expect(page.get_by_role("tab", name="Clusters")).to_have_attribute("aria-selected", "true")
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    # Opening the panel never takes the focus.
+    expect(stage(page)).to_be_focused()
+    settled(page)
+    page.keyboard.press("i")
+    expect(page.locator('html[data-hv-panel="closed"]')).to_be_attached()
+    page.keyboard.press("F6")
+    expect(page.get_by_role("tab", name="Clusters")).to_be_focused()
+    page.keyboard.press("Shift+F6")
+    expect(stage(page)).to_be_focused()
+    page.keyboard.press("Shift+F6")
+    expect(page.locator('.hv-bar [data-tool="move"]')).to_be_focused()
+    # Find and Help have their keys on all places.
+    go(page, "data")
+    page.keyboard.press("?")
+    expect(page.locator(".st-key-help-body").get_by_label("Search help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-help-body")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()

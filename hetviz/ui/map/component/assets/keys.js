@@ -1,6 +1,7 @@
 // Keys on the map: what they do, and the way from item to item.
 
 import { howOf } from "./pointer.js";
+import { TABS, togglePanel, turn } from "./panel.js";
 import { nearest, neighbours, within } from "./pick.js";
 import { proposed } from "./proposed.js";
 
@@ -37,7 +38,10 @@ export class Keys {
       v: () => map.setTool("move"), m: () => map.setTool("move"), l: () => map.setTool("lasso"), r: () => map.setTool("box"),
       d: () => map.setTool("drag"), a: () => map.acts.set("A"), b: () => map.acts.set("B"),
       t: () => map.acts.say("t"), x: () => map.acts.say("x"),
-      c: () => map.acts.say("c"), g: () => map.acts.say("g"),
+      c: () => map.acts.say("c"), g: () => map.acts.say("g"), k: () => map.acts.say("g"),
+      f: () => document.querySelector(".st-key-only-linked button")?.click(),
+      i: () => map.data.stage && togglePanel(),
+      ...Object.fromEntries(TABS.map((tab, at) => [at + 1, () => map.data.stage && turn(tab)])),
       "/": () => map.bar.focusSearch(), "?": () => map.bar.keys(),
       n: () => this.step(1), "]": () => this.step(1),
       p: () => this.step(-1), "[": () => this.step(-1),

@@ -4,7 +4,8 @@
 import { h, icon, set } from "./dom.js";
 import { keepKeys } from "./typing.js";
 
-const TABS = ["Item", "Guidance", "Clusters", "Predict"];
+export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
+const [STRIP, NARROW] = [44, 860];
 const STOPS = ["low", "half", "whole"];
 
 const store = (window.hetviz ??= {
@@ -45,9 +46,14 @@ export function watchKept(told) { store.counted = told; }
 /** Turn to a tab as if it was clicked. */
 export function turn(tab) { store.turn?.(tab); }
 
+/** Open or close it as its button does. */
+export function togglePanel() { store.toggle?.(); }
+
 /** Its width on the screen, 44 while it is closed. */
 export function panelWidth() {
   const element = document.querySelector(".st-key-panel");
+  // Closed, it keeps its room behind a clip, so that nothing shifts when it opens.
+  if (element && !panel.open && innerWidth > NARROW) return STRIP;
   return element?.offsetParent === null && getComputedStyle(element).position !== "fixed" ? 0 : element?.offsetWidth ?? 0;
 }
 

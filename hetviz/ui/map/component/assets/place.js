@@ -3,6 +3,7 @@
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
 import { FEW, arrange, bundles, clearOf } from "./focus.js";
+import { panelWidth } from "./panel.js";
 
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
@@ -198,7 +199,9 @@ function coveredOf(m) {
   if (!m.data.stage) return [];
   const { left, top } = m.stage.getBoundingClientRect();
   return [...document.querySelectorAll(COVERS)].map((one) => one.getBoundingClientRect()).filter((box) => box.width && box.height).map(
-    (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]);
+    (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]).map(
+    // Of a closed panel only its strip is seen.
+    (box) => (box[2] > m.view.W && panelWidth() === 44 ? [Math.max(box[0], m.view.W - 48), ...box.slice(1)] : box));
 }
 
 /** Pictures of selected items, where they are many. */

@@ -11,6 +11,22 @@ const OWNERS = [
 const PLACES = { "?": ".st-key-help button", "/": ".hv-find-host input" };
 const MOMENT = 1500; // ms
 
+// The parts of the screen that F6 leads to, each by what takes the focus there.
+const AREAS = [
+  [".st-key-top", "a"], [".hv-bar", '[tabindex="0"]'], [".hv-stage", null],
+  [".st-key-panel", '[role="tab"][aria-selected="true"]'], [".st-key-page", "button, a, input"],
+];
+
+function onward(by) {
+  const there = AREAS.map(([place, within]) => {
+    const area = document.querySelector(place);
+    return { area, to: within ? area?.querySelector(within) : area };
+  }).filter(({ to }) => to?.checkVisibility({ visibilityProperty: true }));
+  // The rail and the map's cards lie within the map.
+  const at = there.findLastIndex(({ area }) => area.contains(document.activeElement));
+  there[(at + by + there.length) % there.length]?.to.focus({ preventScroll: true });
+}
+
 /** Keep plain keys from the document while the focus is where they have a meaning of their own. */
 export function keepKeys() {
   if (alone || window.hetviz.keepsKeys) return;
@@ -25,6 +41,11 @@ export function keepKeys() {
   // Below the document, above everything that React listens on.
   document.body.addEventListener("keydown", (event) => {
     const command = event.ctrlKey || event.metaKey || event.altKey;
+    if (event.key === "F6" && !command) {
+      event.preventDefault();
+      onward(event.shiftKey ? -1 : 1);
+      return;
+    }
     const written = event.target.closest?.("input, textarea, [contenteditable=true]");
     const place = !command && !written && !event.target.closest?.(".hv-stage") && PLACES[event.key];
     if (place) {
