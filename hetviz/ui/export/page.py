@@ -15,6 +15,7 @@ from hetviz.ui.widgets.downloads import stem_of
 from hetviz.workspace import Run, State
 
 _PREVIEW_PIXELS = 1400
+_USUAL = 1.23
 
 
 def show(state: State, run: Run) -> None:
@@ -65,10 +66,9 @@ def _preview(of: export_files.Source) -> None:
         return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
 
     key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _drawn(settings))
-    # Room for the figure before it is drawn.
-    theme.rules(
-        f".st-key-export-preview{{aspect-ratio:{settings.width:.4g}/{settings.height:.4g}}}"
-    )
+    # Room for the figure before it is drawn; one as high as it needs has about the usual shape.
+    shape = settings.width / settings.height if settings.height else _USUAL
+    theme.rules(f".st-key-export-preview{{aspect-ratio:{shape:.3f}}}")
     with st.container(key="export-preview"):
         with st.spinner("Drawing the figure"):
             image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
