@@ -176,6 +176,11 @@ def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
     assert spec["live"] == {"job": "j1", "title": "First map"}
     assert np.isnan(places(spec)).all()
     assert spec["names"] == []
+    # Where items are is not known yet, which is not the same as that they have no place.
+    assert spec["unplaced"] == 0
+    fresh = replace(state, runs=(), chosen=None, view=View())
+    spec = description.spec(fresh, None, session=SESSION, live=Job("j1", "me", "First map"))
+    assert spec["colour"]["option"] == "dataset"
 
 
 @pytest.mark.parametrize(
