@@ -153,9 +153,13 @@ def curve_bytes(
     sort: str = "links",
     settings: FigureSettings = AS_USUAL,
     form: str = "pdf",
+    name: str = "",
 ) -> bytes:
-    """Return satisfaction curves as a PNG, SVG or PDF; see `hetviz.plots.paper_charts`."""
-    return written(paper_curve(curves, sort, width=settings.width), form, settings.dpi)
+    """Return satisfaction curves as a PNG, SVG or PDF; see `hetviz.plots.paper_charts`.
+
+    The file's own title is `name`.
+    """
+    return written(paper_curve(curves, sort, width=settings.width), form, settings.dpi, name)
 
 
 def bars_bytes(
@@ -166,10 +170,11 @@ def bars_bytes(
     chance: float | None = None,
     settings: FigureSettings = AS_USUAL,
     form: str = "pdf",
+    name: str = "",
 ) -> bytes:
-    """Return a leaderboard as a PNG, SVG or PDF."""
+    """Return a leaderboard as a PNG, SVG or PDF, which has `name` as its own title."""
     figure = paper_bars(names, means, errors, label=label, chance=chance, width=settings.width)
-    return written(figure, form, settings.dpi)
+    return written(figure, form, settings.dpi, name)
 
 
 __all__ = ["FORMS", "SIZES", "FigureSettings", "bars_bytes", "curve_bytes", "map_bytes"]

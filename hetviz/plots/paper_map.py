@@ -318,7 +318,12 @@ class _Drawing:
         return lines
 
     def _numbers_title(self) -> str:
-        low, high = number_range(self.colouring.value)
+        value = self.colouring.value
+        low, high = number_range(value)
+        known = value[np.isfinite(value)]
+        if (known == np.rint(known)).all():
+            # Where a column counts, no half of it stands at the ends.
+            low, high = round(low), round(high)
         return f"{short(self.colouring.option.title, 30)}, {in_digits(low)} to {in_digits(high)}"
 
     def _legend_row(self, axes: Axes, row: list[_Entry], y: float, dot: float) -> None:

@@ -7,12 +7,14 @@ import zlib
 from io import BytesIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 import hetviz
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
+from hetviz.exports.figures import bars_bytes, map_bytes
 from hetviz.plots.colour import BY_DATASET, colouring
 from hetviz.plots.paper import FORMS, text_size, writable, written
 from hetviz.plots.paper_charts import paper_bars, paper_curve
@@ -56,6 +58,38 @@ def test_a_pdf_holds_its_text_as_text_with_the_font() -> None:
     assert "$x$" in said
     assert b"/FontFile2" in content
     assert b"CreationDate" not in content
+
+
+@pytest.mark.parametrize("form", ["pdf", "svg", "png"])
+def test_each_figure_has_the_title_of_its_project_and_none_without(form: str) -> None:
+    data, embedding = small()
+    drawn = [
+        lambda name: map_bytes(data, embedding, form=form, name=name),
+        lambda name: bars_bytes(
+            ["one", "two"], [0.5, 0.7], [0.1, 0.1], "AUC", form=form, name=name
+        ),
+    ]
+    for draw in drawn:
+        named, bare = draw("Who played where"), draw("")
+        if form == "png":
+            assert Image.open(BytesIO(named)).info["Title"] == "Who played where"
+            assert "Title" not in Image.open(BytesIO(bare)).info
+        else:
+            mark = b"/Title (Who played where)" if form == "pdf" else b"<dc:title>Who played where"
+            assert mark in named
+            assert b"Who played where" not in bare
+
+
+def test_a_year_on_the_scale_is_a_year() -> None:
+    years = [str(1974 + k) for k in range(24)]
+    people = Dataset(
+        "people", [f"p{k}" for k in range(24)], table=pd.DataFrame({"born": map(int, years)})
+    )
+    data = HeteroData([people])
+    places = Embedding({"people": np.eye(24)[:, :2]}, {"people": people.ids})
+    content = written(paper_map(data, places, colouring(data)).figure, "svg").decode()
+    assert "1974" in content
+    assert "e+03" not in content
 
 
 def test_an_svg_holds_its_text_as_text_with_the_letters_it_needs() -> None:

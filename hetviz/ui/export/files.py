@@ -103,7 +103,14 @@ def charts_of(of: Source) -> None:
         theme.section("The curve", "how much of what was said the map keeps")
         with st.container(horizontal=True, key="export-curve"):
             for form in ("pdf", "svg", "png"):
-                draw = partial(curve_bytes, kinds[sort], sort, of.chosen.settings, form)
+                draw = partial(
+                    curve_bytes,
+                    kinds[sort],
+                    sort,
+                    of.chosen.settings,
+                    form,
+                    name=of.state.title,
+                )
                 button(form.upper(), f"{of.stem}-curve.{form}", draw)
     _leaderboard(of)
 
@@ -129,6 +136,7 @@ def _leaderboard(of: Source) -> None:
                 said.chance,
                 of.chosen.settings,
                 form,
+                name=of.state.title,
             )
             button(form.upper(), f"{of.stem}-methods.{form}", draw)
 
