@@ -386,7 +386,7 @@ class _Reading:
         one = guessed[0] if guessed else named
         both = full_name(text.columns) if self.read.recipe is None and not guessed else None
         if both is not None:
-            most = 1 if one is None else text[one].nunique()
+            most = 1 if one is None or one in both else text[one].nunique()
             if joined_cells(text, both).nunique() > most:
                 return [*both]
         if one is None:

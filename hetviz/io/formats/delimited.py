@@ -70,6 +70,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         raise gate.refusal("bad-choice", name, "the decimal sign is . or ,", choices.decimal)
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
+    dialect.refuse_long(name, text)
     separator = choices.separator or dialect.separator_of(text)
     # What a table is like shows in some of its rows; the others need not become lists of cells.
     table = None if choices.raw else column_rows(name, text, separator)

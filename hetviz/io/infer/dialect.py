@@ -84,6 +84,15 @@ def _quotes(error: str) -> str:
     return "a cell begins with a quotation mark that is never closed"
 
 
+def refuse_long(name: str, text: str) -> None:
+    """Refuse a text of more lines than a table may have rows, before they take memory.
+
+    Texts with quotation marks or empty lines may have fewer rows than lines, and are told later.
+    """
+    if text.count("\n") > limits.MAX_ROWS + 1 and '"' not in text and "\n\n" not in text:
+        refuse_rows(name)
+
+
 def refuse_rows(name: str) -> NoReturn:
     """Say that a table has more rows or cells than are allowed."""
     _too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")

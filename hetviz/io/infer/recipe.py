@@ -884,7 +884,8 @@ def _titles_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -
         return () if one is None else (one,)
     some = frame.iloc[:: max(1, len(frame) // _SAMPLE)]
     names = joined_cells(some, both)
-    if _is_spoken(names.tolist()) and (one is None or names.nunique() > some[one].nunique()):
+    alone = one is None or one in both
+    if _is_spoken(names.tolist()) and (alone or names.nunique() > some[one].nunique()):
         return both
     return () if one is None else (one,)
 

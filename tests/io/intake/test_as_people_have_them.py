@@ -183,7 +183,7 @@ def test_a_first_name_is_no_id():
     rows = "\n".join(f"{a}{k},Family {k % 5},{k}" for k, (a, _) in enumerate(PEOPLE * 3))
     read = read_tables([("t.csv", f"first_name,last_name,cm\n{rows}\n".encode())])
     assert read.data["t"].ids[0] == "1"
-    assert read.data["t"].titles[0] == "Ann0"
+    assert read.data["t"].titles[0] == "Ann0 Family 0"
 
 
 def test_an_order_said_of_a_typed_column_reaches_the_legend():
