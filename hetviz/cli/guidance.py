@@ -111,7 +111,7 @@ def _did(given: argparse.Namespace, data: HeteroData) -> int:
     found = hetviz.consequences(data, before, after, said.loc[said["set"] == name, "key"])
     lines = [f"{name}:", *found.sentences()]
     if found.falser:
-        lines.append("It made the map less true: fewer neighbours of the named are near in the data.")
+        lines.append("It made the map less true: fewer neighbours of the named are near in data.")
     show(given, {"set": name, "falser": found.falser, **found.to_dict()}, lines)
     return 0
 
