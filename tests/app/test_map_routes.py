@@ -405,7 +405,6 @@ ROWS = (
     "",
     "a",
     "-1",
-    "12",
     "1,,2",
     "1.5",
     "1;2",
@@ -421,6 +420,12 @@ def test_rows_that_are_none_are_refused(sid: str, rows: str) -> None:
     assert ask(f"/hv/items/{sid}?rows={quote(rows)}").status in (400, 404)
     assert ask(f"/hv/atlas/{sid}?rows={quote(rows)}").status in (400, 404)
     assert ask(f"/hv/item/{sid}/{quote(rows, safe='')}").status in (400, 404)
+
+
+def test_rows_of_data_that_were_open_before_get_an_empty_answer(sid: str) -> None:
+    for path in ("items/{}?rows=0,12", "atlas/{}?rows=12", "item/{}/12"):
+        answer = ask(f"/hv/{path.format(sid)}")
+        assert (answer.status, answer.body) == (204, b"")
 
 
 @pytest.mark.parametrize("size", ["0", "1", "1000", "-5", "x", "48.0", ""])

@@ -31,13 +31,17 @@ NEVER = "private, no-store"
 BINARY = "application/octet-stream"
 
 
+_LAST_ROW = 2**31
+
+
 class Refused(Exception):
     """A request that cannot be answered.
 
     Parameters
     ----------
     status : int
-        404 for what is not there, 400 for what means nothing, 413 for what is too long.
+        404 for what is not there, 204 for rows that are not there any more, 400 for what means
+        nothing, 413 for what is too long.
     """
 
     def __init__(self, status: int = 404) -> None:
@@ -72,7 +76,11 @@ class Open:
         """Return global rows, given as text."""
         if not texts or len(texts) > most:
             raise Refused(400)
-        return [whole_number(text, 0, self.data.n_rows - 1) for text in texts]
+        rows = [whole_number(text, 0, _LAST_ROW) for text in texts]
+        if max(rows) >= self.data.n_rows:
+            # The page asked before it heard of other data; a browser logs every 404 as an error.
+            raise Refused(204)
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
