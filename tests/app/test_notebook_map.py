@@ -124,7 +124,7 @@ def test_all_that_the_component_asks_for_is_answered(widget: MapWidget) -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("hv/items/{sid}?rows=35", 404),
+        ("hv/items/{sid}?rows=35", 204),
         ("hv/items/{sid}?rows=x", 400),
         ("hv/items/another?rows=0", 404),
         ("hv/array/{sid}/nothing", 404),
