@@ -7,10 +7,12 @@ import re
 import numpy as np
 
 from hetviz.data import Embedding, HeteroData
-from hetviz.plots.colour import Colouring
-from hetviz.plots.palette import N_COLOURS, Theme, category_colours, tokens
+from hetviz.plots.colour import NO_VALUE, Colouring, number_range
+from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_colour, tokens
 
 _MOST = 1500
+# Colours of numbers.
+_STEPS = 8
 
 
 def still_map(
@@ -27,7 +29,13 @@ def still_map(
 
     Items beyond the 0.6 to 99.4 % quantiles are left out.
     """
-    ghost, palette = tokens(theme).ghost, colouring.colours(theme)
+    ghost, palette, codes = tokens(theme).ghost, colouring.colours(theme), colouring.code
+    if colouring.option.kind == "numbers":
+        low, high = number_range(colouring.value)
+        share = np.nan_to_num((colouring.value - low) / (high - low))
+        codes = np.clip(share * _STEPS, 0, _STEPS - 1).astype(np.int64)
+        codes[np.isnan(colouring.value)] = NO_VALUE
+        palette = tuple(number_colour(k / (_STEPS - 1)) for k in range(_STEPS))
     Y = embedding.planar().stacked()
     rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
     paths = ""
@@ -38,9 +46,9 @@ def still_map(
         span = np.maximum(high - low, 1e-12)
         scale = min((width - 8) / span[0], (height - 8) / span[1])
         at = (Y[rows] - (low + high) / 2) * [scale, -scale] + [width / 2, height / 2]
-        for code in np.unique(colouring.code[rows]):
+        for code in np.unique(codes[rows]):
             colour = palette[code] if code >= 0 else ghost
-            moves = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at[colouring.code[rows] == code])
+            moves = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at[codes[rows] == code])
             paths += f'<path d="{moves}" stroke="{colour}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" fill="none" '
