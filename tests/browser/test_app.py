@@ -264,8 +264,8 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     until(page, "map.view.zoomed && !map.flight && !map.drawing.frame")
     range_ = told(page, "view.range.x")
     page.get_by_role("button", name="Colour Group of emoji").click()
-    page.locator(".hv-colours-menu").get_by_text("N keywords of emoji").click()
-    expect(page.get_by_role("button", name="Colour N keywords of emoji")).to_be_visible()
+    page.locator(".hv-colours-menu").get_by_text("Number of keywords of emoji").click()
+    expect(page.get_by_role("button", name="Colour Number of keywords of emoji")).to_be_visible()
     settled(page)
     assert told(page, "count") == count
     assert told(page, "view.range.x") == pytest.approx(range_)
