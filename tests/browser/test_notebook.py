@@ -125,8 +125,14 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
         "data-status", "idle", timeout=120_000
     )
-    page.locator(".jp-CodeCell .cm-content").first.click()
-    page.keyboard.press("Shift+Enter")
+    # What is run before the kernel has answered is dropped, though it is called idle by then.
+    cell = page.locator(".jp-CodeCell").first
+    for _ in range(10):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(2_000)
+        if cell.locator(".jp-InputPrompt").inner_text() != "[ ]:":
+            break
     page.locator(".hv-map .hv-legend").wait_for(timeout=400_000)
     expect(page.locator(".hv-map .hv-note")).to_be_hidden(timeout=60_000)
     yield page

@@ -59,12 +59,17 @@ def _mount(key: str, shown: bool) -> None:
     )
 
 
+# Streamlit may have forgotten a list that has left the page by the time its word arrives.
+
+
 def _take_up(key: str) -> None:
-    session.take_up(st.session_state[key].last)
+    if key in st.session_state:
+        session.take_up(st.session_state[key].last)
 
 
 def _delete(key: str) -> None:
-    deleting.delete(st.session_state[key].gone)
+    if key in st.session_state:
+        deleting.delete(st.session_state[key].gone)
 
 
 def _new() -> None:
