@@ -47,19 +47,22 @@ export class Camera {
     return JSON.stringify(clear) !== before;
   }
 
+  /** How far what is clear lies right of the middle, in pixels. */
+  get aside() { return (this.map.view.clear.left - this.map.view.clear.right) / 2; }
+
   /** The panel opened or closed: what was seen slides aside, at the same scale. */
   slide() {
     const { map } = this;
     const { view } = map;
     if (!map.data?.stage) return;
-    const old = { ...view.clear };
+    const old = this.aside;
     if (!this.clear()) return;
     const { home } = this;
     view.fitted = home.s;
     if (!view.zoomed) this.fly(home, 180, false);
     else {
       const to = view.at();
-      to.cx += (old.left - old.right - view.clear.left + view.clear.right) / 2 / view.s;
+      to.cx += (old - this.aside) / view.s;
       this.fly(to, 180);
     }
   }
@@ -75,7 +78,10 @@ export class Camera {
     view.fitted = view.s;
     const same = kept.geometry === data.geometry.id;
     if (same && kept.zoomed) view.go(view.seeing(kept.range, kept.k));
-    else if (!same && data.camera) view.go(view.seeing(data.camera));
+    else if (!same && data.camera) {
+      const place = view.seeing(data.camera);
+      view.go({ ...place, cx: place.cx - this.aside / place.s });
+    }
     view.zoomed = same ? Boolean(kept.zoomed) : Boolean(data.camera);
     this.told = JSON.stringify(data.camera);
   }
@@ -208,6 +214,13 @@ export class Camera {
     if (over > 0) this.fly({ ...view.at(), cy: view.cy - (over * view.k) / view.s }, 180, view.zoomed);
   }
 
+  /** What is seen, about the middle of what is clear: the panel may stand elsewhere the next time. */
+  kept() {
+    const { x, y } = this.map.view.range;
+    const by = this.aside / this.map.view.s;
+    return { x: x.map((end) => end + by), y };
+  }
+
   /** Called when the camera rests. */
   rests() {
     const { map } = this;
@@ -217,7 +230,7 @@ export class Camera {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if (map.dead || map.pointerDown) return;
-      const camera = map.view.zoomed ? map.view.range : null;
+      const camera = map.view.zoomed ? this.kept() : null;
       const told = JSON.stringify(camera);
       if (told === this.told) return;
       this.told = told;
