@@ -55,7 +55,7 @@ types: $(TOOLS)
 	$(PY) -m mypy
 
 unit: $(TOOLS)
-	$(GIVE_WAY) $(PYTEST) -n 2 -m 'not browser and not soak'
+	$(GIVE_WAY) $(PYTEST) -n 2 --dist loadgroup -m 'not browser and not soak'
 
 # Two browsers, since each waits more than it works; a file's tests mostly stay with one server.
 browser: $(TOOLS)

@@ -19,6 +19,9 @@ from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.metrics.fit.summary import evaluate
 
+# umap-learn compiles anew in each process: one of them does for all its tests.
+pytestmark = pytest.mark.xdist_group("umap-learn")
+
 RNG = np.random.default_rng(3)
 GROUP = np.arange(180) % 4
 X = 4.0 * RNG.normal(size=(4, 8))[GROUP] + RNG.normal(size=(180, 8))

@@ -276,6 +276,9 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     stage(page)
     settled(page)
     assert told(page, "count") == count
+    # The map makes room for the panel, which opens for what is selected.
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    until(page, "map.view.clear.right > 300 && !map.flight")
     assert told(page, "view.range.x") == pytest.approx(range_, abs=1e-3)
     assert told(page, "hidden") == ["keywords"]
 
