@@ -80,6 +80,7 @@ _SAMPLE = 1_000
 _MOST_BELOW = 10
 _MOST_WORDS = 3
 _MOST_MOVED = 60
+_ORDERED = 30
 _TITLE_WORDS = frozenset(
     {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
 )
@@ -964,7 +965,8 @@ def _proposed(
     kind = infer(name, cells, decimal).kind
     if kind in ("text", "unique"):
         return ColumnRecipe(name, "text")
-    order = known_order(dict.fromkeys(present))
+    # Of more than that nobody would say an order: they are numbers of things.
+    order = known_order(dict.fromkeys(present)) if len(distinct) <= _ORDERED else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
     return ColumnRecipe(name, "category", why=why)
 

@@ -297,6 +297,13 @@ def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
     assert apply(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
 
 
+def test_codes_of_many_values_are_said_to_have_no_order():
+    names = [f"{k % 40:04}" for k in range(120)]
+    raw = RawTable.of([["code", "x"], *([name, f"{k},5"] for k, name in enumerate(names))])
+    assert propose(raw).column("code").type == "category"
+    assert propose(raw).column("code").why == ""
+
+
 def test_the_order_goes_into_the_feature_and_the_legend():
     content = b"id,size,x\n" + b"\n".join(
         b"i%d,%s,%d" % (k, [b"petit", b"tall", b"wee"][k % 3], k * k % 11) for k in range(30)
