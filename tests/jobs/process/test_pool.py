@@ -94,15 +94,21 @@ def test_a_worker_reaches_no_network(pool: Pool) -> None:
     assert confined is False or not reached
 
 
+def nap(pool: Pool) -> list[str]:
+    """Two jobs of two visitors at once, which takes both workers; their states at the end."""
+    ids = [pool.submit(f"v{k}", "Nap", task("nap", seconds=0.3)) for k in range(2)]
+    wait_for(lambda: all(not see(pool, id, f"v{k}").live for k, id in enumerate(ids)))
+    return [see(pool, id, f"v{k}").state for k, id in enumerate(ids)]
+
+
 def test_idle_workers_beyond_the_first_end_and_come_back(pool: Pool) -> None:
     wait_for(lambda: pool.load() == (0, 0))
+    assert nap(pool) == ["done", "done"]
     n = len(pool.worker_pids)
     pool.rest(0.0)
     wait_for(lambda: len(pool.worker_pids) <= 1)
     assert n == 2
-    ids = [pool.submit(f"v{k}", "Nap", task("nap", seconds=0.3)) for k in range(2)]
-    wait_for(lambda: all(not see(pool, id, f"v{k}").live for k, id in enumerate(ids)))
-    assert [see(pool, id, f"v{k}").state for k, id in enumerate(ids)] == ["done", "done"]
+    assert nap(pool) == ["done", "done"]
 
 
 def test_secrets_are_not_handed_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
