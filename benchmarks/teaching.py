@@ -53,7 +53,8 @@ NEAREST = 10
 HELD_OUT = 0.1
 NONSENSE = 50
 ARMS = ("base", "pairs", "learned", "again")
-MEASURES = ("follow", "near", "other", "links", "trust")
+MEASURES = ("follow", "near", "other", "links", "rest", "trust", "trust_rest")
+"""`rest` and `trust_rest` leave out what was named: a person moved that, and knows of it."""
 
 
 def run(out: Path, quick: bool, folder: Path) -> None:
@@ -205,18 +206,35 @@ def _figures(
         d = np.sqrt(((Y[rest, None] - Y[None, group]) ** 2).sum(axis=2)).min(axis=1)
         near.append(average_precision_score(label[rest] == label[group[0]], -d))
     X = data[dataset].X
-    trust = np.nan
+    trust = trust_rest = np.nan
     if X is not None:
         dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         rows = np.random.default_rng(0).permutation(len(dense))[:1500]
         trust = trustworthiness(dense[rows], Y[rows], n_neighbors=NEAREST)
+        rows = rows[unnamed[rows]]
+        trust_rest = trustworthiness(dense[rows], Y[rows], n_neighbors=NEAREST)
     return {
         "follow": float(same[members].mean()),
         "near": float(np.mean(near)),
         "other": float(same[others].mean()) if others.any() else float("nan"),
         "links": auc_of(coordinates, hidden),
+        "rest": auc_of(coordinates, _of_unnamed(hidden, dataset, unnamed)),
         "trust": float(trust),
+        "trust_rest": float(trust_rest),
     }
+
+
+def _of_unnamed(hidden: list[Any], dataset: str, unnamed: np.ndarray) -> list[Any]:
+    """Return the hidden links of which no end was named."""
+    left = []
+    for source, target, i, j in hidden:
+        stay = np.ones(len(i), dtype=bool)
+        if source == dataset:
+            stay &= unnamed[i]
+        if target == dataset:
+            stay &= unnamed[j]
+        left.append((source, target, i[stay], j[stay]))
+    return left
 
 
 def auc_of(coordinates: Any, hidden: list[Any]) -> float:
