@@ -21,7 +21,7 @@ DOORS = {
 }
 
 
-def opened(door: str, *given: Any, **named: Any) -> Any:
+def opened(door: str, *given: object, **named: object) -> Any:
     """Call the function behind a door."""
     module, _, function = DOORS[door].partition(":")
     return getattr(importlib.import_module(module), function)(*given, **named)

@@ -435,7 +435,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             out[rows] = Y
             return out
 
-        def report(fraction: float, message: str = "", **figures: Any) -> None:
+        def report(fraction: float, message: str = "", **figures: object) -> None:
             shown = figures.get("layout")
             if shown is not None:
                 figures["layout"] = lambda: widened(

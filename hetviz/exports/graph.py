@@ -130,7 +130,7 @@ class Reader:
     """
 
     def __init__(
-        self, objects: Sequence[Mapping[str, Any]], arrays: Callable[[int], Array]
+        self, objects: Sequence[Mapping[str, object]], arrays: Callable[[int], Array]
     ) -> None:
         self._objects, self._arrays = objects, arrays
         self._made: dict[int, Any] = {}

@@ -302,7 +302,7 @@ def _beside(V: Matrix, X: Floats | None) -> Matrix:
     return np.asarray(V) if X is None else np.hstack([V, X])
 
 
-def _share_again(steps: list[dict[str, Any]], X: Matrix) -> None:
+def _share_again(steps: list[dict[str, object]], X: Matrix) -> None:
     """Set each step's share of the variance of all features."""
     total, at = _total_variance(X), 0
     for step in steps:

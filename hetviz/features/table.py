@@ -425,7 +425,7 @@ class _Fitting:
             None if lacks else text_of(cell) for cell, lacks in zip(cells, lacking, strict=True)
         ]
 
-    def _step(self, entry: dict[str, Any], fields: Mapping[str, object], values: object) -> None:
+    def _step(self, entry: dict[str, object], fields: Mapping[str, object], values: object) -> None:
         name, kind = str(entry["column"]), str(entry["kind"])
         step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
         if kind in ("number", "date"):

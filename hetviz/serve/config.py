@@ -235,7 +235,7 @@ def _document(path: Path) -> dict[str, Any]:
 Given = dict[tuple[str, str], tuple[str, object]]
 
 
-def _flat(document: Mapping[str, Any], where: str, problems: list[Problem]) -> Given:
+def _flat(document: Mapping[str, object], where: str, problems: list[Problem]) -> Given:
     given: Given = {}
     for name, value in document.items():
         if name in _SECTIONS:

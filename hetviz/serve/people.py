@@ -356,7 +356,7 @@ class People:
         return self._file
 
 
-def person_of(claims: Mapping[str, Any], roles_claim: str, admin_role: str) -> Person | None:
+def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -> Person | None:
     """Return who a provider's claims are about, or None where they name nobody."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
@@ -368,7 +368,7 @@ def person_of(claims: Mapping[str, Any], roles_claim: str, admin_role: str) -> P
     return Person(f"{issuer}|{subject}", name, admin_role in roles_of(claims, roles_claim))
 
 
-def roles_of(claims: Mapping[str, Any], claim: str) -> list[str]:
+def roles_of(claims: Mapping[str, object], claim: str) -> list[str]:
     """Return the roles in a claim, which may lie deeper: ``realm_access.roles``."""
     found: Any = claims
     for part in claim.split("."):

@@ -208,7 +208,7 @@ def _probes(X: Matrix, k: int, cells: Cells, random_state: int) -> int:
     return 1 + int(np.quantile(np.concatenate(places), RECALL, method="higher"))
 
 
-def _plain(X: Any) -> Any:
+def _plain(X: object) -> Any:
     """Return a product of rows as a plain array of its own precision."""
     return X.toarray() if is_sparse(X) else X
 

@@ -56,7 +56,7 @@ def settings(
 
 
 @one_thread()
-def learned_graph(X: Matrix, y: Array | None, given: dict[str, Any]) -> Sparse:
+def learned_graph(X: Matrix, y: Array | None, given: dict[str, object]) -> Sparse:
     """Return the graph that umap-learn makes of features, or of distances.
 
     Parameters
@@ -84,7 +84,7 @@ def learned_graph(X: Matrix, y: Array | None, given: dict[str, Any]) -> Sparse:
 
 @one_thread()
 def learned_layout(
-    parts: Sequence[Matrix], y: Array | None, given: Sequence[dict[str, Any]]
+    parts: Sequence[Matrix], y: Array | None, given: Sequence[dict[str, object]]
 ) -> Floats:
     """Return umap-learn's layout of items with one or several descriptions, shape (n, k).
 
@@ -100,7 +100,7 @@ def learned_layout(
     return np.asarray(joined.embedding_, dtype=np.float64)
 
 
-def _fitted(X: Matrix, y: Array | None, given: dict[str, Any]) -> Any:
+def _fitted(X: Matrix, y: Array | None, given: dict[str, object]) -> Any:
     with warnings.catch_warnings():
         # It tells which of its own options are not there, and gives advice on seeds and few rows.
         warnings.simplefilter("ignore")

@@ -86,7 +86,7 @@ class Dataset(Frozen):
         table: pd.DataFrame | None = None,
         media: Iterable[object] | None = None,
         entity: str | None = None,
-        recipe: dict[str, Any] | None = None,
+        recipe: dict[str, object] | None = None,
         keys: Iterable[Hashable] | None = None,
     ) -> None:
         gate = Gate()

@@ -124,7 +124,7 @@ class Embedding(Frozen):
         found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = opened("mimebundle", self)
         return found
 
-    def widget(self, data: Any = None, **options: Any) -> Any:
+    def widget(self, data: object = None, **options: object) -> Any:
         """Return the map as a widget for a notebook, to look at and to work with.
 
         Without arguments it is the one that the embedding shows itself as.
@@ -149,7 +149,7 @@ class Embedding(Frozen):
         """
         return opened("widget", self, data, **options)
 
-    def with_made(self, made: Any) -> Self:
+    def with_made(self, made: object) -> Self:
         """Return the same embedding, knowing what it was made of."""
         known = object.__new__(type(self))
         known.__dict__.update(vars(self), made=made)

@@ -203,7 +203,7 @@ class HeteroData(Frozen):
         *,
         ids: Mapping[str, str] | None = None,
         labels: Mapping[str, str | Sequence[str]] | None = None,
-        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        columns: Mapping[str, Mapping[str, object]] | None = None,
         titles: Mapping[str, str] | None = None,
         pictures: Mapping[str, str] | None = None,
         features: Mapping[str, str] | None = None,

@@ -93,7 +93,7 @@ def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | N
     return out
 
 
-def apply(step: Mapping[str, Any], values: object) -> Floats:
+def apply(step: Mapping[str, object], values: object) -> Floats:
     """Return the features of a column, (n, width)."""
     return scaled(step, parts(step, values))
 

@@ -87,7 +87,7 @@ class Column:
         return dict(zip(self.levels, counts.tolist(), strict=True))
 
 
-def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Column:
+def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") -> Column:
     """Say what a column holds.
 
     Parameters
@@ -141,7 +141,7 @@ def infer(name: str, cells: Sequence[Any] | pd.Series, decimal: str = ".") -> Co
     return _words(name, known, codes, counts, markers)
 
 
-def coded(cells: Sequence[Any] | pd.Series) -> tuple[Ints, list[str]]:
+def coded(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
     """Return the place of each cell's text among the different texts, -1 where missing, and these.
 
     Returns

@@ -150,7 +150,7 @@ def graph_pieces(
     return [nodes, links_piece(called, name, ends, others, range(len(ends)))]
 
 
-def parsed_xml(name: str, content: bytes, target: Any) -> Any:
+def parsed_xml(name: str, content: bytes, target: object) -> Any:
     """Feed XML to the target of a parser, and return what it makes of it.
 
     Raises

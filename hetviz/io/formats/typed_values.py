@@ -161,7 +161,7 @@ def text_bytes(column: Any) -> int:
     return found
 
 
-def _has_length(kind: Any) -> bool:
+def _has_length(kind: object) -> bool:
     import pyarrow.types as types
 
     return _is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind)
@@ -210,7 +210,7 @@ def _arrow_texts(column: Any, decimal: str, where: str, notes: list[Problem]) ->
     return pc.fill_null(texts, "")
 
 
-def _with_sign(texts: Any, decimal: str) -> Any:
+def _with_sign(texts: object, decimal: str) -> Any:
     import pyarrow.compute as pc
 
     return texts if decimal == "." else pc.replace_substring(texts, ".", decimal)

@@ -39,7 +39,7 @@ def from_frames(
     *,
     ids: Mapping[str, str] | None,
     labels: Mapping[str, str | Sequence[str]] | None,
-    columns: Mapping[str, Mapping[str, Any]] | None,
+    columns: Mapping[str, Mapping[str, object]] | None,
     titles: Mapping[str, str] | None,
     pictures: Mapping[str, str] | None,
     features: Mapping[str, str] | None,
@@ -120,7 +120,7 @@ def _dataset(
     rows: Rows,
     id_column: str | None,
     labels: list[str] | None,
-    columns: Mapping[str, Any],
+    columns: Mapping[str, object],
     title: str | None,
     picture: str | None,
     entity: str | None,
@@ -176,7 +176,7 @@ def _has_nothing(
     known: Mapping[str, Column],
     labels: Sequence[str],
     title: str | None,
-    options: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, Mapping[str, object]],
     picture: str | None,
 ) -> bool:
     """Whether no column could be a feature, as in a table of names alone."""
@@ -335,7 +335,7 @@ class _Links:
             raise DataError(Problem("which-datasets", "links", said, "", remedy))
         return names[0], names[-1]
 
-    def _graph(self, graph: Any) -> None:
+    def _graph(self, graph: object) -> None:
         """Take the edges of a graph whose nodes are ids, or (dataset, id)."""
         for kind, edges in edges_of_graph(graph):
             named = [_item(node, self.data) for node in [*edges["source"], *edges["target"]]]
@@ -537,7 +537,7 @@ class _Links:
         return rows
 
 
-def _is_columns(links: Mapping[Any, Any]) -> bool:
+def _is_columns(links: Mapping[object, object]) -> bool:
     """Whether a mapping is a table: lists by names of columns."""
     return all(isinstance(name, str) for name in links) and all(
         isinstance(values, list | tuple | np.ndarray | pd.Series)

@@ -121,7 +121,7 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
     return [_of_matrix(name, where, frame)]
 
 
-def as_frame(where: str, frame: Any) -> pd.DataFrame | None:
+def as_frame(where: str, frame: object) -> pd.DataFrame | None:
     """Return a table of any library, or a dictionary of columns, as pandas; None for the rest."""
     if isinstance(frame, pd.DataFrame):
         return frame
@@ -148,7 +148,7 @@ def refuse_unknown(where: str, name: object, there: Sequence[str], what: str) ->
     return _refused("unknown-name", where, what, found, str(name))
 
 
-def _of_arrow(frame: Any) -> pd.DataFrame:
+def _of_arrow(frame: object) -> pd.DataFrame:
     import pyarrow as pa
 
     table = pa.table(frame) if hasattr(frame, "__arrow_c_stream__") else None
@@ -200,7 +200,7 @@ def _words(column: object) -> str:
     return " / ".join(str(part) for part in parts)
 
 
-def _column(values: Any) -> Any:
+def _column(values: object) -> Any:
     """Return a column whose cells that list several things list them as text."""
     series = values if isinstance(values, pd.Series) else pd.Series(_detached(values))
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -230,7 +230,7 @@ def _of_list(name: str, where: str, frame: Sequence[Any]) -> Rows:
     return Rows(name, None, keys)
 
 
-def _of_matrix(name: str, where: str, frame: Any) -> Rows:
+def _of_matrix(name: str, where: str, frame: object) -> Rows:
     values = frame if is_sparse(frame) else _detached(frame)
     if not is_sparse(values):
         try:
@@ -257,7 +257,7 @@ def _numbers(values: Array) -> Array:
         return values
 
 
-def _detached(values: Any) -> Any:
+def _detached(values: object) -> Any:
     """Return a tensor that a gradient hangs on, or that lies on a device, as a plain array."""
     for step in ("detach", "cpu"):
         act: Callable[[], Any] | None = getattr(values, step, None)
@@ -266,11 +266,11 @@ def _detached(values: Any) -> Any:
     return np.asarray(values) if hasattr(values, "__array__") else values
 
 
-def _is_mudata(frame: Any) -> bool:
+def _is_mudata(frame: object) -> bool:
     return isinstance(getattr(frame, "mod", None), Mapping)
 
 
-def _is_anndata(frame: Any) -> bool:
+def _is_anndata(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("obs", "var", "obs_names", "X"))
 
 
@@ -315,7 +315,7 @@ def _of_adjacency(keys: Texts, K: Any) -> pd.DataFrame:
     return pd.DataFrame({**ends, column: weight})
 
 
-def is_graph(frame: Any) -> bool:
+def is_graph(frame: object) -> bool:
     """Whether something is a graph of networkx, or like one."""
     return all(callable(getattr(frame, name, None)) for name in ("is_directed", "number_of_edges"))
 
@@ -345,7 +345,7 @@ def edges_of_graph(graph: Any) -> list[tuple[str, pd.DataFrame]]:
     return out
 
 
-def _objects(rows: Sequence[tuple[Any, ...]], place: int) -> Array:
+def _objects(rows: Sequence[tuple[object, ...]], place: int) -> Array:
     out = np.empty(len(rows), dtype=object)
     for at, row in enumerate(rows):
         out[at] = row[place]

@@ -351,5 +351,5 @@ def _named_alike(column: str, look: Look) -> bool:
     return any(word.rstrip("s") in there for word in words)
 
 
-def _tupled(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _tupled(fields: Mapping[str, object]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ def find_clusters(
     by: str,
     space: str,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seed: int,
     hold_out: float,
     progress: Progress,

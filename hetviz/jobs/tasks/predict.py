@@ -39,7 +39,7 @@ def find_links(
     source: str,
     target: str,
     method: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     seeds: Sequence[int],
     hold_out: float,
     progress: Progress,

@@ -100,7 +100,7 @@ class Consequences:
         }
 
 
-def consequences_from(told: Mapping[str, Any]) -> Consequences:
+def consequences_from(told: Mapping[str, object]) -> Consequences:
     """Return what `Consequences.to_dict` was made of."""
     fields: dict[str, Any] = {
         name: float("nan") if value is None else value for name, value in told.items()

@@ -472,7 +472,7 @@ def _drawn(
 def _words_alone(progress: Progress, words: str) -> Progress:
     """Return a progress that tells of the share alone: half a comparison is nobody's map."""
 
-    def report(fraction: float, message: str = "", **figures: Any) -> None:
+    def report(fraction: float, message: str = "", **figures: object) -> None:
         progress(fraction, words)
 
     return report

@@ -105,7 +105,7 @@ def _values(method: str, name: str, param: Param) -> list[Any]:
     return list(dict.fromkeys(found))[:_MOST]
 
 
-def _run(method: str, name: str, values: list[Any]) -> None:
+def _run(method: str, name: str, values: list[object]) -> None:
     arguments = {"method": method, "parameter": name, "values": values, "hold_out": _HOLD_OUT}
     background.find("Trying values", "hetviz.jobs.tasks.compare:sweep_parameter", arguments)
 
@@ -178,7 +178,7 @@ def _picture(
 
 
 def _embedding(
-    data: HeteroData, content: Mapping[str, object], still: list[list[Any]]
+    data: HeteroData, content: Mapping[str, object], still: list[list[object]]
 ) -> Embedding:
     Y = np.full((data.n_rows, 2), np.nan)
     Y[np.asarray(content["still_rows"], dtype=np.int64)] = np.array(still, dtype=np.float64).T
@@ -188,7 +188,7 @@ def _embedding(
     )
 
 
-def _make(method: str, params: dict[str, Any]) -> None:
+def _make(method: str, params: dict[str, object]) -> None:
     from hetviz.algorithms.registry import get_method
 
     background.make_map(method, get_method(method).card.title, params, 0, 0.0)

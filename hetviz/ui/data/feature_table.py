@@ -177,7 +177,9 @@ def _with_unit(name: str, units: Mapping[str, str]) -> str:
     return f"{name} ({units[name]})" if name in units else name
 
 
-def asked(frame: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def asked(
+    frame: pd.DataFrame, edits: Mapping[int, Mapping[str, object]]
+) -> dict[str, dict[str, Any]]:
     """Return as options of columns what was changed in the table."""
     out: dict[str, dict[str, Any]] = {}
     for row, cells in edits.items():
@@ -189,7 +191,7 @@ def asked(frame: pd.DataFrame, edits: Mapping[int, Mapping[str, Any]]) -> dict[s
     return out
 
 
-def _effects(state: State, dataset: Dataset, recipe: dict[str, Any]) -> dict[str, float]:
+def _effects(state: State, dataset: Dataset, recipe: dict[str, object]) -> dict[str, float]:
     run = state.run
     places = None if run is None else state.embedding(run)
     if run is None or places is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -73,7 +72,7 @@ def one(
 
 
 def _fixes(
-    fixes: Sequence[tuple[str, Mapping[str, Any]]],
+    fixes: Sequence[tuple[str, Mapping[str, object]]],
     key: str,
     start: int = 0,
     stop: int | None = _FIXES,

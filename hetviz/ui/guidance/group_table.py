@@ -133,7 +133,7 @@ def _members(groups: Collection[NamedGroup]) -> list[int]:
     return sorted({row for group in groups for row in group.rows.tolist()})
 
 
-def _save(changes: Mapping[str, Mapping[str, Any]]) -> None:
+def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
     data = session.workspace().state.opened()
     groups = {group.name: group for group in groups_of(data)}
     commands = [

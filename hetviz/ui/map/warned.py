@@ -136,7 +136,7 @@ def not_joined(words: str, ticks: Iterable[str]) -> Warned:
     return Warned("not-joined", words, "Untick them all", untick)
 
 
-def of_map(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
+def of_map(state: State, run: Run, figures: Mapping[str, object]) -> list[Warned]:
     """Return what is amiss with a map, what matters most first."""
     if state.data is None:
         return []
@@ -194,7 +194,7 @@ def _unplaced(state: State, run: Run, told: Collection[str]) -> list[Warned]:
     return [Warned("unplaced", words, "Show which", partial(selection.choose, rows.tolist()))]
 
 
-def _little_told(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
+def _little_told(state: State, run: Run, figures: Mapping[str, object]) -> list[Warned]:
     """Return that neighbours are not alike in the colour, and in which one they are."""
     # It loads scikit-learn, which nothing before the first map needs.
     from hetviz.metrics.telling import LEAST_SCORE, tells

@@ -101,7 +101,7 @@ class MapWidget(anywidget.AnyWidget):
         embedding: Embedding,
         *,
         method: str | None = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, object] | None = None,
         seed: int = 0,
         colour: str | None = None,
         height: int = 520,
@@ -248,7 +248,7 @@ class MapWidget(anywidget.AnyWidget):
         own = layers.options(self._state, self._state.run)
         return [*colour_options(self._data), *own]
 
-    def _groups(self, named: Any) -> tuple[Ints, Ints | None]:
+    def _groups(self, named: object) -> tuple[Ints, Ints | None]:
         if named is True:
             return self._rows, None
         if isinstance(named, tuple):
@@ -257,7 +257,7 @@ class MapWidget(anywidget.AnyWidget):
             return self._rows_of(named[0]), self._rows_of(named[1])
         return self._rows_of(named), None
 
-    def _rows_of(self, named: Any) -> Ints:
+    def _rows_of(self, named: object) -> Ints:
         """Return global rows of items given by dataset and id, in order."""
         if named is None:
             named = {}
@@ -324,11 +324,11 @@ class MapWidget(anywidget.AnyWidget):
         self._tell()
 
     @traitlets.observe("colour")
-    def _colour_set(self, change: Any) -> None:
+    def _colour_set(self, change: object) -> None:
         self._tell()
 
     @traitlets.observe("_hidden")
-    def _hidden_set(self, change: Any) -> None:
+    def _hidden_set(self, change: object) -> None:
         self._tell()
 
     @traitlets.observe("_selection")

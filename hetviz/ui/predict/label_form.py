@@ -102,7 +102,7 @@ def label_columns(data: HeteroData, name: str) -> list[str]:
     return [*dict.fromkeys(labels), *groups, *numbers]
 
 
-def _sources(data: HeteroData, name: str, arguments: dict[str, Any]) -> bool:
+def _sources(data: HeteroData, name: str, arguments: dict[str, object]) -> bool:
     views = data.views(data[name].entity)
     featured = [view for view in views if not data[view].is_featureless]
     kinds = dict.fromkeys(

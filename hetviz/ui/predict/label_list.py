@@ -158,7 +158,7 @@ def _aside(item: Labelled, classes: bool) -> str:
     return f"{float(item.label):.4g}{spread}"
 
 
-def _take(kept: Finding, values: dict[str, Any]) -> None:
+def _take(kept: Finding, values: dict[str, object]) -> None:
     note = f"accepted from {kept.content['title']}"
     session.do(SetLabels(kept.content["dataset"], kept.content["label"], values, note=note))
 

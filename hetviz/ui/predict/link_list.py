@@ -168,7 +168,7 @@ def _buttons(
     )
 
 
-def _aside(record: dict[str, Any], kept: Finding) -> str:
+def _aside(record: dict[str, object], kept: Finding) -> str:
     if kept.content["by_map"]:
         return f"no. {record['rank']:,}"
     words = f"{record['score']:.2f}"

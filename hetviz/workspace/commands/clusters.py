@@ -153,7 +153,7 @@ def _set(
     state: State,
     codes: Ints,
     names: Sequence[str],
-    how: Mapping[str, Any],
+    how: Mapping[str, object],
     run: str | None,
     stability: Sequence[float | None],
 ) -> State:

@@ -78,7 +78,7 @@ class Command:
         raise NotImplementedError
 
 
-def from_dict(entry: Mapping[str, Any]) -> Command:
+def from_dict(entry: Mapping[str, object]) -> Command:
     """Return the command that `entry` describes; its time, ``at``, is no part of that.
 
     Raises

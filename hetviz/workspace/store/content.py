@@ -60,7 +60,7 @@ def read_zip(content: bytes, filename: str, cache: ReadCache | None = None) -> L
 
 def read_files(
     files: Mapping[str, bytes],
-    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    choices: Mapping[str, Mapping[str, object]] | None = None,
     base: HeteroData | None = None,
     cache: ReadCache | None = None,
 ) -> Loaded:
@@ -90,9 +90,9 @@ def _once(key: str, read: Callable[[], Loaded]) -> Loaded:
 
 def look_at_files(
     files: Mapping[str, bytes],
-    choices: Mapping[str, Mapping[str, Any]] | None = None,
+    choices: Mapping[str, Mapping[str, object]] | None = None,
     cache: ReadCache | None = None,
-    before: tuple[Sequence[Look], Mapping[str, Mapping[str, Any]]] | None = None,
+    before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]] | None = None,
 ) -> tuple[Look, ...]:
     """Return what stands in the tables of uploaded files, and how they are read.
 
@@ -130,7 +130,7 @@ def _changed(
     files: Mapping[str, bytes],
     chosen: Mapping[str, Choices],
     cache: ReadCache,
-    before: tuple[Sequence[Look], Mapping[str, Mapping[str, Any]]],
+    before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]],
 ) -> list[Look] | None:
     """Return earlier looks with what was said since; None where the files are to be parsed."""
     out, old = [], _chosen(before[1])
@@ -204,7 +204,7 @@ def keeping(cache: ReadCache | None) -> Parse:
 
 
 def _key(
-    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], of: Sequence[Any] = ()
+    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], of: Sequence[object] = ()
 ) -> str:
     about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
     said = {name: asdict(choice) for name, choice in sorted(choices.items())}

@@ -27,7 +27,7 @@ Change = Callable[[Look, Edit | None], None]
 
 def show(
     looks: Sequence[Look],
-    said: Mapping[str, Mapping[str, Any]],
+    said: Mapping[str, Mapping[str, object]],
     can_undo: bool,
     change: Change,
     undo: Callable[[], None],
@@ -63,7 +63,7 @@ def show(
     )
 
 
-def acted(looks: Sequence[Look], act: Any, change: Change, undo: Callable[[], None]) -> None:
+def acted(looks: Sequence[Look], act: object, change: Change, undo: Callable[[], None]) -> None:
     """Do what was asked for in the browser; what means nothing is passed over."""
     if not isinstance(act, Mapping):
         return
