@@ -65,7 +65,7 @@ class Param:
                 return value
         return self._check(value)
 
-    def _check(self, value: object) -> Any:
+    def _check(self, value: object) -> object:
         raise NotImplementedError
 
     def wanted(self) -> str:
@@ -144,7 +144,7 @@ class Choice(Param):
 
     options: Mapping[Any, str] = field(default_factory=dict, kw_only=True)
 
-    def _check(self, value: object) -> Any:
+    def _check(self, value: object) -> object:
         for option in self.options:
             if type(value) is type(option) and value == option:
                 return option
@@ -177,7 +177,7 @@ class PerDataset(Param):
         inner = self.inner if isinstance(value, Mapping) else self.inner.with_default(value)
         return replace(self, default=value, inner=inner)
 
-    def _check(self, value: object) -> Any:
+    def _check(self, value: object) -> object:
         if isinstance(value, Mapping):
             if not all(isinstance(name, str) for name in value):
                 raise ValueError
@@ -341,7 +341,7 @@ def check(
     return checked
 
 
-def parse(param: Param, text: str) -> Any:
+def parse(param: Param, text: str) -> object:
     """Turn a command-line word into a value for `param` (``0.1``, ``true``, ``cv``, ``a=1,b=2``).
 
     The word is only ever read as a number, a truth value, None, or text: nothing is evaluated.

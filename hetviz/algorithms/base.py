@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import TransformerTags
+from sklearn.utils import Tags, TransformerTags
 
 from hetviz import params as parameters
 from hetviz._html import html_table
@@ -310,7 +310,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "embedding_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags = TransformerTags()
         tags.target_tags.required = False

@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Texts
+from hetviz._types import Matrix, Texts
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import MissingExtraError
 from hetviz.exports.tables import coordinates_table
 from hetviz.metrics.fit.rows import coordinates_of
+
+if TYPE_CHECKING:
+    import h5py
 
 _WHEN = (1980, 1, 1, 0, 0, 0)
 
@@ -80,17 +83,19 @@ def anndata_bytes(data: HeteroData, embedding: Embedding) -> bytes:
     return buffer.getvalue()
 
 
-def _feature_names(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...]:
+def _feature_names(names: tuple[str, ...] | None, X: Matrix | None) -> tuple[str, ...]:
     width = 0 if X is None else X.shape[1]
     return names or tuple(f"feature {k + 1}" for k in range(width))
 
 
-def _marked(place: Any, kind: str, version: str) -> None:
+def _marked(place: h5py.HLObject, kind: str, version: str) -> None:
     place.attrs["encoding-type"] = kind
     place.attrs["encoding-version"] = version
 
 
-def _frame(file: Any, name: str, index: Texts, columns: Mapping[str, tuple[Texts, bool]]) -> None:
+def _frame(
+    file: h5py.Group, name: str, index: Texts, columns: Mapping[str, tuple[Texts, bool]]
+) -> None:
     group = file.create_group(name)
     _marked(group, "dataframe", "0.2.0")
     group.attrs["_index"] = "_index"
@@ -109,7 +114,7 @@ def _frame(file: Any, name: str, index: Texts, columns: Mapping[str, tuple[Texts
         _marked(inner["codes"], "array", "0.2.0")
 
 
-def _strings(group: Any, name: str, values: Texts) -> None:
+def _strings(group: h5py.Group, name: str, values: Texts) -> None:
     import h5py
 
     texts = [str(value) for value in values.tolist()]
@@ -117,7 +122,7 @@ def _strings(group: Any, name: str, values: Texts) -> None:
     _marked(group[name], "string-array", "0.2.0")
 
 
-def _matrix(group: Any, name: str, X: Any) -> None:
+def _matrix(group: h5py.Group, name: str, X: Matrix) -> None:
     if hasattr(X, "indptr"):
         inner = group.create_group(name)
         _marked(inner, "csr_matrix", "0.1.0")

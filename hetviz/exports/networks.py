@@ -89,7 +89,7 @@ def _lacks(value: object) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or value != value
 
 
-def _edges(data: HeteroData) -> Iterator[dict[str, Any]]:
+def _edges(data: HeteroData) -> Iterator[dict[str, object]]:
     for links in data.links:
         source, target = data[links.source].ids, data[links.target].ids
         for i, j, weight in zip(links.i, links.j, links.weight.tolist(), strict=True):
@@ -108,7 +108,7 @@ def _text(value: object) -> str:
     return _NOT_XML.sub("\ufffd", repr(value) if isinstance(value, float) else str(value))
 
 
-def _typed(value: Any, kind: str) -> Any:
+def _typed(value: Any, kind: str) -> object:
     if kind == "double":
         return float(value)
     return _text(value)

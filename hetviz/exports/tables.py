@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from hetviz._types import Floats, Ints, Texts
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.checks import global_rows
 from hetviz.errors import ParameterError
 from hetviz.io.bundle.coordinates import escaped
@@ -158,14 +157,13 @@ def atlas_table(data: HeteroData, embedding: Embedding, k: int = _NEAREST) -> pd
     return pd.DataFrame({name: found[name] for name in [*first, *rest]})
 
 
-def _texts(part: Any) -> Texts:
+def _texts(part: Dataset) -> Texts:
     out = np.empty(len(part), dtype=object)
-    columns = [
-        name for name in (part.recipe or {}).get("text", ()) if part.table is not None
-        and name in part.table.columns and name != part.title_column
-    ]  # fmt: skip
+    table = pd.DataFrame() if part.table is None else part.table
+    named = (part.recipe or {}).get("text", ())
+    columns = [name for name in named if name in table.columns and name != part.title_column]
     for row, title in enumerate(part.titles):
-        words = [str(part.table[name].iloc[row]) for name in columns]
+        words = [str(table[name].iloc[row]) for name in columns]
         out[row] = ". ".join([str(title), *(word for word in words if word.strip())])
     return out
 

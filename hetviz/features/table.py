@@ -409,7 +409,7 @@ class _Fitting:
                 kind = entry["kind"] = "text"
             self._step(entry, fields, self._values(names, kind))
 
-    def _values(self, names: tuple[str, ...], kind: str) -> Any:
+    def _values(self, names: tuple[str, ...], kind: str) -> object:
         found = [self.columns[name].values for name in names]
         if kind == "latlong":
             return np.column_stack(found).astype(np.float64)

@@ -219,7 +219,7 @@ def _variable(section: str, name: str) -> str:
     return PREFIX + "_".join(filter(None, (section, name))).upper()
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise DataError(Problem("bad-config", path.name, "the file is larger than 1 MB"))

@@ -288,7 +288,7 @@ class People:
             for table in ("comments", "grants", "links", "projects"):
                 change.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - our own names
 
-    def all_of(self, person: str) -> dict[str, Any]:
+    def all_of(self, person: str) -> dict[str, object]:
         """Return all that is kept of a person beside the projects, for them to take along."""
         about = self._all("SELECT name, seen FROM people WHERE person = ?", person)
         said = "SELECT project, item, text, at FROM comments WHERE person = ?"

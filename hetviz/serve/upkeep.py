@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from hetviz.errors import HetvizError
 from hetviz.serve.people import FILE as PEOPLE
@@ -103,7 +102,7 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def back_up(home: Path, target: Path) -> dict[str, Any]:
+def back_up(home: Path, target: Path) -> dict[str, object]:
     """Copy all projects, people and records into a new folder; return what was copied.
 
     Raises
@@ -222,7 +221,7 @@ def remove(folder: Path) -> bool:
     return True
 
 
-def as_rows(found: list[Stored], keys: bool) -> list[dict[str, Any]]:
+def as_rows(found: list[Stored], keys: bool) -> list[dict[str, object]]:
     """Return projects as plain rows, with the keys that open them only on request."""
     rows = [{"project": one.short, **asdict(one)} for one in found]
     return rows if keys else [{k: v for k, v in row.items() if k != "id"} for row in rows]

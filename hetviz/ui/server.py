@@ -1,7 +1,5 @@
 """What Streamlit is told at the start: the router, routes, and what stands before requests."""
 
-from typing import Any
-
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
@@ -33,6 +31,6 @@ def middleware() -> list[Middleware]:
     ]
 
 
-def secrets() -> dict[str, Any] | None:
+def secrets() -> dict[str, object] | None:
     """Return what Streamlit needs to know of the provider that people log in with, if they do."""
     return people.secrets_of(settings().oidc) if people.is_on() else None

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetviz._types import Array, Floats, Matrix, Sparse, is_sparse
 from hetviz.core.threads import one_thread
+
+if TYPE_CHECKING:
+    import umap
 
 METRICS = {
     "euclidean": "straight distances",
@@ -100,7 +103,7 @@ def learned_layout(
     return np.asarray(joined.embedding_, dtype=np.float64)
 
 
-def _fitted(X: Matrix, y: Array | None, given: dict[str, object]) -> Any:
+def _fitted(X: Matrix, y: Array | None, given: dict[str, object]) -> umap.UMAP:
     with warnings.catch_warnings():
         # It tells which of its own options are not there, and gives advice on seeds and few rows.
         warnings.simplefilter("ignore")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,7 +74,7 @@ class Labels(Frozen):
         return Labels(self.dataset, self.name, self.values[rows])
 
 
-def _listed(values: Iterable[object]) -> list[Any]:
+def _listed(values: Iterable[object]) -> list[object]:
     """Return values as a list, missing text as None."""
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
         return values.astype(object).where(values.notna(), None).tolist()

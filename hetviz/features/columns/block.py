@@ -17,7 +17,7 @@ _FLAGGED = ("number", "ordered", "date", "latlong", "picture")
 
 def learn(
     step: Mapping[str, Any], values: Any, model: str = "words", random_state: int = 0
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Learn what a column of a kind needs; None where there is nothing to learn.
 
     Parameters

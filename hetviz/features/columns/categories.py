@@ -79,7 +79,7 @@ def entries_of(cell: str | None, separator: str) -> list[str]:
 
 def learn(
     cells: Cells, options: Mapping[str, object], separator: str | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Learn the values of a column, the most frequent 50 at most.
 
     Returns

@@ -44,7 +44,7 @@ def _without(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, ...]:
     return tuple("*" if word in these else word for word in words)
 
 
-def learn(degrees: Floats) -> dict[str, Any]:
+def learn(degrees: Floats) -> dict[str, object]:
     """Learn the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
     points = on_sphere(degrees)
     return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}

@@ -100,7 +100,7 @@ def _content(one: Any) -> bytes:
         return b""
 
 
-def learn(D: Floats) -> dict[str, Any] | None:
+def learn(D: Floats) -> dict[str, object] | None:
     """Learn the leading directions of descriptions (n, p); None where all pictures are alike."""
     known = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
     return fit_leading(known, N_COMPONENTS) if len(known) > 1 else None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from hetviz._types import Floats
 
 
-def fit_leading(D: Floats, most: int) -> dict[str, Any] | None:
+def fit_leading(D: Floats, most: int) -> dict[str, object] | None:
     """Return the mean (p,) and at most `most` principal directions (k, p) of rows (n, p).
 
     None where all rows are the same. Signs are fixed: the largest entry of a direction is positive.

@@ -15,7 +15,7 @@ _YEAR = 365.2425
 _QUARTILES_APART = 1.3489795003921634
 
 
-def learn(values: Floats, options: Mapping[str, object]) -> dict[str, Any]:
+def learn(values: Floats, options: Mapping[str, object]) -> dict[str, object]:
     """Learn from the values of a column, (n,) with NaN where missing, at least one known.
 
     Returns

@@ -6,13 +6,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.errors import MissingExtraError
 from hetviz.features.columns.leading import fit_leading, project
+
+if TYPE_CHECKING:
+    import onnxruntime
+    import tokenizers
 
 N_COMPONENTS = 32
 N_VALUES = 384
@@ -43,7 +47,7 @@ def vectors(texts: Sequence[str | None]) -> Floats:
     )
 
 
-def learn(texts: Sequence[str | None]) -> dict[str, Any] | None:
+def learn(texts: Sequence[str | None]) -> dict[str, object] | None:
     """Learn the leading directions of the vectors of texts; None where all are alike."""
     V = vectors(texts)
     known = V[V.any(axis=1)]
@@ -82,7 +86,7 @@ def _embedded(texts: Sequence[str]) -> list[Floats]:
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[Any, Any]:
+def _model() -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
     try:
         import onnxruntime
         import tokenizers

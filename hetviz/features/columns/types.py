@@ -7,13 +7,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Array, Floats, Ints
 from hetviz.core.spectral.prepare import LARGEST
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
@@ -159,7 +162,7 @@ def coded(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
     return codes, list(map(str, distinct))
 
 
-def arrow_texts(series: pd.Series) -> Any:
+def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
     """Return a column of text as an Arrow column of large strings, where it can be without a copy.
 
     Unlike `pyarrow.array` it does not look at each cell of a column that lies in several pieces.
@@ -237,7 +240,7 @@ def infer_all(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Column]:
     }
 
 
-def _cast(cells: Any, decimal: str) -> Floats | None:
+def _cast(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
     """Return an Arrow column as finite numbers, NaN where it is null; None where one is none."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -213,7 +213,7 @@ def parse(content: bytes) -> Manifest:
     )
 
 
-def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., None]) -> Any:
+def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., None]) -> object:
     kind, types, needed = _SECTIONS[section]
     where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
     good = True

@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ import pandas as pd
 from hetviz._types import Bools, Ints
 from hetviz.io import limits
 from hetviz.io.infer import dialect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _HEAD = 1_000
 _TAIL = 30
@@ -40,7 +43,7 @@ class ColumnRows:
         Rows that are wider or narrower.
     """
 
-    def __init__(self, above: list[Row], lines: Ints, table: Any, odd: list[Row]) -> None:
+    def __init__(self, above: list[Row], lines: Ints, table: pa.Table, odd: list[Row]) -> None:
         self._above, self._lines, self._table, self._odd = above, lines, table, odd
 
     def __len__(self) -> int:
@@ -145,7 +148,7 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
         return None
     wrong: list[tuple[int, str]] = []
 
-    def odd(row: Any) -> str:
+    def odd(row: pa.csv.InvalidRow) -> str:
         wrong.append((row.number, row.text))
         return "error" if len(wrong) > _MOST_ODD else "skip"
 
@@ -233,7 +236,7 @@ def _is_plainly_quoted(text: str, separator: str) -> bool:
     return re.fullmatch(rf"(?:{cell}(?:{sign}|\r\n|\n|\r|\Z))*+", text) is not None
 
 
-def as_series(texts: Any) -> pd.Series:
+def as_series(texts: pa.ChunkedArray) -> pd.Series:
     """Return an Arrow column of large strings as a column of a DataFrame, without a copy."""
     import pyarrow as pa
 

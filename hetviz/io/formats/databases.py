@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -22,6 +22,9 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.piece import Choices, Piece
+
+if TYPE_CHECKING:
+    import duckdb
 
 _AT_ONCE = 10_000
 _MEMORY = "2GB"
@@ -193,7 +196,7 @@ def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_Key]:
     return found
 
 
-def _one_type(cells: Sequence[object]) -> Any:
+def _one_type(cells: Sequence[object]) -> object:
     """Return cells as an Arrow column; text where they are of several types, as SQLite allows."""
     import pyarrow as pa
 
@@ -212,7 +215,7 @@ def _one_type(cells: Sequence[object]) -> Any:
 
 
 def _duckdb_tables(
-    name: str, database: Any, choices: Choices, notes: list[Problem]
+    name: str, database: duckdb.DuckDBPyConnection, choices: Choices, notes: list[Problem]
 ) -> Iterator[_Table]:
     there = database.sql(
         "SELECT schema_name, table_name, estimated_size, column_count FROM duckdb_tables() "

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetviz._types import Array
 from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import gate, limits
+
+if TYPE_CHECKING:
+    import h5py
 
 _ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError, AttributeError,
            OverflowError, MemoryError, NotImplementedError)  # fmt: skip
@@ -105,7 +108,7 @@ class Box:
         Shared by all groups of a file.
     """
 
-    def __init__(self, where: str, group: Any, budget: Budget) -> None:
+    def __init__(self, where: str, group: h5py.Group, budget: Budget) -> None:
         self.where, self._group, self._budget = where, group, budget
 
     def place(self, name: str) -> str:

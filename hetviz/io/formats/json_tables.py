@@ -85,7 +85,7 @@ def _text(name: str, content: bytes) -> str:
         ) from None
 
 
-def _parsed(name: str, content: bytes) -> Any:
+def _parsed(name: str, content: bytes) -> object:
     text = _text(name, content)
     try:
         value = _loads(text)
@@ -114,7 +114,7 @@ def _parsed(name: str, content: bytes) -> Any:
     return value
 
 
-def _loads(text: str) -> Any:
+def _loads(text: str) -> object:
     """Parse JSON; a number too large for the machine stays as it is written."""
     return json.loads(
         text,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hetviz.io import gate, limits
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
 from hetviz.io.piece import DECIMALS, Choices, Piece, stem
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _INDEX = "__index_level_"
 
@@ -85,7 +88,7 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def arrow_piece(
-    name: str, table: Any, choices: Choices, where: str = "", called: str = ""
+    name: str, table: pa.Table, choices: Choices, where: str = "", called: str = ""
 ) -> Piece:
     """Return an Arrow table as a piece; a column of records becomes one for each of its fields.
 

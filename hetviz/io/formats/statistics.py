@@ -97,7 +97,7 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
 
 def _column(
     where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
-) -> Any:
+) -> object:
     """Return a column as Arrow: labels for values, whole numbers without a fraction."""
     import pyarrow as pa
 

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -18,6 +18,9 @@ from hetviz.io.formats.delimited import kept_as_written
 from hetviz.io.infer import dialect
 from hetviz.io.infer.recipe import column_names, read_columns
 from hetviz.io.piece import Choices
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SAMPLE = 2_000
 # What a spreadsheet shows where a formula failed.
@@ -93,7 +96,7 @@ def columns_as_text(
 
 
 def arrow_as_text(
-    where: str, table: Any, choices: Choices
+    where: str, table: pa.Table, choices: Choices
 ) -> tuple[pd.DataFrame, str, list[Problem]]:
     """Turn an Arrow table into a table of text, column by column, without a Python object a cell.
 
@@ -143,7 +146,7 @@ def arrow_as_text(
     return frame, decimal, [*notes, *found.problems]
 
 
-def text_bytes(column: Any) -> int:
+def text_bytes(column: pa.ChunkedArray) -> int:
     """Return how long the cells of an Arrow column are that names each different text once."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -167,7 +170,7 @@ def _has_length(kind: object) -> bool:
     return _is_text(kind) or types.is_binary(kind) or types.is_large_binary(kind)
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     import pyarrow.types as types
 
     if types.is_dictionary(kind):
@@ -175,7 +178,9 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _arrow_texts(column: Any, decimal: str, where: str, notes: list[Problem]) -> Any:
+def _arrow_texts(
+    column: pa.ChunkedArray, decimal: str, where: str, notes: list[Problem]
+) -> pa.ChunkedArray:
     """Return a column of cells of text, as `cell` writes them; an Arrow column."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -210,13 +215,13 @@ def _arrow_texts(column: Any, decimal: str, where: str, notes: list[Problem]) ->
     return pc.fill_null(texts, "")
 
 
-def _with_sign(texts: object, decimal: str) -> Any:
+def _with_sign(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     import pyarrow.compute as pc
 
     return texts if decimal == "." else pc.replace_substring(texts, ".", decimal)
 
 
-def _arrow_moments(column: Any) -> Any:
+def _arrow_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return moments as text: a date alone where it is midnight, parts of a second if there are."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -20,6 +20,9 @@ from hetviz.io.formats.delimited import shaped
 from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
 from hetviz.io.infer import dialect
 from hetviz.io.piece import DECIMALS, Choices, Piece, TableRead, piece_of, stem
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 _MOST_ROWS = 1_048_576
 # Below so many empty rows nothing belongs to the table any more.
@@ -259,7 +262,7 @@ def _streamed(name: str, content: bytes) -> list[_Sheet]:
             io.BytesIO(content), read_only=True, data_only=True, keep_links=False
         )
 
-    def stored(sheet: Any) -> Iterator[tuple[int, Sequence[object]]]:
+    def stored(sheet: ReadOnlyWorksheet) -> Iterator[tuple[int, Sequence[object]]]:
         sheet.reset_dimensions()
         yield from enumerate(sheet.iter_rows(values_only=True))
 

@@ -189,7 +189,7 @@ def _has_nothing(
     return not usable and not options and picture is None
 
 
-def _options(said: object) -> dict[str, Any]:
+def _options(said: object) -> dict[str, object]:
     if isinstance(said, Mapping):
         return dict(said)
     return {"use": bool(said)} if isinstance(said, bool) else {"use": True, "kind": said}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,10 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Texts, is_sparse
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, MissingExtraError, Problem
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from anndata import AnnData
 
 
 def keys_of(dataset: Dataset) -> Texts:
@@ -71,7 +75,7 @@ def to_links(data: HeteroData) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
-def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) -> Any:
+def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) -> AnnData:
     """See `hetviz.data.HeteroData.to_anndata`."""
     try:
         import anndata
@@ -121,7 +125,7 @@ def _lacks(value: object) -> bool:
     return value is None or value is pd.NA or value != value
 
 
-def to_networkx(data: HeteroData, embedding: Embedding | None) -> Any:
+def to_networkx(data: HeteroData, embedding: Embedding | None) -> nx.Graph:
     """See `hetviz.data.HeteroData.to_networkx`."""
     try:
         import networkx

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,11 @@ import scipy.sparse as sp
 from hetviz._types import Array, Matrix, Texts, is_sparse
 from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyarrow as pa
+    from anndata import AnnData
 
 _KINDS = (
     "a DataFrame (pandas, polars, Arrow), AnnData, MuData, a networkx graph, a dictionary of "
@@ -159,7 +164,7 @@ def _of_arrow(frame: object) -> pd.DataFrame:
     return pd.DataFrame({name: _of_chunks(table.column(name)) for name in table.column_names})
 
 
-def _of_chunks(column: Any) -> pd.Series:
+def _of_chunks(column: pa.ChunkedArray) -> pd.Series:
     import pyarrow as pa
 
     # pyarrow does not turn each kind of nested text into pandas
@@ -200,7 +205,7 @@ def _words(column: object) -> str:
     return " / ".join(str(part) for part in parts)
 
 
-def _column(values: object) -> Any:
+def _column(values: object) -> object:
     """Return a column whose cells that list several things list them as text."""
     series = values if isinstance(values, pd.Series) else pd.Series(_detached(values))
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -257,7 +262,7 @@ def _numbers(values: Array) -> Array:
         return values
 
 
-def _detached(values: object) -> Any:
+def _detached(values: object) -> object:
     """Return a tensor that a gradient hangs on, or that lies on a device, as a plain array."""
     for step in ("detach", "cpu"):
         act: Callable[[], Any] | None = getattr(values, step, None)
@@ -274,7 +279,7 @@ def _is_anndata(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("obs", "var", "obs_names", "X"))
 
 
-def _of_anndata(name: str, found: Any, part: str | None, entity: str | None) -> list[Rows]:
+def _of_anndata(name: str, found: AnnData, part: str | None, entity: str | None) -> list[Rows]:
     there = ["X"] if found.X is not None else []
     there += list(found.obsm.keys())
     usual = next((word for word in ("X", _INSTEAD) if word in there), None)
@@ -303,7 +308,7 @@ def _of_anndata(name: str, found: Any, part: str | None, entity: str | None) -> 
     return [Rows(name, table, keys, X, names, entity, [one for one in edges if len(one[1])])]
 
 
-def _of_adjacency(keys: Texts, K: Any) -> pd.DataFrame:
+def _of_adjacency(keys: Texts, K: Matrix) -> pd.DataFrame:
     """Return the pairs that a matrix of neighbours lists, each once, with their weights."""
     matrix = sp.csr_array(K)
     pairs = sp.triu(abs(matrix).maximum(abs(matrix).T), 1).tocoo()
@@ -320,7 +325,7 @@ def is_graph(frame: object) -> bool:
     return all(callable(getattr(frame, name, None)) for name in ("is_directed", "number_of_edges"))
 
 
-def _of_graph(name: str, graph: Any) -> Rows:
+def _of_graph(name: str, graph: nx.Graph) -> Rows:
     nodes = list(graph.nodes)
     keys = np.empty(len(nodes), dtype=object)
     keys[:] = nodes
@@ -329,7 +334,7 @@ def _of_graph(name: str, graph: Any) -> Rows:
     return Rows(name, table, keys, edges=edges_of_graph(graph))
 
 
-def edges_of_graph(graph: Any) -> list[tuple[str, pd.DataFrame]]:
+def edges_of_graph(graph: nx.Graph) -> list[tuple[str, pd.DataFrame]]:
     """Return the edges of a networkx graph by kind; a loop says nothing of two items."""
     found: dict[str, list[tuple[object, object, float]]] = {}
     for a, b, facts in graph.edges(data=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
@@ -141,7 +140,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
 
 def figures_of(
     data: HeteroData, embedding: Embedding, held_out: HeteroData | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return measures and satisfaction curves of a map, JSON-ready.
 
     Returns

@@ -408,7 +408,7 @@ def maps_by_candidate(content: Mapping[str, Any], runs: Sequence[str]) -> dict[s
 
 def joined_content(
     before: Mapping[str, Any], runs: Sequence[str], content: Mapping[str, Any]
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Return what is kept of a comparison together with what was kept of an earlier one.
 
     Parameters

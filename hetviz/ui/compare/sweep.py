@@ -79,7 +79,7 @@ def show(state: State) -> None:
         _found(state, kept)
 
 
-def _values(method: str, name: str, param: Param) -> list[Any]:
+def _values(method: str, name: str, param: Param) -> list[object]:
     """Draw the choice of values and return those that are allowed."""
     offered = sweep_values(param)
     key = f"sweep-values-{method}-{name}"

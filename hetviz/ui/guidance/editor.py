@@ -120,7 +120,7 @@ def _edited(name: str, save: Callable[[Changes], object]) -> None:
         save(found)
 
 
-def _edits(name: str, turn: int) -> Mapping[int, Mapping[str, Any]]:
+def _edits(name: str, turn: int) -> Mapping[int, Mapping[str, object]]:
     held = st.session_state.get(f"{name}-{turn}")
     return {} if held is None else held["edited_rows"]
 

@@ -145,7 +145,7 @@ def goodness(rows: pd.DataFrame) -> Floats:
     return np.asarray(np.nan_to_num(good, nan=3.0), dtype=np.float64)
 
 
-def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, Any]]:
+def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]]:
     """Return the rows of those keys."""
     parts = (ledger.links, ledger.comparisons)
     found = [row for part in parts for row in records(part[part["key"].isin(keys)])]

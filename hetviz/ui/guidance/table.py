@@ -242,7 +242,9 @@ def _faces(data: HeteroData, rows: Ints) -> list[str] | None:
     return found if any(found) else None
 
 
-def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame) -> dict[str, Any]:
+def _items(
+    data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame
+) -> dict[str, object]:
     """Return the columns of the items, named after their dataset where that is one."""
     ends = _shown_ends(form, rows)
     said = {
@@ -262,7 +264,7 @@ def _items(data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame)
     return columns
 
 
-def _buttons(form: str, frame: pd.DataFrame) -> dict[str, Any]:
+def _buttons(form: str, frame: pd.DataFrame) -> dict[str, object]:
     """Add what can be done with a row, at its end."""
     offered = ["Show on the map", *(["Turn round"] if form == "comparison" else []), "Remove"]
     frame["do"] = [offered] * len(frame)

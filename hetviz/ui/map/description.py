@@ -167,7 +167,7 @@ def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> lis
     return unjoined(run.embedding, {*hidden, *gone})
 
 
-def _datasets(data: HeteroData) -> list[dict[str, Any]]:
+def _datasets(data: HeteroData) -> list[dict[str, object]]:
     found = []
     for place, (name, dataset) in enumerate(data.datasets.items()):
         symbol, glyph, factor = shape_of(place)
@@ -189,7 +189,7 @@ def _datasets(data: HeteroData) -> list[dict[str, Any]]:
     return found
 
 
-def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, Any]:
+def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have the same key.
     own = id(colours)
@@ -220,7 +220,7 @@ def _packed_colour(colours: Colouring) -> Packed:
     return Packed.of(colours.code, "|i1")
 
 
-def _counts(colours: Colouring) -> dict[str, Any]:
+def _counts(colours: Colouring) -> dict[str, object]:
     """Return how many rows each category has, how many others there are, and rows without."""
     if colours.option.kind == "numbers":
         return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
@@ -232,7 +232,7 @@ def _counts(colours: Colouring) -> dict[str, Any]:
     }
 
 
-def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, Any]]:
+def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, object]]:
     """Return the name of each category, and where it may stand, best first."""
     data = data_of(state)
 

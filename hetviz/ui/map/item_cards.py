@@ -125,7 +125,7 @@ def _text(item: Item) -> str | None:
     return short(" ".join(filter(None, parts)), _LONGEST_TEXT) or None
 
 
-def _colour(colours: Colouring, row: int) -> dict[str, Any] | None:
+def _colour(colours: Colouring, row: int) -> dict[str, object] | None:
     """Return what the colour of a row says, or None where it has no value."""
     title = colours.option.title
     if colours.option.kind == "numbers":

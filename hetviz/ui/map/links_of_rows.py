@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,9 @@ class Ends:
     held: Bools
 
 
-def strongest(state: State, run: Run | None, rows: Ints, most: int | None = None) -> dict[str, Any]:
+def strongest(
+    state: State, run: Run | None, rows: Ints, most: int | None = None
+) -> dict[str, object]:
     """Return links that have an end among `rows`, JSON-ready.
 
     Parameters

@@ -68,7 +68,7 @@ def stage(state: State, place: str) -> None:
         )
 
 
-def _film(state: State, sid: str) -> list[dict[str, Any]]:
+def _film(state: State, sid: str) -> list[dict[str, object]]:
     """Return the maps made so far, as the browser draws them small."""
     found = []
     for run in state.runs[-_MOST_FILM:]:

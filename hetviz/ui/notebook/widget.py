@@ -298,11 +298,11 @@ class MapWidget(anywidget.AnyWidget):
         return found
 
     @traitlets.validate("selection")
-    def _valid_selection(self, proposal: Any) -> Any:
+    def _valid_selection(self, proposal: traitlets.Bunch) -> dict[str, list[object]]:
         return self._keys_of(self._rows_of(proposal["value"]))
 
     @traitlets.validate("colour")
-    def _valid_colour(self, proposal: Any) -> Any:
+    def _valid_colour(self, proposal: traitlets.Bunch) -> str | None:
         wanted = proposal["value"]
         for option in self._options():
             if wanted in (option.key, option.title):
@@ -316,7 +316,7 @@ class MapWidget(anywidget.AnyWidget):
         )
 
     @traitlets.observe("selection")
-    def _selection_set(self, change: Any) -> None:
+    def _selection_set(self, change: traitlets.Bunch) -> None:
         rows = self._rows_of(change["new"])
         if np.array_equal(rows, self._rows):
             return
@@ -332,7 +332,7 @@ class MapWidget(anywidget.AnyWidget):
         self._tell()
 
     @traitlets.observe("_selection")
-    def _selected_there(self, change: Any) -> None:
+    def _selected_there(self, change: traitlets.Bunch) -> None:
         try:
             rows = selection_codec.rows_of_message(change["new"], self._data)
         except HetvizError:
@@ -344,7 +344,7 @@ class MapWidget(anywidget.AnyWidget):
         self._version = max(self._version, int(change["new"].get("version", 0)))
         self.selection = self._keys_of(rows)
 
-    def _heard(self, _: Any, message: Any, buffers: list[Any]) -> None:
+    def _heard(self, _: object, message: object, buffers: list[bytes]) -> None:
         if not isinstance(message, dict):
             return
         if "ask" in message:

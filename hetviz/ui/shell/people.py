@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -51,7 +50,7 @@ def is_on() -> bool:
     return settings().auth == "oidc"
 
 
-def secrets_of(oidc: Oidc) -> dict[str, Any]:
+def secrets_of(oidc: Oidc) -> dict[str, object]:
     """Return what Streamlit needs to know of a provider."""
     return {
         "auth": {

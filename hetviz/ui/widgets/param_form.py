@@ -18,7 +18,7 @@ _IN_WORDS = {None: "automatic", "cv": "chosen by cross-validation", "auto": "aut
 
 def param_form(
     method: str, declared: Mapping[str, Param], datasets: Sequence[str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Draw the form of a method and return the values in it.
 
     Parameters
@@ -46,7 +46,7 @@ def param_form(
     return values
 
 
-def _draw(key: str, name: str, param: Param, datasets: Sequence[str]) -> Any:
+def _draw(key: str, name: str, param: Param, datasets: Sequence[str]) -> object:
     label = theme.plain(param.label or name.replace("_", " "))
     if isinstance(param, PerDataset):
         return _per_dataset(key, label, param, datasets)
@@ -63,7 +63,7 @@ def _draw(key: str, name: str, param: Param, datasets: Sequence[str]) -> Any:
     return _number(key, label, param, param.default)
 
 
-def _per_dataset(key: str, label: str, param: PerDataset, datasets: Sequence[str]) -> Any:
+def _per_dataset(key: str, label: str, param: PerDataset, datasets: Sequence[str]) -> object:
     inner = param.inner
     if len(datasets) > 1 and st.toggle(
         f"{label}: one for each dataset", key=f"{key}-each", help=_help(param)
@@ -78,7 +78,7 @@ def _named(param: Param, label: str, text: str = "") -> Param:
     return replace(param, label=label, help=text or param.help)
 
 
-def _choice(key: str, label: str, param: Choice) -> Any:
+def _choice(key: str, label: str, param: Choice) -> object:
     options = [*param.options, *(word for word in param.also if word not in param.options)]
     meaning = {**{word: _words(word) for word in param.also}, **param.options}
     place = options.index(param.default) if param.default in options else 0
@@ -94,7 +94,7 @@ def _choice(key: str, label: str, param: Choice) -> Any:
     ]
 
 
-def _number_or_word(key: str, label: str, param: Param) -> Any:
+def _number_or_word(key: str, label: str, param: Param) -> object:
     """Draw a number that may also be left to a word such as "automatic"."""
     by_hand = object()
     options = [*param.also, by_hand]
@@ -113,7 +113,7 @@ def _number_or_word(key: str, label: str, param: Param) -> Any:
     return _number(key, f"{label}, by hand", param, default)
 
 
-def _number(key: str, label: str, param: Param, default: Any) -> Any:
+def _number(key: str, label: str, param: Param, default: Any) -> object:
     if isinstance(param, Integer):
         low, high = param.low, param.high
         value = default if low is None else max(low, default)

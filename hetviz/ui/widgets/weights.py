@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ PARAMETER = "weights"
 _BY_HAND = "set by hand"
 
 
-def of_datasets(method: str, declared: Mapping[str, Param], data: HeteroData) -> dict[str, Any]:
+def of_datasets(method: str, declared: Mapping[str, Param], data: HeteroData) -> dict[str, object]:
     """Ask for the weight of each dataset; return it as the parameter, empty where there is none."""
     param = declared.get(PARAMETER)
     if not isinstance(param, PerDataset) or not isinstance(param.inner, Real):

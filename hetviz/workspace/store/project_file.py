@@ -260,7 +260,7 @@ def _log_of(where: str, journal: bytes, lost: frozenset[int]) -> list[dict[str, 
     return [_step_of(f"{where}, line {at + 2}", line, at in lost) for at, line in enumerate(lines)]
 
 
-def _step_of(where: str, line: bytes, is_lost: bool) -> dict[str, Any]:
+def _step_of(where: str, line: bytes, is_lost: bool) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):

@@ -111,7 +111,7 @@ def _key(look: Look) -> str:
     return look.name
 
 
-def _recipes(said: Mapping[str, Mapping[str, Any]], look: Look) -> Any:
+def _recipes(said: Mapping[str, Mapping[str, Any]], look: Look) -> object:
     return said.get(look.file, {}).get("recipes", {}).get(look.sheet)
 
 
@@ -155,7 +155,7 @@ def _described(look: Look, changed: bool) -> dict[str, Any]:
     }
 
 
-def _cut(rows: Sequence[tuple[int, Sequence[str]]]) -> list[Any]:
+def _cut(rows: Sequence[tuple[int, Sequence[str]]]) -> list[object]:
     return [[line, [cell[:80] for cell in cells[:_COLUMNS]]] for line, cells in rows]
 
 
@@ -172,7 +172,7 @@ def _is_hint(column: ColumnRecipe) -> bool:
     return is_key or (column.type == "category" and bool(column.why))
 
 
-def _column(column: ColumnRecipe, about: Profile) -> dict[str, Any]:
+def _column(column: ColumnRecipe, about: Profile) -> dict[str, object]:
     is_number = bool(about.bins)
     kind = _SHORT.get(column.type, column.type)
     short = f"{kind}, {column.unit}" if column.unit else kind
