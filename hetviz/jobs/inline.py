@@ -30,7 +30,7 @@ class InlineRunner(Book):
         id: str | None = None,
     ) -> str:
         """Run the task and return the job's id; the job is over by then."""
-        id = self._new(owner, title, note, id)
+        id = self._new(owner, title, task, note, id)
         self._run(id, task)
         return id
 

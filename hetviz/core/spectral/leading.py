@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from hetviz._types import Array, Floats, Matrix
 from hetviz.core.spectral.blocks import as_dense
 
-_DENSE = 600
+DIRECT = 600
 _SMALLEST = 1e-10
 
 
@@ -40,11 +40,11 @@ def leading_scores(X: Matrix, most: int, random_state: int = 0) -> Floats:
     k = min(most, n - 1, p)
     if k < 1:
         return np.zeros((n, 0))
-    if p <= _DENSE:
+    if p <= DIRECT:
         C = as_dense(X.T @ X) - n * np.multiply.outer(centre, centre)
         values, A = eigh(C, subset_by_index=[p - k, p - 1])
         return _kept(np.asarray(X @ A - centre @ A, dtype=np.float64), values)
-    if n <= _DENSE:
+    if n <= DIRECT:
         G = as_dense(X @ X.T)
         return _of_gram(G, k, random_state)
 
@@ -68,7 +68,7 @@ def _of_gram(G: Array, k: int, random_state: int) -> Floats:
     n = len(G)
     if k < 1:
         return np.zeros((n, 0))
-    if n <= _DENSE:
+    if n <= DIRECT:
         centred = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
         values, U = eigh((centred + centred.T) / 2, subset_by_index=[n - k, n - 1])
         return _kept(U * np.sqrt(np.maximum(values, 0.0)), values)

@@ -27,6 +27,7 @@ from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links, kind_key
 from hetviz.data.model.meta import joined_meta
+from hetviz.data.model.table_text import csv_of
 from hetviz.errors import DataError, ParameterError, Problem
 
 if TYPE_CHECKING:
@@ -592,7 +593,8 @@ class HeteroData(Frozen):
                 _feed(digest, value)
 
         for dataset in self.datasets.values():
-            feed("dataset", dataset.name, dataset.entity, *dataset.ids)
+            feed("dataset", dataset.name, dataset.entity)
+            _feed_each(digest, dataset.ids)
             feed(dataset.X, dataset.kernel, dataset.distance, dataset.feature_names)
             feed(dataset.table, json.dumps(_said_of(dataset), sort_keys=True, default=str))
         for links in self.links:
@@ -603,7 +605,8 @@ class HeteroData(Frozen):
             if self.comparisons.meta is not None:
                 feed(self.comparisons.meta)
         for column in self.labels:
-            feed("labels", column.dataset, column.name, *column.values)
+            feed("labels", column.dataset, column.name)
+            _feed_each(digest, column.values)
         return digest.hexdigest()
 
 
@@ -816,10 +819,14 @@ def _feed(digest: hashlib._Hash, value: object) -> None:
         digest.update(f"{value.dtype}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, pd.DataFrame):
-        digest.update(value.to_csv(index=False).encode())
+        digest.update(csv_of(value))
     else:
-        text = repr(value).encode()
-        digest.update(f"{len(text)}:".encode() + text)
+        _feed_each(digest, [value])
+
+
+def _feed_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
+    texts = [repr(value).encode() for value in values]
+    digest.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]))
 
 
 def _counted(number: int, word: str) -> str:

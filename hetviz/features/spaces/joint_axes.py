@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Sparse, is_sparse
 from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral.joint_axes import new_axes
-from hetviz.core.spectral.leading import leading_scores, leading_scores_of_kernel
+from hetviz.core.spectral.leading import DIRECT, leading_scores, leading_scores_of_kernel
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.affinities import described_by, own_affinities, squared_to_fitted
@@ -23,6 +23,8 @@ MOST_FEATURES = 32
 """Leading axes of each dataset's own features that take part."""
 _FEW = 5.0
 _HOPS = 3
+_PASSES = 200
+_QUICK_WORK = 300_000_000
 
 
 def own_block(
@@ -112,6 +114,26 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
             break
         Y[reached] = (W @ np.where(known[:, None], Y, 0.0))[reached] / weight[reached, None]
     return np.where(np.isnan(Y), own, Y)
+
+
+def glance_is_quick(data: HeteroData) -> bool:
+    """Whether anything is described, and `glance` takes a fraction of a second at most.
+
+    By counting the multiplications of `hetviz.core.spectral.leading`, without a look at a clock.
+    """
+    work = 0
+    described = False
+    for dataset in data.datasets.values():
+        word = described_by(dataset, "auto")
+        if word is None:
+            continue
+        described = True
+        matrix = getattr(dataset, word)
+        n_rows, n_columns = matrix.shape
+        size = matrix.nnz if is_sparse(matrix) else n_rows * n_columns
+        squared = word == "X" and n_columns <= DIRECT
+        work += size * (n_columns if squared else _PASSES)
+    return described and work <= _QUICK_WORK
 
 
 def axes_of_new(

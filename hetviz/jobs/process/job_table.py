@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from hetviz.jobs.results import Frame
-from hetviz.jobs.runner import Job
+from hetviz.jobs.runner import Job, Task
 
 log = logging.getLogger(__name__)
 
@@ -85,13 +85,20 @@ class Book:
                 self._stopped.add(id)
 
     def _new(
-        self, owner: str, title: str, note: Mapping[str, object] | None, id: str | None
+        self,
+        owner: str,
+        title: str,
+        task: Task,
+        note: Mapping[str, object] | None,
+        id: str | None,
     ) -> str:
         id = id or secrets.token_hex(8)
         with self._lock:
             if id in self._book:
                 raise ValueError(f"There is a job {id!r} already.")
             self._book[id] = Job(id, owner, title, note=dict(note or {}))
+            if task.glance is not None:
+                self._keep_frame(id, task.glance)
         return id
 
     def _forget(self, id: str) -> None:

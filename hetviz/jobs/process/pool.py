@@ -74,7 +74,8 @@ class Pool:
         id: str | None = None,
     ) -> str:
         """Queue a task and return the job's id."""
-        job = Job(id or os.urandom(8).hex(), owner, title, note=dict(note or {}))
+        seq = 0 if task.glance is None else 1
+        job = Job(id or os.urandom(8).hex(), owner, title, note=dict(note or {}), seq=seq)
         with self._lock:
             if job.id in self._waiting or self._found(job.id, owner) is not None:
                 raise ValueError(f"There is a job {job.id!r} already.")
@@ -101,6 +102,11 @@ class Pool:
 
     def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
         """Return the newest partial layout of a job of this owner if it is later than `after`."""
+        with self._lock:
+            job, task = self._waiting.get(id, (None, None))
+            if job is not None and task is not None:
+                seen = job.owner == owner and after < job.seq and task.glance is not None
+                return Frame(job.seq, task.glance or b"") if seen else None
         lane = self._at.get(id)
         return None if lane is None else lane.frame(id, owner, after)
 

@@ -80,7 +80,7 @@ class ProcessRunner(Book):
 
     def end_unbegun(self, job: Job) -> None:
         """Take in a job that will not begin, as one that was cancelled while it waited."""
-        id = self._new(job.owner, job.title, job.note, job.id)
+        id = self._new(job.owner, job.title, Task(""), job.note, job.id)
         self._end(id, state="cancelled")
 
     def end_worker(self) -> None:
@@ -118,7 +118,7 @@ class ProcessRunner(Book):
     ) -> str:
         """Queue a task and return the job's id."""
         with self._lock:
-            id = self._new(owner, title, note, id)
+            id = self._new(owner, title, task, note, id)
             self._waiting[id] = task
             self._tell_places()
         self.warm()

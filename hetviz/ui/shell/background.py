@@ -14,9 +14,12 @@ import streamlit as st
 from hetviz._moved import current_task
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
+from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
+from hetviz.features.spaces.joint_axes import glance, glance_is_quick
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
+from hetviz.jobs.results import packed
 from hetviz.serve.config import settings
 from hetviz.serve.figures import Figures, Now
 from hetviz.ui.shell import people, session
@@ -101,8 +104,12 @@ def make_map(
 
 
 def make_first_map() -> None:
-    """Start making the first map of data that came without one."""
-    _start(FIRST, FIRST_MAP, {})
+    """Start making the first map of data that came without one.
+
+    Where that is quick, a first glance is worked out here: the page that comes next can show it,
+    before a worker has so much as got the data.
+    """
+    _start(FIRST, FIRST_MAP, {}, glanced=True)
 
 
 def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -> bool:
@@ -241,6 +248,7 @@ def _start(
     only: Ints | None = None,
     start: str | None = None,
     loose: Ints | None = None,
+    glanced: bool = False,
 ) -> None:
     workspace = session.workspace()
     state = workspace.state
@@ -269,7 +277,14 @@ def _start(
             given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)
         # In the server's records, not in the project's log: that may be given to others.
         who = {"person": people.name_in_records()}
-        RUNNER.submit(owner(), title, Task(task, {"data": data, **given}), {**note, **who}, job)
+        seen = _glance(data) if glanced and glance_is_quick(data) else None
+        work = Task(task, {"data": data, **given}, seen)
+        RUNNER.submit(owner(), title, work, {**note, **who}, job)
+
+
+@one_thread()
+def _glance(data: HeteroData) -> bytes:
+    return packed(glance(data))
 
 
 def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.spaces.joint_axes import glance
+from hetviz.features.spaces.joint_axes import glance, glance_is_quick
 
 
 def test_linked_items_lie_in_the_mean_of_what_they_are_linked_with() -> None:
@@ -24,3 +24,13 @@ def test_linked_items_lie_in_the_mean_of_what_they_are_linked_with() -> None:
     assert np.isnan(Y[42]).all()
     assert np.isfinite(Y[43:]).all()
     assert np.isnan(glance(HeteroData([words]))).all()
+
+
+def test_only_what_is_quick_is_looked_at_before_a_worker_has_the_data() -> None:
+    def of(n: int, p: int) -> HeteroData:
+        return HeteroData([Dataset("items", [f"i{k}" for k in range(n)], np.eye(n, p))])
+
+    assert glance_is_quick(of(3_000, 12))
+    # The same numbers, but as few wide rows: a matrix of their products is made first.
+    assert not glance_is_quick(of(2_000, 590))
+    assert not glance_is_quick(HeteroData([Dataset("words", ["v", "w"])]))

@@ -83,6 +83,26 @@ def test_jobs_are_seen_by_their_owner_and_taken_once(pool: Pool) -> None:
     assert pool.take(id, "alone") is None and pool.get(id, "alone") is None
 
 
+def test_what_is_to_be_seen_at_once_is_seen_while_a_job_waits_and_when_it_begins(
+    pool: Pool,
+) -> None:
+    for k in range(2):
+        pool.submit(f"busy {k}", "Nap", task("nap", seconds=1.0))
+    chore = Task("tests.jobs.chores:nap", {"seconds": 0.5}, b"places")
+    id = pool.submit("mine", "Map", chore)
+    assert see(pool, id, "mine").state == "waiting"
+    assert see(pool, id, "mine").seq == 1
+    frame = pool.frame(id, "mine")
+    assert frame is not None
+    assert (frame.seq, frame.layout) == (1, b"places")
+    assert pool.frame(id, "mine", after=1) is None
+    assert pool.frame(id, "another") is None
+    wait_for(lambda: see(pool, id, "mine").state == "running")
+    assert pool.frame(id, "mine") == frame
+    wait_for(lambda: not see(pool, id, "mine").live)
+    wait_for(lambda: pool.load() == (0, 0))
+
+
 def test_a_worker_reaches_no_network(pool: Pool) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
