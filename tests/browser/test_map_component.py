@@ -373,6 +373,24 @@ def test_the_legend_leaves_a_group_alone_hides_it_and_selects_it(show: Show) -> 
     until(page, "m.count === 0")
 
 
+def test_items_beyond_the_edge_are_told_and_shown(show: Show) -> None:
+    page = show()
+    status = page.locator(".hv-status")
+    expect(status.get_by_role("button", name="Show them")).to_have_count(0)
+    # As where a few items lie far from all others.
+    narrow = "Object.fromEntries(['x', 'y'].map((a) => [a, m.data.frame[a].map((v) => v / 2)]))"
+    ask(page, f"Object.assign(m.data, {{ outside: 7, frame: {{ ...m.data.frame, ...{narrow} }} }})")
+    ask(page, "(m.camera.fit(), m.legend.update())")
+    seen = """m.pos.every((value, at) => {
+        const place = at % 2 ? m.view.y(value) : m.view.x(value);
+        return place > 0 && place < (at % 2 ? m.view.H : m.view.W);
+    })"""
+    expect(status).to_contain_text("7 items beyond the edge")
+    until(page, f"!m.flight && !({seen})")
+    status.get_by_role("button", name="Show them").click()
+    until(page, f"!m.flight && {seen}")
+
+
 def test_hover_shows_a_card_with_text_as_text(show: Show) -> None:
     page = show()
     row = lonely(page)

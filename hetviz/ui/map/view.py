@@ -90,8 +90,6 @@ def _film(state: State, sid: str) -> list[dict[str, object]]:
 
 def _notes(spec: dict[str, Any]) -> list[str]:
     said = list(spec["notes"])
-    if spec["outside"]:
-        said.append(f"{look.count(spec['outside'], 'item')} beyond the edge: drag or zoom out.")
     if spec["unplaced"]:
         said.append(f"{look.count(spec['unplaced'], 'item')} without a place on this map.")
     return said

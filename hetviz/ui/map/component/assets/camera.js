@@ -127,6 +127,12 @@ export class Camera {
     this.fly(this.around(frame), 450, false);
   }
 
+  /** Show every item, those too that lie so far out that the map does not begin with them. */
+  whole() {
+    const { pos, pass } = this.map;
+    this.fly(this.around(frameOf(pos, pass, 0)));
+  }
+
   /** How much nearer one may look: no further where about a dozen items fill the view. */
   nearer(factor) {
     const { view, pos, pass, n } = this.map;

@@ -211,6 +211,13 @@ export class Legend {
     if (this.partial || this.veiled.size) {
       parts.push(h("button", { type: "button", class: "hv-picked", onclick: () => this.clear() }, "Show all"));
     }
+    const { outside, live } = map.data;
+    if (outside && !live) {
+      parts.push(
+        h("span", {}, `${thousands(outside)} ${outside === 1 ? "item" : "items"} beyond the edge`),
+        h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.whole() }, outside === 1 ? "Show it" : "Show them"),
+      );
+    }
     this.status.replaceChildren(...parts);
   }
 
