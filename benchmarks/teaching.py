@@ -16,7 +16,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,15 @@ NONSENSE = 50
 ARMS = ("base", "pairs", "learned", "again")
 MEASURES = ("follow", "near", "other", "links", "rest", "trust", "trust_rest")
 """`rest` and `trust_rest` leave out what was named: a person moved that, and knows of it."""
+WORDS = {
+    "follow": "unnamed members' ten nearest of their class",
+    "near": "average precision of unnamed members",
+    "other": "other classes",
+    "links": "held-out links",
+    "rest": "held-out links of unnamed items",
+    "trust": "trust",
+    "trust_rest": "trust of unnamed items",
+}
 
 
 def run(out: Path, quick: bool, folder: Path) -> None:
@@ -274,42 +283,58 @@ def write(file: Path, row: dict[str, Any]) -> None:
 def spread(values: np.ndarray[Any, Any]) -> str:
     """Write a mean and its standard error."""
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-    return f"{values.mean():+.4f} ± {error:.4f}"
+    return f"{values.mean():+.3f} ± {error:.3f}"
 
 
 def show(file: Path) -> None:
     """Print the tables: means over seeds, and of paired differences with their standard errors."""
     rows = [row for row in rows_of(file) if row.get("n_groups")]
-    settings = sorted({(r["method"], r["groups"], r["named"], r["data"]) for r in rows})
-    for method, n_groups, n_named, name in settings:
-        mine = [
-            r
-            for r in rows
-            if (r["method"], r["groups"], r["named"], r["data"])
-            == (method, n_groups, n_named, name)
-        ]
-        parts = []
-        for measure in MEASURES:
-            base, pairs, learned, again = (
-                np.array([r[arm][measure] for r in mine], dtype=float) for arm in ARMS
-            )
-            gains = [spread(arm - base) for arm in (learned, again)]
-            parts.append(
-                f"{measure} {base.mean():.3f} / {pairs.mean():.3f} / {learned.mean():.3f} "
-                f"/ {again.mean():.3f} ({' / '.join(gains)})"
-            )
-        seconds = np.mean([r["again"]["seconds"] for r in mine])
+    for method in METHODS:
+        mine = [r for r in rows if r["method"] == method and (r["groups"], r["named"]) == SIZES_ALL]
+        print(f"\n### `{method}`, ten groups of nine\n")
+        _table("data", SHOWN, [[r for r in mine if r["data"] == name] for name in SHOWN], MEASURES)
+    sizes = [(name, *size) for name in SHOWN for size in SIZES if size != SIZES_ALL]
+    parts = [
+        [r for r in rows if r["method"] == METHODS[0] and r["data"] == name
+         and (r["groups"], r["named"]) == tuple(size)] for name, *size in sizes
+    ]  # fmt: skip
+    # where a data set has no more classes large enough, ten groups are three again
+    kept = [(s, p) for s, p in zip(sizes, parts, strict=True)
+            if p and all(r["n_groups"] > s[1] / 3 for r in p)]  # fmt: skip
+    print(f"\n### `{METHODS[0]}`, other sizes\n")
+    names = [f"{name}, {n_groups} of {n_named}" for (name, n_groups, n_named), _ in kept]
+    _table("data, groups", names, [p for _, p in kept], ("follow", "rest", "trust_rest"))
+    print("\n### Groups named by chance\n")
+    drawn = {(r["data"], r["nonsense"]): r for r in rows_of(file) if r.get("nonsense")}
+    _line("data", *(f"{n} named" for n in (3, 6, 9, 30)))
+    _line(*["---"] * 5)
+    for name in SHOWN:
+        found = [drawn.get((name, n)) for n in (3, 6, 9, 30)]
+        _line(name, *(f"{r['refused']} of {r['of']}" if r else "" for r in found))
+
+
+def _table(
+    head: str, names: Iterable[str], parts: Iterable[list[dict[str, Any]]], measures: Sequence[str]
+) -> None:
+    """Print a line for each part: the four arms, and what learning adds anew and by a refit."""
+    _line(head, *(WORDS[measure] for measure in measures), "accepted")
+    _line(*["---"] * (len(measures) + 2))
+    for name, mine in zip(names, parts, strict=True):
+        if not mine:
+            continue
+        cells = []
+        for measure in measures:
+            found = [np.array([r[arm][measure] for r in mine], dtype=float) for arm in ARMS]
+            base, _, learned, again = found
+            means = " / ".join(f"{arm.mean():.3f}" for arm in found)
+            gains = f"{spread(learned - base)}; {spread(again - base)}"
+            cells.append("–" if np.isnan(base).any() else f"{means} ({gains})")
         accepted = sum(r["accepted"] for r in mine) / sum(r["n_groups"] for r in mine)
-        print(
-            f"{method} {name} {n_groups} x {n_named} ({len(mine)}): {'; '.join(parts)}; "
-            f"accepted {accepted:.2f}; CPU s to make it again {seconds:.2f}"
-        )
-    for row in rows_of(file):
-        if row.get("nonsense"):
-            print(
-                f"{row['data']}, {row['nonsense']} named by chance: "
-                f"refused {row['refused']} of {row['of']}"
-            )
+        _line(f"{name} ({len(mine)})", *cells, f"{accepted:.2f}")
+
+
+def _line(*cells: str) -> None:
+    print("| " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from hetviz.core.spectral.group_axes import (
 )
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning
-from hetviz.features.relations.user_links import said_groups
+from hetviz.features.relations.user_links import said_apart, said_groups
+from hetviz.features.spaces.taught import LearnedGroup
 
 N, KINDS = 240, 4
 
@@ -126,6 +127,9 @@ def test_items_named_by_chance_are_refused_and_that_is_told() -> None:
     (group,) = hetviz.learned_from(said)
     assert not group.learned
     assert group.followers == ()
+    # to ask is no claim: those most like them are asked about all the same
+    assert len(group.to_ask) == 12
+    assert not {id_ for id_, _ in group.to_ask} & set(group.named)
     with pytest.warns(DataWarning, match="only they move"):
         refused = fitted("joint-map", said, n_iter=50)
     with warnings.catch_warnings():
@@ -159,6 +163,41 @@ def test_followers_are_of_the_kind_that_was_named() -> None:
         assert list(group.certainty) == sorted(group.certainty, reverse=True)
         assert "may be like them" in str(group)
     json.dumps([group.to_dict() for group in found])
+
+
+def test_who_was_refused_follows_no_more_and_is_not_asked_about_again() -> None:
+    data, _ = kinds()
+    said = data.edit().add(together(NAMED[0]))
+    (before,) = hetviz.learned_from(said)
+    first = [int(id_[1:]) for id_, _ in before.to_ask[:4]]
+    apart = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4), kind="said")
+    assert [rows.tolist() for rows in said_apart(said.edit().add(apart), [NAMED[0]])] == [
+        sorted(first)
+    ]
+    (after,) = hetviz.learned_from(said.edit().add(apart))
+    assert not {f"i{row}" for row in first} & {id_ for id_, _ in after.to_ask}
+    assert after.named == before.named
+    # a link that came with the data and says apart is nobody's refusal
+    given = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4))
+    assert said_apart(said.edit().add(given), [NAMED[0]])[0].size == 0
+
+
+def test_a_group_by_chance_is_asked_about_until_most_answers_were_no() -> None:
+    data, _ = kinds()
+    rng = np.random.default_rng(5)
+    chance, others = np.split(rng.choice(N, 28, replace=False), [9])
+    said = data.edit().add(together(np.sort(chance)))
+    assert not hetviz.learned_from(said)[0].learned
+    apart = Links("items", "items", [chance[0]] * 19, others, -np.ones(19), kind="said")
+    (group,) = hetviz.learned_from(said.edit().add(apart))
+    assert not group.learned
+    assert group.to_ask == ()
+    again = LearnedGroup.from_dict(before := hetviz.learned_from(said)[0].to_dict())
+    assert again.to_dict() == before
+    # as a project of before has it
+    sure = hetviz.learned_from(data.edit().add(together(NAMED[0])))[0].to_dict()
+    del sure["to_ask"]
+    assert [id_ for id_, _ in LearnedGroup.from_dict(sure).to_ask] == sure["followers"] != []
 
 
 def test_taking_a_statement_back_gives_the_map_from_before() -> None:

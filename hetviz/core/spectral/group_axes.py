@@ -12,7 +12,7 @@ better than it would be for items named by chance, c_g is 0 and nothing but the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -36,6 +36,7 @@ _AT_MOST = 0.89
 _C = 0.1
 _FOLDS = 5
 _BACKGROUND = 4_000
+_NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class TaughtGroup:
         How far each item is like the named, from 0 to 1, all groups of the dataset considered.
     size : int
         About how many items of the dataset are like the named, these counted.
+    refused : array of int
+        The items that were said not to belong with them.
     """
 
     rows: Ints
@@ -61,6 +64,7 @@ class TaughtGroup:
     needed: float
     belief: Floats
     size: int
+    refused: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def learned(self) -> bool:
@@ -80,7 +84,11 @@ def needed_auc(n_named: int) -> float:
 
 @one_thread()
 def learn_groups(
-    Z: Floats, datasets: Sequence[slice], groups: Sequence[Ints], random_state: int = 0
+    Z: Floats,
+    datasets: Sequence[slice],
+    groups: Sequence[Ints],
+    random_state: int = 0,
+    refused: Sequence[Ints] | None = None,
 ) -> list[TaughtGroup]:
     """Learn what the items of each group have in common.
 
@@ -94,6 +102,8 @@ def learn_groups(
         Rows of each group, of one dataset, `LEAST_NAMED` or more and all known.
     random_state : int
         Of the folds, and of the sample that stands for a dataset of more than 4,000 items.
+    refused : sequence of array of int, optional
+        For each group the rows of its dataset that were said not to belong with it.
 
     Returns
     -------
@@ -118,23 +128,25 @@ def learn_groups(
             sample = np.sort(rng.choice(here, _BACKGROUND, replace=False))
         scores, checks = [], []
         for g in mine:
-            others = [groups[h] for h in mine if h != g]
-            rank = _left_out(X, sample, groups[g], others, rng)
-            v, c = _fit(X, sample, groups[g], others)
+            others = np.concatenate([_NONE, *(groups[h] for h in mine if h != g)])
+            not_these = _NONE if refused is None else refused[g][known[refused[g]]]
+            rank = _left_out(X, sample, groups[g], others, not_these, rng)
+            v, c = _fit(X, sample, groups[g], others, not_these)
             s = X @ v + c
             share = min(2.0 * float(np.median(rank)) + len(groups[g]) / len(here), MOST_LIKE)
             size = max(round(share * len(here)), len(groups[g]))
             at_rank = np.sort(s[here])[::-1][min(size, len(here)) - 1]
             spread = float(s[here].std()) or 1.0
             scores.append((s - at_rank) / (TEMPERATURE * spread))
-            checks.append((1.0 - float(rank.mean()), size))
+            checks.append((1.0 - float(rank.mean()), size, not_these))
         u = np.clip(np.stack([*scores, np.zeros(len(Z))], axis=1), -30.0, 30.0)
         p = np.exp(u)
         p /= p.sum(axis=1, keepdims=True)
         p[~known] = 0.0
-        for place, (g, (auc, size)) in enumerate(zip(mine, checks, strict=True)):
+        for place, (g, (auc, size, not_these)) in enumerate(zip(mine, checks, strict=True)):
+            p[not_these, place] = 0.0
             needed = needed_auc(len(groups[g]))
-            found[g] = TaughtGroup(groups[g], auc, needed, p[:, place], size)
+            found[g] = TaughtGroup(groups[g], auc, needed, p[:, place], size, not_these)
     return [found[g] for g in range(len(groups))]
 
 
@@ -151,7 +163,7 @@ def group_axes(taught: Sequence[TaughtGroup], weight: float = WEIGHT) -> Floats:
 
 
 def _left_out(
-    X: Floats, sample: Ints, named: Ints, others: Sequence[Ints], rng: np.random.Generator
+    X: Floats, sample: Ints, named: Ints, others: Ints, refused: Ints, rng: np.random.Generator
 ) -> Floats:
     """Return for each named item, left out, the share of other items that score above it."""
     order = rng.permutation(len(named))
@@ -160,7 +172,7 @@ def _left_out(
     rank = np.zeros(len(named))
     for fold in range(folds):
         out = order[fold::folds]
-        v, c = _fit(X, sample, np.delete(named, out), others)
+        v, c = _fit(X, sample, np.delete(named, out), others, refused)
         scores = np.sort(background @ v + c)
         mine = X[named[out]] @ v + c
         above = len(scores) - np.searchsorted(scores, mine, side="right")
@@ -168,16 +180,18 @@ def _left_out(
     return rank
 
 
-def _fit(X: Floats, sample: Ints, named: Ints, others: Sequence[Ints]) -> tuple[Floats, float]:
+def _fit(X: Floats, sample: Ints, named: Ints, others: Ints, refused: Ints) -> tuple[Floats, float]:
     """Return direction and offset that tell the named from all items and from other groups.
 
-    The named weigh 1 in all, all items 1, and those named of other groups 1.
+    The named weigh 1 in all, all items 1, those named of other groups 1, and each refused one as
+    much as each named, all together 1 at most.
     """
-    against = np.concatenate(others) if others else np.zeros(0, dtype=np.int64)
-    rows = np.concatenate([sample, against, named])
-    y = np.repeat([0, 0, 1], [len(sample), len(against), len(named)])
+    rows = np.concatenate([sample, others, refused, named])
+    y = np.repeat([0, 0, 0, 1], [len(sample), len(others), len(refused), len(named)])
     w = np.concatenate(
-        [np.full(len(part), 1.0 / max(len(part), 1)) for part in (sample, against, named)]
+        [np.full(len(part), 1.0 / max(len(part), 1)) for part in (sample, others)]
+        + [np.full(len(refused), 1.0 / max(len(refused), len(named)))]
+        + [np.full(len(named), 1.0 / len(named))]
     )
     model = LogisticRegression(C=_C, max_iter=100, tol=1e-3)
     model.fit(X[rows], y, w * (2.0 * len(named)))

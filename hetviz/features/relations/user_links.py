@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
@@ -34,6 +36,34 @@ def spoken_weights(data: HeteroData) -> Sparse:
     last[:-1] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     shape = (data.n_rows, data.n_rows)
     W = sp.csr_array((weight[last], (low[last], high[last])), shape=shape)
+    return sp.csr_array(W + W.T)
+
+
+def said_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
+    """Return for each group the items of its dataset that somebody said do not belong with it.
+
+    Global rows; one statement that sets an item apart from one of a group is enough.
+    """
+    W = _apart(data)
+    found: list[Ints] = []
+    for group in groups:
+        own = next(rows for rows in data.offsets.values() if rows.start <= group[0] < rows.stop)
+        ends = np.unique(W[group].indices)
+        inside = (ends >= own.start) & (ends < own.stop)
+        found.append(np.setdiff1d(ends[inside], group))
+    return found
+
+
+def _apart(data: HeteroData) -> Sparse:
+    i, j = [np.empty(0, int)], [np.empty(0, int)]
+    for links in data.links:
+        if links.kind in SPOKEN:
+            apart = links.weight < 0
+            i.append(links.i[apart] + data.offsets[links.source].start)
+            j.append(links.j[apart] + data.offsets[links.target].start)
+    one, other = np.concatenate(i), np.concatenate(j)
+    shape = (data.n_rows, data.n_rows)
+    W = sp.csr_array((np.ones(len(one)), (one, other)), shape=shape)
     return sp.csr_array(W + W.T)
 
 

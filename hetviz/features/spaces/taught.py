@@ -20,7 +20,7 @@ from hetviz.core.spectral.group_axes import (
 )
 from hetviz.core.spectral.joint_axes import N_AXES, joint_axes
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.relations.user_links import SPOKEN, said_groups
+from hetviz.features.relations.user_links import SPOKEN, said_apart, said_groups
 from hetviz.features.spaces.affinities import described_by
 from hetviz.features.spaces.joint_axes import leading_features, leading_of
 from hetviz.features.spaces.remembered import digest, remembered
@@ -30,6 +30,8 @@ FOLLOWERS = 12
 """So many items that would follow first are named."""
 _NAMED = 60
 _MORE_LIKELY = 0.5
+_TRIES = 2
+"""A group of which nothing was learned is given up after so many refusals for each named item."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,9 @@ class LearnedGroup:
         How many are more like them than not, or as many as are listed.
     label : tuple of (str, str)
         Column and label that the named share, where they were named so; empty texts otherwise.
+    to_ask : tuple of (str, float)
+        Up to twelve others to ask about and how far each is like them, best first: also where
+        too little was learned for any to follow, until most answers were no.
     """
 
     dataset: str
@@ -135,6 +140,7 @@ class LearnedGroup:
     certainty: tuple[float, ...]
     n_followers: int
     label: tuple[str, str] = ("", "")
+    to_ask: tuple[tuple[str, float], ...] = ()
 
     @property
     def learned(self) -> bool:
@@ -154,11 +160,14 @@ class LearnedGroup:
             "certainty": list(self.certainty),
             "n_followers": self.n_followers,
             "label": list(self.label),
+            "to_ask": [list(one) for one in self.to_ask],
         }
 
     @staticmethod
     def from_dict(told: Mapping[str, Any]) -> LearnedGroup:
         """Return what `to_dict` was made of, its named as far as they are there."""
+        # Written down before others were asked about: those who followed are.
+        to_ask = told.get("to_ask", zip(told["followers"], told["certainty"], strict=True))
         return LearnedGroup(
             str(told["dataset"]),
             tuple(map(str, told["named"])),
@@ -168,6 +177,7 @@ class LearnedGroup:
             tuple(map(float, told["certainty"])),
             int(told["n_followers"]),
             tuple(told.get("label", ("", ""))),
+            tuple((str(id_), float(sure)) for id_, sure in to_ask),
         )
 
     def __str__(self) -> str:
@@ -230,7 +240,8 @@ def taught_by(
         return Taught()
     known = (Z != 0).any(axis=1)
     kept = [named for group in groups if len(named := group[known[group]]) >= LEAST_NAMED]
-    return Taught(tuple(learn_groups(Z, graph.rows, kept, random_state)))
+    apart = said_apart(data, kept)
+    return Taught(tuple(learn_groups(Z, graph.rows, kept, random_state, apart)))
 
 
 def _beside(X: Matrix, more: Floats) -> Matrix:
@@ -259,8 +270,10 @@ def _of_items(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> Learn
     sure = int((belief > _MORE_LIKELY).sum())
     # A group that is found again at once is believed to end with the named: then others are asked.
     n_followers = max(sure, min(len(named), FOLLOWERS)) if group.learned else 0
-    first = np.argsort(-belief, kind="stable")[: min(n_followers, FOLLOWERS)]
-    first = first[belief[first] > 0]
+    likely = np.argsort(-belief, kind="stable")[:FOLLOWERS]
+    likely = likely[belief[likely] > 0]
+    first = likely[:n_followers]
+    worth_asking = group.learned or len(group.refused) <= _TRIES * len(named)
     return LearnedGroup(
         name,
         tuple(str(ids[i]) for i in named),
@@ -269,4 +282,5 @@ def _of_items(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> Learn
         tuple(str(ids[i]) for i in first),
         tuple(float(belief[i]) for i in first),
         max(sure if group.learned else 0, len(first)),
+        to_ask=tuple((str(ids[i]), float(belief[i])) for i in likely) if worth_asking else (),
     )

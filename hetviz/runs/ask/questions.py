@@ -216,7 +216,7 @@ def _members(
         every = [(group.dataset, name) for name in group.named]
         named = every[:_NAMED_WITH]
         words = some([f"“{_title(data, item)}”" for item in every], _NAMED_WITH)
-        for rank, (id_, certainty) in enumerate(zip(group.followers, group.certainty, strict=True)):
+        for rank, (id_, certainty) in enumerate(group.to_ask):
             items = ((group.dataset, id_), *named)
             rows = tuple(data.position(*item) for item in items)
             if wanted is not None and rows[0] not in wanted:
@@ -225,6 +225,8 @@ def _members(
             if group.label[0]:
                 text = f"Is “{_title(data, items[0])}” also “{group.label[1]}”, like {words}?"
             why = f"It is like them in what is known of it: {percent(certainty, 2)} sure."
+            if not group.learned:
+                why = f"Of all others it is most like them; {len(every)} named leave it open."
             asked.append((rank, Question("member", rows, items, text, why, certainty, group.label)))
     return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
 
