@@ -77,3 +77,16 @@ def test_five_answers_make_the_map_again(visit: Visit) -> None:
     assert after is not None
     assert workspace_of(app).state.is_current(after)
     assert "hv-ask" in html_of(app)
+
+
+def test_candidates_that_arrive_do_not_replace_the_question_being_read(visit: Visit) -> None:
+    app = visit("guidance")
+    first = question(app)
+    asking = app.session_state["ask-me"]
+    assert len(asking.batch) > 1
+    # as when Predict has found something, or a map was made again, since
+    asking.of = (*asking.of[:-1], "later")
+    app.run()
+    assert question(app) == first
+    press(app, "ask-no")
+    assert question(app) != first

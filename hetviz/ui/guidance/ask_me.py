@@ -168,11 +168,13 @@ def _asking() -> _Asking:
 def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question | None:
     """Return the first question that is still open; work out more when the last was used."""
     alike = state.findings.get(LIKE)
-    sizes = ((name, len(part)) for name, part in data.datasets.items())
+    sizes = tuple((name, len(part)) for name, part in data.datasets.items())
     found = [state.findings.get(kind) for kind in (LIKE, LINKS)]
-    of = (run.id, *("" if one is None else one.when for one in found), *sizes)
+    of = (sizes, run.id, *("" if one is None else one.when for one in found))
     if asking.of != of:
-        asking.of, asking.batch = of, []
+        # What somebody is reading stays: another question in its place would take their answer.
+        same_items = asking.of[:1] == of[:1]
+        asking.of, asking.batch = of, asking.batch[:1] if same_items else []
     asking.batch = still_open(data, asking.batch, asking.skipped)
     embedding = charts.embedding_of(state, run)
     if not asking.batch and embedding is not None:
