@@ -12,7 +12,7 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Task
 from hetviz.jobs.tasks import maps
 from hetviz.ui.shell import background
-from hetviz.workspace import SESSIONS, RenameDataset, SetView, StartJob, Workspace
+from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
 from hetviz.workspace.store.sessions import new_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
@@ -284,6 +284,19 @@ def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
     run = workspace_of(app).state.run
     assert run is not None
     assert run.method == "pca"
+
+
+def test_the_bar_calls_a_map_up_to_date_only_when_no_job_is_noted(visit: Visit) -> None:
+    app = visit("map")
+    assert "Map up to date" in html_of(app)
+    # Noted, and not with the runner yet: a first glance may be worked out in between.
+    workspace_of(app).do(StartJob("j1", "First map"))
+    app.run()
+    assert "Map up to date" not in html_of(app)
+    assert "Working …" in html_of(app)
+    workspace_of(app).do(EndJob("j1", "cancelled", "Nothing was changed."))
+    app.run()
+    assert "Map up to date" in html_of(app)
 
 
 def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:

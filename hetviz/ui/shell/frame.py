@@ -11,6 +11,10 @@ from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
 
 _BEAT, _FAST_BEAT = 4.0, 0.5
+# The style sheet says the same of a page that takes a while.
+_WORKING = (
+    '<div class="hv-job hv-rest"><span class="at-work now" role="status">Working …</span></div>'
+)
 _ENDED = {"interrupted": "was interrupted", "failed": "failed", "cancelled": "stopped"}
 
 
@@ -145,7 +149,11 @@ def _progress(job: Job) -> str:
 
 
 def _state() -> str:
-    state = session.workspace().state
+    workspace = session.workspace()
+    state = workspace.state
+    # A job is noted before it waits anywhere, and until what it made is kept.
+    if workspace.is_busy or background.foreseeing():
+        return _WORKING
     if state.run is None:
         return _at_rest("old", "No map yet")
     if state.is_current(state.run):
