@@ -32,10 +32,17 @@ Form = Literal["png", "svg", "pdf"]
 FORMS: tuple[Form, ...] = ("png", "svg", "pdf")
 MM = 72.0 / 25.4
 PAPER = tokens("light")
-# Ships with matplotlib, so that a figure is the same on every machine.
-FAMILY = "DejaVu Sans"
-_FONTS = Path(mpl.get_data_path()) / "fonts" / "ttf"
-_FILES = {"normal": _FONTS / "DejaVuSans.ttf", "bold": _FONTS / "DejaVuSans-Bold.ttf"}
+# The app's own type, and for texts with letters that it lacks a font with more of them. Both come
+# along, so that a figure is the same on every machine.
+FAMILY, _MORE = "Hetviz Sans", "DejaVu Sans"
+_OURS = Path(__file__).parent / "fonts"
+_THEIRS = Path(mpl.get_data_path()) / "fonts" / "ttf"
+_FILES = {
+    (FAMILY, "normal"): _OURS / "HetvizSans-Regular.ttf",
+    (FAMILY, "bold"): _OURS / "HetvizSans-Bold.ttf",
+    (_MORE, "normal"): _THEIRS / "DejaVuSans.ttf",
+    (_MORE, "bold"): _THEIRS / "DejaVuSans-Bold.ttf",
+}
 _SETTINGS: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
@@ -106,32 +113,37 @@ def blank(page: Page) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def font(size: float, bold: bool = False) -> FontProperties:
-    """Return our font in a size in points."""
-    weight = "bold" if bold else "normal"
-    return FontProperties(family=FAMILY, weight=weight, size=size, fname=str(_FILES[weight]))
+def font(size: float, bold: bool = False, text: str = "") -> FontProperties:
+    """Return the font that a text is written in, in a size in points."""
+    family, weight = _family(text), "bold" if bold else "normal"
+    file = str(_FILES[family, weight])
+    return FontProperties(family=family, weight=weight, size=size, fname=file)
+
+
+def _family(text: str) -> str:
+    return FAMILY if all(ord(sign) in _advances(FAMILY, "normal") for sign in text) else _MORE
 
 
 def text_size(text: str, size: float, bold: bool = False) -> float:
     """Return the width of a text in points: the sum of its letters' advances."""
-    advances = _advances("bold" if bold else "normal")
+    advances = _advances(_family(text), "bold" if bold else "normal")
     return size * sum(advances.get(ord(sign), 0.6) for sign in text)
 
 
 @cache
-def _advances(weight: str) -> dict[int, float]:
+def _advances(family: str, weight: str) -> dict[int, float]:
     """Return how far each letter moves the pen, in sizes of the font."""
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
-    with TTFont(_FILES[weight], lazy=True) as face:
+    with TTFont(_FILES[family, weight], lazy=True) as face:
         per_size = face["head"].unitsPerEm
         widths = face["hmtx"].metrics
         return {code: widths[name][0] / per_size for code, name in face.getBestCmap().items()}
 
 
 def writable(text: str) -> bool:
-    """Say whether our font has all the letters of a text."""
-    return all(ord(sign) in _advances("normal") for sign in text)
+    """Say whether one of the fonts has all the letters of a text."""
+    return all(ord(sign) in _advances(_family(text), "normal") for sign in text)
 
 
 def put_text(
@@ -150,7 +162,7 @@ def put_text(
     The rim is an outline of its own below the text: matplotlib's own would turn text into outlines.
     """
     if halo:
-        outline = TextPath((x, y), text, size=size, prop=font(size, bold), usetex=False)
+        outline = TextPath((x, y), text, size=size, prop=font(size, bold, text), usetex=False)
         rim = PathPatch(
             outline,
             facecolor="white",
@@ -166,7 +178,7 @@ def put_text(
         x,
         y,
         text,
-        fontproperties=font(size, bold),
+        fontproperties=font(size, bold, text),
         color=colour,
         ha="left",
         va="baseline",
@@ -230,25 +242,24 @@ def written(figure: Figure, form: str, dpi: int = 300, title: str = "") -> bytes
     return _with_fonts(content.decode(), _texts(figure)).encode() if form == "svg" else content
 
 
-def _texts(figure: Figure) -> list[tuple[str, bool]]:
-    bold = str(_FILES["bold"])
-    return [
-        (one.get_text(), one.get_fontproperties().get_file() == bold)
-        for one in figure.findobj(Text)
-    ]
+def _texts(figure: Figure) -> list[tuple[str, str]]:
+    """Return the texts of a figure, each with the file of its font."""
+    every = figure.findobj(Text)
+    return [(one.get_text(), str(one.get_fontproperties().get_file())) for one in every]
 
 
-def _with_fonts(svg: str, texts: Iterable[tuple[str, bool]]) -> str:
-    """Put the letters of the font that the texts need into an SVG."""
-    used: dict[str, set[str]] = {"normal": set(), "bold": set()}
-    for text, is_bold in texts:
-        used["bold" if is_bold else "normal"] |= set(text)
+def _with_fonts(svg: str, texts: Iterable[tuple[str, str]]) -> str:
+    """Put the letters of the fonts that the texts need into an SVG."""
+    used: dict[str, set[str]] = {}
+    for text, file in texts:
+        used.setdefault(file, set()).update(text)
     rules = ""
-    for weight, letters in used.items():
+    for (family, weight), path in _FILES.items():
+        letters = used.get(str(path))
         if letters:
-            content = base64.b64encode(_subset(weight, "".join(sorted(letters)))).decode()
+            content = base64.b64encode(_subset(path, "".join(sorted(letters)))).decode()
             rules += (
-                f"@font-face{{font-family:'{FAMILY}';font-weight:{weight};"
+                f"@font-face{{font-family:'{family}';font-weight:{weight};"
                 f"src:url(data:font/ttf;base64,{content})}}"
             )
     head, mark, rest = svg.partition("<defs>")
@@ -256,7 +267,7 @@ def _with_fonts(svg: str, texts: Iterable[tuple[str, bool]]) -> str:
 
 
 @cache
-def _subset(weight: str, letters: str) -> bytes:
+def _subset(path: Path, letters: str) -> bytes:
     from fontTools import subset  # type: ignore[import-untyped]
     from fontTools.ttLib import TTFont
 
@@ -265,7 +276,7 @@ def _subset(weight: str, letters: str) -> bytes:
     options.recalc_timestamp = False
     # A table of the editor that made the font, which subsetting would only warn of.
     options.drop_tables += ["FFTM"]
-    with TTFont(_FILES[weight], recalcTimestamp=False) as whole:
+    with TTFont(path, recalcTimestamp=False) as whole:
         cut = subset.Subsetter(options)
         cut.populate(text=letters)
         cut.subset(whole)

@@ -52,7 +52,9 @@ def paper_curve(
     axes.set_yticks([0, 0.5, 1], ["0", "50", "100 %"])
     axes.grid(axis="y", color=PAPER.line, linewidth=0.5)
     _plain(axes, size)
-    axes.set_xlabel(of.title, fontproperties=font(size), color=PAPER.mute, labelpad=2)
+    axes.set_xlabel(
+        of.title, fontproperties=font(size, text=of.title), color=PAPER.mute, labelpad=2
+    )
     heights = {key: kept_at(curve, of.look_at) for key, curve in curves.items()}
     at = {"links": f", within {of.look_at:.0%}", "apart": f", beyond {of.look_at:.0%}"}.get(
         sort, ""
@@ -150,7 +152,7 @@ def _plain(axes: Axes, size: float) -> None:
     axes.tick_params(axis="x", length=2.5, width=0.6, color=PAPER.faint, pad=2)
     axes.tick_params(axis="y", length=0, pad=3)
     for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        text.set_fontproperties(font(size))
+        text.set_fontproperties(font(size, text=text.get_text()))
         text.set_color(PAPER.mute)
 
 

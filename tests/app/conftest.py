@@ -47,4 +47,6 @@ def workspace_of(app: AppTest) -> Workspace:
 
 
 def html_of(app: AppTest) -> str:
-    return "\n".join(element.proto.body for element in app.get("html"))
+    """Return all HTML of the page; what keeps a number with its unit is written as a space."""
+    text = "\n".join(element.proto.body for element in app.get("html"))
+    return text.replace("\N{NO-BREAK SPACE}", " ")

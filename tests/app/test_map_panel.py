@@ -10,9 +10,11 @@ from streamlit.testing.v1 import AppTest
 from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.ui.map.panel_view import TABS, turned
 from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from tests.app.asking import ask
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ [l](j) 🦊 " + "long name " * 15
@@ -54,6 +56,36 @@ def pick(app: AppTest, *rows: int) -> AppTest:
     app.run()
     assert not app.exception
     return app
+
+
+def test_tabs_that_were_seen_lie_ready_until_something_is_changed(visit: Visit) -> None:
+    app = visit("map")
+    view = app.session_state["panel-view"]
+    workspace_of(app).set_glance(selection=[1400])
+    for tab in TABS:
+        assert turned(view.token, tab)
+        app.run()
+        assert not app.exception
+    assert set(view.seen) == set(TABS)
+    text = html_of(app)
+    assert "hv-one" in text
+    assert "hv-quick" in text
+    assert turned(view.token, "Guidance")
+    pick(app, 1)
+    # What was selected is shown under Item only, and that was not looked at.
+    assert set(view.seen) == {"Guidance", "Clusters", "Predict"}
+    press(app, "ask-yes")
+    assert set(view.seen) == {"Guidance"}
+    assert view.tab == "Guidance"
+
+
+def test_only_who_holds_the_view_turns_it(visit: Visit) -> None:
+    view = visit("map").session_state["panel-view"]
+    assert ask(f"/hv/tab/{view.token}/Clusters", method="POST").status == 204
+    assert view.tab == "Clusters"
+    assert ask(f"/hv/tab/{view.token}/Nothing", method="POST").status == 404
+    assert ask("/hv/tab/another/Item", method="POST").status == 404
+    assert view.tab == "Clusters"
 
 
 def test_nothing_selected_says_what_to_do_and_the_keys(visit: Visit) -> None:

@@ -98,3 +98,18 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     header, *rows = made.value.path().read_text(encoding="utf-8").splitlines()
     assert "cluster" in header.split(",")
     assert any("My own words" in line for line in rows)
+
+
+def test_the_cluster_that_is_pointed_at_is_outlined_on_the_map(page: Page) -> None:
+    page.goto("/clusters")
+    stage(page)
+    row = page.locator(".st-key-quick-0")
+    expect(row).to_be_visible(timeout=LONG)
+    settled(page)
+    members = int((row.locator("h3 span").text_content() or "").split(" ")[0].replace(",", ""))
+    outlined = "document.querySelector('.st-key-map .hv-map').__hv.map.outline.rows"
+    # The button that selects the members lies over the row.
+    row.get_by_role("button").hover()
+    page.wait_for_function(f"n => {outlined}?.length === n", arg=members)
+    stage(page).hover()
+    page.wait_for_function(f"() => {outlined} === null")

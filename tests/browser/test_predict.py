@@ -49,7 +49,7 @@ def test_something_new_is_placed_without_being_added(page: Page) -> None:
     # The candidates have come: nothing moves under the pointer any more.
     expect(page.locator(".hv-head h1")).to_contain_text("missing link", timeout=120_000)
     settled(page)
-    page.get_by_text("Something new", exact=True).click()
+    page.get_by_text("New item", exact=True).click()
     box = page.get_by_role("textbox", name="Words")
     box.fill("black cat")
     page.get_by_role("button", name="Find what is near").click()

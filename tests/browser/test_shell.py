@@ -6,6 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look
 from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
@@ -126,7 +127,7 @@ def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
     stage(page)
     settled(page)
     make_map(page, "Neighbour map with links")
-    expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d %"))).to_be_visible()
+    expect(page.locator(".st-key-state").get_by_text(re.compile(r"\d\s%"))).to_be_visible()
     page.reload()
     expect(page.get_by_role("button", name="Undo new map")).to_be_visible(timeout=120_000)
     expect(page.locator(".hv-film button")).to_have_count(2)
@@ -153,6 +154,63 @@ def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     settled(page)
     found["start"] = serious_barriers(page)
     assert {place: barriers for place, barriers in found.items() if barriers} == {}
+
+
+def test_a_tab_that_was_seen_is_turned_to_without_a_run(page: Page) -> None:
+    sent: list[object] = []
+
+    def heard(payload: object) -> None:
+        # Playwright takes no method of a list.
+        sent.append(payload)
+
+    page.on("websocket", lambda socket: socket.on("framesent", heard))
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    panel = page.locator(".st-key-panel")
+    shown = {
+        "Guidance": panel.get_by_text("Do these two go together?"),
+        "Clusters": panel.get_by_role("button", name="Keep as clusters"),
+        "Predict": panel.get_by_role("button", name="Accept"),
+    }
+    for tab, sign in shown.items():
+        page.get_by_role("tab", name=tab).click()
+        expect(sign).to_be_visible(timeout=120_000)
+    settled(page)
+    before = runs(sent)
+    for tab, sign in [*shown.items(), *shown.items()]:
+        page.get_by_role("tab", name=tab).click()
+        expect(sign).to_be_visible()
+        assert sum(other.is_visible() for other in shown.values()) == 1
+    assert runs(sent) == before
+    # A key of a tab that is not looked at presses nothing.
+    page.get_by_role("tab", name="Clusters").click()
+    panel.get_by_text("links stay inside").first.click()
+    for key in ("y", "n", "ArrowLeft", "s"):
+        page.keyboard.press(key)
+    page.get_by_role("tab", name="Predict").click()
+    expect(shown["Predict"]).to_be_visible()
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+    assert runs(sent) == before
+    # The next run keeps the tab that was turned to, and a key presses what is seen.
+    panel.get_by_text("Nothing is asked of you").click()
+    page.keyboard.press("y")
+    expect(panel.get_by_text("1 judged, 1 of them right")).to_be_visible()
+    expect(shown["Predict"]).to_be_visible()
+    # What was said since is not what lies behind.
+    page.get_by_role("tab", name="Guidance").click()
+    expect(panel.get_by_text(re.compile("4,131 links"))).to_be_visible()
+
+
+def runs(sent: list[object]) -> int:
+    """Return how many runs were asked for, but for what the bar asks by itself."""
+    count = 0
+    for payload in sent:
+        message = BackMsg()
+        message.ParseFromString(payload if isinstance(payload, bytes) else b"")
+        if message.WhichOneof("type") == "rerun_script":
+            count += not message.rerun_script.is_auto_rerun
+    return count
 
 
 def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> None:

@@ -16,7 +16,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import bars_bytes, map_bytes
 from hetviz.plots.colour import BY_DATASET, colouring
-from hetviz.plots.paper import FORMS, text_size, writable, written
+from hetviz.plots.paper import FORMS, Page, blank, font, put_text, text_size, writable, written
 from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import paper_map
 
@@ -175,3 +175,16 @@ def test_samples_are_drawn_whole() -> None:
     data = hetviz.load("digits")
     embedding = hetviz.embed(data, "pca")
     assert paper_map(data, embedding, colouring(data)).caption.startswith("Joint map of")
+
+
+def test_texts_are_in_the_type_of_the_app_and_those_it_lacks_letters_for_in_another() -> None:
+    figure, axes = blank(Page(40.0, 20.0))
+    for y, text in enumerate(("Žluťoučký кот", "קפה")):
+        put_text(axes, 2, 10 + 20 * y, text, 9, "black")
+    assert writable("קפה")
+    svg = written(figure, "svg").decode()
+    for family in ("Hetviz Sans", "DejaVu Sans"):
+        assert f"@font-face{{font-family:'{family}'" in svg
+    assert text_size("mm", 10) > text_size("ii", 10)
+    assert font(9, text="Žluťoučký").get_family() == ["Hetviz Sans"]
+    assert font(9, text="קפה").get_family() == ["DejaVu Sans"]

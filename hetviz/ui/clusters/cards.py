@@ -62,13 +62,14 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
                     f"{card.number} **{theme.plain(card.name)}**",
                     key=f"pick-{mark(found)}-{card.number}",
                 )
-                st.html(_body(data, card))
+                st.html(_body(data, card, mark(found)))
 
 
-def _body(data: HeteroData, card: ClusterCard) -> str:
+def _body(data: HeteroData, card: ClusterCard, mark: str) -> str:
     colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
     return (
-        f'<div class="hv-cluster">{_examples(data, card)}{_purity(card, colour)}'
+        f'<div class="hv-cluster" data-hv-cluster="clusters/{mark}/{card.number - 1}" '
+        f'data-hv-name="{theme.esc(card.name)}">{_examples(data, card)}{_purity(card, colour)}'
         f"{_counts(data, card)}{_words(card)}</div>"
     )
 
@@ -99,7 +100,7 @@ def _purity(card: ClusterCard, colour: str) -> str:
     return (
         f'<div class="hv-pure" role="img" aria-label="{share} {theme.esc(card.label)}">'
         f'<i style="width:{100 * card.purity:.0f}%;background:{colour}"></i></div>'
-        f"<p>{share}{theme.esc(whose)} {theme.esc(card.label)}</p>"
+        f"<p>{theme.esc(share + whose)} {theme.esc(card.label)}</p>"
     )
 
 

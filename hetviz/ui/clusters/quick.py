@@ -38,12 +38,15 @@ class Region:
         Share of the links of its members that lie inside; NaN without any.
     typical : array of int
         Rows of typical members, unlike each other.
+    code : int
+        Its number at its level of regions.
     """
 
     name: str
     rows: Ints
     inside: float
     typical: Ints
+    code: int
 
 
 def show(state: State, run: Run) -> bool:
@@ -58,6 +61,7 @@ def show(state: State, run: Run) -> bool:
     }
     shown = titles[str(st.session_state.get("quick-level") or next(iter(titles)))]
     regions = _regions(state, run, shown)
+    level = levels.index(shown)
     _headline(regions)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="quick-head"):
         st.segmented_control(
@@ -79,7 +83,7 @@ def show(state: State, run: Run) -> bool:
     colours = layers.colours_of(state, run)
     for place, region in enumerate(regions):
         with st.container(key=f"quick-{place}", gap=None):
-            st.html(_body(state, region, colours))
+            st.html(_body(state, region, colours, f"regions/{level}/{region.code}"))
             st.button(
                 f"Select {region.name}",
                 key=f"quick-select-{place}",
@@ -109,6 +113,7 @@ def _regions(state: State, run: Run, level: Level) -> tuple[Region, ...]:
                     rows,
                     within / touching if touching else float("nan"),
                     some[exemplars(Y[some], 2 * _FACES)],
+                    code,
                 )
             )
         return tuple(sorted(found, key=lambda one: (-np.nan_to_num(one.inside), -len(one.rows))))
@@ -126,10 +131,11 @@ def _headline(regions: tuple[Region, ...]) -> None:
     theme.headline(title, "Items, and their links that stay inside.")
 
 
-def _body(state: State, region: Region, colours: Colouring) -> str:
+def _body(state: State, region: Region, colours: Colouring, where: str) -> str:
     inside = "" if np.isnan(region.inside) else f" · {rounded(region.inside)}"
     return (
-        f'<div class="hv-cluster hv-quick"><h3>{theme.esc(region.name)}'
+        f'<div class="hv-cluster hv-quick" data-hv-cluster="{where}" '
+        f'data-hv-name="{theme.esc(region.name)}"><h3>{theme.esc(region.name)}'
         f"<span>{len(region.rows):,}{inside}</span></h3>{_faces(state, region)}"
         f"{_mix(region, colours)}</div>"
     )

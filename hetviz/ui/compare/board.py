@@ -124,7 +124,7 @@ def _head(measure: str, beside: str | None, scale: _Scale) -> str:
         '<span role="columnheader" class="hv-rank-still"><em>Map</em></span>'
         '<span role="columnheader">Method</span>'
         f'<span role="columnheader" class="hv-rank-line">{theme.esc(MEASURES[measure].label)}, '
-        f'in 100; bar: 95 %<u aria-hidden="true">{ticks}</u></span>'
+        f'in 100; bar: 95&nbsp;%<u aria-hidden="true">{ticks}</u></span>'
         f'<span role="columnheader" class="hv-rank-beside">{other}</span>'
         '<span role="columnheader">Time</span></div>'
     )

@@ -15,7 +15,6 @@ from hetviz.ui.widgets.downloads import stem_of
 from hetviz.workspace import Run, State
 
 _PREVIEW_PIXELS = 1400
-_USUAL = 1.23
 
 
 def show(state: State, run: Run) -> None:
@@ -29,14 +28,20 @@ def show(state: State, run: Run) -> None:
         "Figures hold their text as text. Each file is made when you press its button.",
     )
     left, right = st.columns([1.7, 1], gap="large")
+    with left:
+        figure, words = st.container(key="export-preview"), st.container(key="export-said")
     with right:
         # There from the start, so that nothing below it moves; filled once the figure is known.
         with st.container(key="primary_export"):
             menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
         chosen = options.show(state, run)
     source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
-    with left:
-        _preview(source)
+    with figure, st.spinner("Drawing the figure"):
+        image, caption = _drawn(source)
+    with figure:
+        st.image(image, width="stretch", alt=f"The figure: {caption}")
+    with words:
+        theme.quiet(caption)
     with menu, st.container(key="export-files", width=520):
         theme.section("The map", "as it is drawn here")
         export_files.the_map(source)
@@ -46,8 +51,8 @@ def show(state: State, run: Run) -> None:
         project.offer(state)
 
 
-def _preview(of: export_files.Source) -> None:
-    """Show the figure as it will be; drawn again only when something of it changes."""
+def _drawn(of: export_files.Source) -> tuple[bytes, str]:
+    """Return the figure as it will be, and its caption; drawn again only when it changes."""
     settings = of.chosen.settings
 
     def make() -> tuple[bytes, str]:
@@ -65,17 +70,14 @@ def _preview(of: export_files.Source) -> None:
         dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))
         return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
 
-    key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _drawn(settings))
-    # Room for the figure before it is drawn; one as high as it needs has about the usual shape.
-    shape = settings.width / settings.height if settings.height else _USUAL
-    theme.rules(f".st-key-export-preview{{aspect-ratio:{shape:.3f}}}")
-    with st.container(key="export-preview"):
-        with st.spinner("Drawing the figure"):
-            image, caption = session.cached(key, (of.data, of.run, of.chosen.colours), make)
-        st.image(image, width="stretch", alt=f"The figure: {caption}")
-    theme.quiet(caption)
+    if settings.height:
+        # Room for the figure before it is drawn; one as high as it needs has about the usual shape.
+        shape = settings.width / settings.height
+        theme.rules(f".st-key-export-preview{{aspect-ratio:{shape:.3f}}}")
+    key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _settled(settings))
+    return session.cached(key, (of.data, of.run, of.chosen.colours), make)
 
 
-def _drawn(settings: FigureSettings) -> tuple[object, ...]:
+def _settled(settings: FigureSettings) -> tuple[object, ...]:
     """Return what the preview depends on."""
     return settings.width, settings.height, settings.names, settings.hidden, settings.caption

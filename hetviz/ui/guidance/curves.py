@@ -23,6 +23,7 @@ from hetviz.workspace import State
 
 _TOLD = 4
 _LEAST = 0.1
+_HERE = "-guidance"
 _NOT_MET = {"apart": "Said apart, yet near", "comparisons": "Comparisons not met"}
 
 
@@ -55,7 +56,7 @@ def glance(state: State) -> None:
     kinds = charts.curves_of(charts.figures(state, state.run), "link")
     if kinds.get("links"):
         with st.container(height=186, border=False, key="small-curve"):
-            charts.show_curve(kinds["links"])
+            charts.show_curve(kinds["links"], place=_HERE)
 
 
 def measured(state: State, data: HeteroData, form: str) -> ReadOff:
@@ -66,7 +67,7 @@ def measured(state: State, data: HeteroData, form: str) -> ReadOff:
     figures = charts.figures(state, state.run)
     if any(charts.curves_of(figures, form).values()):
         theme.section("What the map keeps")
-        found = _curve(*charts.choose_curve(figures, form))
+        found = _curve(*charts.choose_curve(figures, form, _HERE))
     elif form == "comparison":
         guidance_order.shares(figures["scores"])
     if form == "comparison":
@@ -81,7 +82,7 @@ def _curve(curves: Mapping[str, object], kind: str) -> ReadOff:
     # The field stands below the curve that it moves; until it is drawn the session knows its value.
     share = float(st.session_state.setdefault(key, 100.0 * usual_place(sort))) / 100.0
     with st.container(height=190, border=False, key="clicked-curve"):
-        charts.show_curve(curves, kind, share, lambda chart: _clicked(chart, key))
+        charts.show_curve(curves, kind, share, lambda chart: _clicked(chart, key), _HERE)
     theme.quiet(charts.curve_words(curves, kind, share))
     st.number_input(
         "Near pair, at most so many % as long" if sort == "comparisons" else "Nearest pairs, in %",

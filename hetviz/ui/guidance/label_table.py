@@ -43,7 +43,7 @@ def _asked(data: HeteroData) -> tuple[Labels, list[int]]:
         "Label",
         range(len(data.labels)),
         format_func=lambda k: f"{data.labels[k].name} of {data.labels[k].dataset}",
-        key="label-column",
+        key="label-table-column",
         label_visibility="collapsed",
         width=190,
     )

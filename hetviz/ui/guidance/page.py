@@ -35,7 +35,7 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
     headline.headline(state, data, ledger)
     if not wide:
         if state.run is not None:
-            outcome.show(state, state.run)
+            outcome.show(state, state.run, "-guidance")
         headline.refit(state)
         st.button("Open the table", type="tertiary", key="guidance-wide", on_click=widen)
         if state.run is not None:

@@ -198,6 +198,15 @@ def _regions(opened: Open, asked: Asked) -> Answer:
     return Answer({"levels": found}, ASK_AGAIN)
 
 
+def _clusters(opened: Open, asked: Asked) -> Answer:
+    """Answer with the number of the cluster of each item, -1 for none."""
+    found = opened.state.clustering
+    if found is None:
+        raise Refused
+    codes = Packed.of(found.of(opened.data), "<i4")
+    return Answer({"key": SHELVES.put(opened.session, codes)}, ASK_AGAIN)
+
+
 ANSWERS: Mapping[str, Callable[[Open, Asked], Answer]] = {
     "items": _items,
     "item": _item,
@@ -206,5 +215,6 @@ ANSWERS: Mapping[str, Callable[[Open, Asked], Answer]] = {
     "atlas": _atlas,
     "fog": _fog,
     "regions": _regions,
+    "clusters": _clusters,
 }
 """What is asked of an open project, by the first word of its address after ``hv``."""

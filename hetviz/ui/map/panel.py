@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import streamlit as st
 from hetviz.plots.curve import kept_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
+from hetviz.ui.map.panel_view import TABS, view_of
 from hetviz.ui.shell import background, selection, session, theme, words
 from hetviz.ui.statements import drafted, moved, outcome, wording
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
-TABS = ("Item", "Guidance", "Clusters", "Predict")
 _KEY = "panel-tabs"
 
 _HINTS = (
@@ -33,37 +32,9 @@ _FIRST_MAP = (
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 
-@dataclass
-class _View:
-    """What the panel shows; kept in the session.
-
-    Attributes
-    ----------
-    tab : str
-    wide : bool
-        Whether it is as wide as a table needs.
-    turn : int
-        Counts what the server changed; the browser follows where it is higher than it knows.
-    opens : bool
-        Whether the last change also opens a panel that is closed.
-    """
-
-    tab: str = TABS[0]
-    wide: bool = False
-    turn: int = 0
-    opens: bool = False
-
-
-def _view() -> _View:
-    kept = st.session_state.get("panel-view")
-    if not isinstance(kept, _View):
-        kept = st.session_state["panel-view"] = _View()
-    return kept
-
-
 def turn_to(tab: str, *, opens: bool = True, wide: bool = False) -> None:
     """Turn to a tab; with `opens`, open the panel too."""
-    view = _view()
+    view = view_of()
     if (tab, wide, opens) != (view.tab, view.wide, False):
         view.tab, view.wide, view.opens = tab, wide, opens
         view.turn += 1
@@ -76,15 +47,18 @@ def show() -> None:
 
 @st.fragment
 def _body() -> None:
-    """Show the tab that is chosen; a click on another runs this part alone."""
+    """Show the tabs that are seen; what changes within one of them runs this part alone."""
     if _stamp() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
         # Something was changed from here that the map and the bar above show too.
         st.rerun()
-    state, view = session.workspace().state, _view()
+    state, view = session.workspace().state, view_of()
+    tabs = view.see({tab: _shown_of(tab) for tab in TABS})
     with st.container(key="panel", gap=None):
         component.tabs(
             {
                 "tab": view.tab,
+                "there": tabs,
+                "view": view.token,
                 "wide": view.wide,
                 "turn": view.turn,
                 "open": view.opens,
@@ -95,8 +69,17 @@ def _body() -> None:
             on_view=_turned,
         )
         width = "wide" if view.wide else "narrow"
-        with st.container(key="panel-body", gap="small"), st.container(key=f"panel-{width}"):
-            _SHOWN[view.tab](state)
+        with st.container(key="panel-body", gap=None), st.container(key=f"panel-{width}", gap=None):
+            places = {tab: st.container(key=f"tab-{tab.lower()}", gap="small") for tab in TABS}
+            for tab in tabs:
+                with places[tab]:
+                    _SHOWN[tab](state)
+
+
+def _shown_of(tab: str) -> tuple[object, ...]:
+    """Return what a tab depends on: where that is another now, the tab is drawn anew when asked."""
+    workspace = session.workspace()
+    return (workspace.version, background.live() is None, *(_stamp() if tab == TABS[0] else ()))
 
 
 def _kept(state: State) -> dict[str, int]:
@@ -122,7 +105,7 @@ def _turned() -> None:
     result: Any = st.session_state.get(_KEY)
     value = None if result is None else result.get("view")
     if isinstance(value, dict) and value.get("tab") in TABS:
-        view = _view()
+        view = view_of()
         view.tab, view.wide = str(value["tab"]), bool(value.get("wide"))
 
 
@@ -154,7 +137,7 @@ def _item(state: State) -> None:
 def _guidance(state: State) -> None:
     from hetviz.ui.guidance import page
 
-    page.show(state, wide=_view().wide, widen=lambda: turn_to("Guidance", wide=True))
+    page.show(state, wide=view_of().wide, widen=lambda: turn_to("Guidance", wide=True))
 
 
 def _clusters(state: State) -> None:

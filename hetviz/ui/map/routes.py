@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
-from hetviz.ui.map import answers, pictures
+from hetviz.ui.map import answers, panel_view, pictures
 from hetviz.ui.map.answers import (
     ANSWERS,
     ASK_AGAIN,
@@ -53,6 +53,7 @@ def routes() -> list[BaseRoute]:
         *(Route(f"/hv/{name}/{{session}}", _answering(_of_open(name))) for name in own),
         Route("/hv/item/{session}/{part}", _answering(_of_open("item"))),
         Route("/hv/links/{session}", _links, methods=["POST"]),
+        Route("/hv/tab/{view}/{tab}", _answering(_tab), methods=["POST"]),
         Route("/picture/{session}/{row:int}/{dataset:path}", _answering(_picture)),
     ]
 
@@ -161,6 +162,13 @@ async def _links(request: Request) -> Response:
         return await run_in_threadpool(_sent, request, found)
     except Refused as refused:
         return refusal(refused)
+
+
+def _tab(request: Request) -> Response:
+    """Note which tab of the panel is looked at, for the next time that the panel is drawn."""
+    if not panel_view.turned(request.path_params["view"], request.path_params["tab"]):
+        raise Refused
+    return Response(status_code=204, headers=guards(NEVER))
 
 
 def _picture(request: Request) -> Response:

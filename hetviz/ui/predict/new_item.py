@@ -96,7 +96,7 @@ def _best(data: HeteroData, answer: Answer) -> list[str]:
 
 
 def _form(data: HeteroData) -> None:
-    theme.section("Something new")
+    theme.section("New item")
     names = list(data.datasets)
     name = st.selectbox("It would be one of the", names, key="new-dataset")
     owner = data[name]

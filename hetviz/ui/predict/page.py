@@ -11,8 +11,8 @@ from hetviz.workspace import State
 SECTIONS = {
     "Links": links.show,
     "Labels": labels.show,
-    "Something new": new_item.show,
-    "New items from a file": predict_file.show,
+    "New item": new_item.show,
+    "From a file": predict_file.show,
 }
 
 

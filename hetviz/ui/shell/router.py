@@ -74,4 +74,6 @@ shown = frame.show(place)
 view.stage(session.workspace().state, place)
 with st.container(key="page" if place in ("data", "compare", "export") else "over"):
     page.run()
+    # What scrolls is seen once it is whole, so that nothing on it moves.
+    st.html(f'<i class="hv-end hv-end-{place}" hidden></i>')
 session.messages_shown(shown)

@@ -21,16 +21,19 @@ from hetviz.ui.shell.paths import CSS
 # Pages say `theme.count` and `theme.listed`.
 __all__ = ["count", "listed"]
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
+# A number and its unit stay on one line.
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|min|h|kB|MB|GB)(?!\w))")
+_STAYS = "\N{NO-BREAK SPACE}"
 
 
 def esc(text: object) -> str:
     """Return text for HTML."""
-    return html.escape(str(text))
+    return html.escape(_UNIT.sub(_STAYS, str(text)))
 
 
 def plain(text: object) -> str:
     """Return text for a label: shown as it is, never read as markdown."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_STAYS, " ".join(str(text).split())))
 
 
 def style() -> None:

@@ -19,13 +19,16 @@ _KEPT = "outcome-kept"
 _MOST_FOLLOWERS = 6
 
 
-def show(state: State, run: Run) -> None:
-    """Show what the last statements did, until that is kept or something else is said."""
+def show(state: State, run: Run, place: str = "") -> None:
+    """Show what the last statements did, until that is kept or something else is said.
+
+    `place` tells apart where it is shown, if at more than one place.
+    """
     told = (run.figures or {}).get("consequences")
     if not told or st.session_state.get(_KEPT) == run.id or not state.is_current(run):
         return
     found = consequences_from(told)
-    with st.container(border=True, key="outcome", gap="small"):
+    with st.container(border=True, key=f"outcome{place}", gap="small"):
         theme.section("What that did")
         if found.falser:
             st.html(
@@ -35,9 +38,9 @@ def show(state: State, run: Run) -> None:
         lines = "".join(f"<li>{theme.esc(words)}</li>" for words in found.sentences())
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
-            st.button("Keep", key="outcome-keep", on_click=_keep, args=(run.id,))
+            st.button("Keep", key=f"outcome-keep{place}", on_click=_keep, args=(run.id,))
             if session.workspace().steps == st.session_state.get(draft.SAID_AT):
-                st.button("Take back", key="outcome-back", on_click=_take_back)
+                st.button("Take back", key=f"outcome-back{place}", on_click=_take_back)
         if state.data is not None:
             _followers(state.data, run)
 

@@ -63,11 +63,11 @@ def curves_of(figures: Mapping[str, Any], form: str | None = None) -> Mapping[st
 
 
 def choose_curve(
-    figures: Mapping[str, object], form: str | None = None
+    figures: Mapping[str, object], form: str | None = None, place: str = ""
 ) -> tuple[Mapping[str, Any], str]:
     """Let the user choose among a map's curves; return the curves and the kind of statements.
 
-    Nothing is asked where there is only one.
+    Nothing is asked where there is only one. `place` tells apart where on the page it stands.
     """
     kinds = curves_of(figures, form)
     blocks = [kind for kind in kinds if "|" in kind]
@@ -81,7 +81,7 @@ def choose_curve(
         "Curve of",
         list(offered),
         format_func=lambda kind: _KINDS.get(kind) or kind.replace("|", " – "),
-        key="curve-of",
+        key=f"curve-of{place}",
         label_visibility="collapsed",
     )
     return offered[kind], kind
@@ -97,10 +97,12 @@ def show_curve(
     kind: str = "links",
     at: float | None = None,
     clicked: Callable[[str], None] | None = None,
+    place: str = "",
 ) -> None:
-    """Show satisfaction curves of one kind, read off at a place.
+    """Show satisfaction curves of one kind, read off at a share of all pairs.
 
     A click on them calls `clicked` with the key of the chart, whose state holds the point.
+    `place` tells apart where on the page they stand.
     """
     sort = sort_of(kind)
     theme, clickable = session.theme(), clicked is not None
@@ -111,7 +113,7 @@ def show_curve(
         lambda: curve_figure(curves, theme, sort, at, clicked=clickable),
     )
     # A chart that keeps its key keeps its point too, and a second click there would take it back.
-    key = f"curve-{kind}-{at}"
+    key = f"curve{place}-{kind}-{at}"
     config = {"displayModeBar": False}
     alt = curve_alt(curves, sort)
     if clicked is None:

@@ -16,6 +16,7 @@ import { Keys } from "./keys.js";
 import { Layers } from "./layers.js";
 import { Legend } from "./legend.js";
 import { Live } from "./live.js";
+import { Outline } from "./outline.js";
 import { Overlay } from "./overlay.js";
 import { Points, fetchTrust } from "./points.js";
 import { offerPanel, watchPanel } from "./panel.js";
@@ -69,6 +70,7 @@ class HetMap {
     this.points = new Points(this);
     this.regions = new Regions(this);
     this.overlay = new Overlay(canvas, this);
+    this.outline = new Outline(this);
     this.tip = new Tip(this);
     this.together = new Together(this);
     this.acts = new Acts(this);
@@ -143,6 +145,7 @@ class HetMap {
     this.travel.close();
     this.hands.close();
     this.keys.close();
+    this.outline.close();
     this.acts.close();
     this.bar.close();
     this.film.close();

@@ -93,6 +93,7 @@ export class Overlay {
     const focus = m.count > 0 || m.acts.groups.size > 0;
     let fading = false;
     if (!still) fading = this.ghosts(ctx, now) || fading;
+    if (!still) m.outline.draw(this, ctx);
     drawProposed(this, ctx);
     this.hairlines(ctx);
     drawLines(ctx, m, this.pieces);
@@ -135,10 +136,13 @@ export class Overlay {
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     m.acts.draw(ctx);
-    for (const [p, x, y, alpha] of texts) if (p.lead && !focus) this.leader(ctx, p, x, y, alpha);
+    // One cluster is pointed at in the panel: the names of the others step back.
+    const one = m.outline.rows;
+    for (const [p, x, y, alpha] of texts) if (p.lead && !focus && !one) this.leader(ctx, p, x, y, alpha);
     for (const [p, x, y, alpha] of texts) {
+      if (one && p.text === m.outline.name) continue;
       const strong = p.kind === "name" || p.strong;
-      ctx.globalAlpha = alpha * (focus && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
+      ctx.globalAlpha = alpha * ((focus || one) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
       const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
       const align = p.kind === "name" ? "center" : p.dx > 0 ? "left" : "right";
       this.text(ctx, p.text, x + p.dx, y + p.dy, p.font, colour, align);

@@ -1,12 +1,15 @@
 // The panel at the right: its tabs, whether it is open, and how wide. Both the map and the tabs read
-// and change it, so it is kept on the window; Python hears of the tab, nothing else waits for Python.
+// and change it, so it is kept on the window. What a tab shows stays on the page behind the one that is
+// looked at, as long as it would show the same; only a tab that is not there is asked for.
 
+import { ask } from "./ask.js";
 import { h, icon, set } from "./dom.js";
 import { keepKeys } from "./typing.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
 const [STRIP, NARROW] = [44, 860];
 const STOPS = ["low", "half", "whole"];
+const PATIENCE = 700; // ms until a tab is asked for that may be on its way
 
 const store = (window.hetviz ??= {
   panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), turn: null,
@@ -25,8 +28,13 @@ export function watchPanel(told) {
 /** Change the panel and tell everybody. */
 export function change(what) {
   const before = JSON.stringify(panel);
+  const { tab } = panel;
   Object.assign(panel, what);
   const { dataset } = document.documentElement;
+  const body = panel.tab === tab ? null : document.querySelector(".st-key-panel-body");
+  if (body) (store.scrolled ??= {})[tab] = body.scrollTop;
+  dataset.hvTab = panel.tab;
+  if (body) body.scrollTop = store.scrolled[panel.tab] ?? 0;
   dataset.hvPanel = panel.open ? (panel.wide ? "wide" : "open") : "closed";
   dataset.hvSheet = panel.stop;
   if (JSON.stringify(panel) !== before) for (const told of store.watch) told(panel);
@@ -34,7 +42,7 @@ export function change(what) {
 
 /** Open the panel by itself, unless the reader closed it. */
 export function offerPanel(tab) {
-  change(panel.shut ? { tab } : { tab, open: true });
+  change({ tab, wide: false, ...(panel.shut ? {} : { open: true }) });
 }
 
 /** How many of 100 links a map keeps, where the panel has counted it. */
@@ -104,9 +112,13 @@ class Tabs {
     if (data.turn !== store.heard) {
       const first = store.heard === undefined;
       store.heard = data.turn;
-      change({ tab: data.tab, wide: data.wide, ...(data.open || (first && data.chosen) ? { open: true } : {}) });
+      const open = data.open || (first && data.chosen) ? { open: true } : {};
+      // What was selected on the map turned to its tab here, and where one went since is newer.
+      change({ wide: data.wide, ...open, ...(first || data.open ? { tab: data.tab } : {}) });
     }
     change({});
+    clearTimeout(this.missing);
+    if (!data.there.includes(panel.tab)) this.missing = setTimeout(() => this.want(), PATIENCE);
     this.draw();
   }
 
@@ -117,9 +129,20 @@ class Tabs {
   say(what) {
     const { tab, wide } = panel;
     change(what);
-    if (panel.tab !== tab || panel.wide !== wide) {
-      this.component.setStateValue("view", { tab: panel.tab, wide: panel.wide });
+    if (panel.wide !== wide) this.want();
+    else if (panel.tab !== tab) {
+      const { there, view } = this.component.data;
+      if (!there.includes(panel.tab)) this.want();
+      // So that the next run keeps it: nothing waits for this.
+      else ask(`hv/tab/${view}/${panel.tab}`, { method: "POST", keepalive: true }).catch(() => {});
     }
+  }
+
+  /** Ask for what the tab shows. */
+  want() {
+    clearTimeout(this.missing);
+    store.wanted = (store.wanted ?? 0) + 1;
+    this.component.setStateValue("view", { tab: panel.tab, wide: panel.wide, n: store.wanted });
   }
 
   toggle() { change({ open: !panel.open, shut: panel.open }); }
@@ -169,6 +192,7 @@ class Tabs {
   }
 
   close() {
+    clearTimeout(this.missing);
     this.stop();
     store.turn = null;
   }

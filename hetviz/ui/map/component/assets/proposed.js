@@ -2,12 +2,20 @@
 // with the names of its ends. The panel is drawn without the map, so the pairs are kept on the window.
 
 import { clear } from "./colour.js";
-import { panelWidth } from "./panel.js";
+import { panel, panelWidth, watchPanel } from "./panel.js";
 
 const store = (window.hetvizProposed ??= { pairs: [], watch: new Set() });
 
 /** What is proposed now: rows of both ends and their titles; the first is asked about. */
-export const proposed = () => store.pairs;
+export const proposed = () => (panel.tab === "Predict" ? store.pairs : []);
+
+let seen = panel.tab;
+watchPanel(({ tab }) => {
+  if (tab === seen) return;
+  const turned = [tab, seen].includes("Predict") && store.pairs.length;
+  seen = tab;
+  if (turned) for (const told of store.watch) told(proposed());
+});
 
 /** Be told of a change; returns how to stop. */
 export function watchProposed(told) {
@@ -18,7 +26,7 @@ export function watchProposed(told) {
 function propose(pairs) {
   if (JSON.stringify(pairs) === JSON.stringify(store.pairs)) return;
   store.pairs = pairs;
-  for (const told of store.watch) told(pairs);
+  for (const told of store.watch) told(proposed());
 }
 
 /** Draw what is proposed over the points. */
@@ -26,7 +34,7 @@ export function drawProposed(overlay, ctx) {
   const { view, pos, pass, tokens, n } = overlay.map;
   const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
-  const shown = store.pairs.filter(([i, j]) => there(i) && there(j));
+  const shown = proposed().filter(([i, j]) => there(i) && there(j));
   for (const pair of [...shown].reverse()) {
     const [i, j] = pair;
     const asked = pair === store.pairs[0];
@@ -45,7 +53,7 @@ export function drawProposed(overlay, ctx) {
 /** Where the names of the pair that is asked about are written; none where none is. */
 function namesOf(overlay, ctx) {
   const { view, pos, pass, n } = overlay.map;
-  const [asked] = store.pairs;
+  const [asked] = proposed();
   if (!asked) return [];
   const [i, j, ...titles] = asked;
   if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return [];

@@ -17,6 +17,16 @@ const AREAS = [
   [".st-key-panel", '[role="tab"][aria-selected="true"]'], [".st-key-page", "button, a, input"],
 ];
 
+// How Streamlit writes the key of a button's shortcut on it.
+const WRITTEN = { ArrowLeft: "←", ArrowRight: "→" };
+
+/** Buttons of the panel that a key presses, in tabs that are looked at and in those that are not. */
+function pressedBy(key) {
+  const written = WRITTEN[key] ?? key.toUpperCase();
+  return [...document.querySelectorAll(".st-key-panel button kbd")]
+    .filter((word) => word.textContent === written).map((word) => word.closest("button"));
+}
+
 function onward(by) {
   const there = AREAS.map(([place, within]) => {
     const area = document.querySelector(place);
@@ -55,6 +65,16 @@ export function keepKeys() {
       else there?.click();
       return;
     }
-    if (!command && event.key !== "Escape" && owned(event.target)) event.stopPropagation();
+    if (command || written) return;
+    const asked = owned(event.target) ? [] : pressedBy(event.key);
+    const seen = asked.filter((button) => button.checkVisibility());
+    if (seen.length < asked.length) {
+      // Streamlit would press those of the other tabs too.
+      event.stopPropagation();
+      event.preventDefault();
+      seen.find((button) => !button.disabled)?.click();
+      return;
+    }
+    if (event.key !== "Escape" && owned(event.target)) event.stopPropagation();
   });
 }

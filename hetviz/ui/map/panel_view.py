@@ -1,0 +1,74 @@
+"""Which tab of the panel a reader looks at, and which others lie ready behind it."""
+
+from __future__ import annotations
+
+import secrets
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+TABS = ("Item", "Guidance", "Clusters", "Predict")
+
+
+@dataclass(eq=False)
+class View:
+    """What the panel shows; kept in the session.
+
+    Attributes
+    ----------
+    tab : str
+    wide : bool
+        Whether it is as wide as a table needs.
+    turn : int
+        Counts what the server changed; the browser follows where it is higher than it knows.
+    opens : bool
+        Whether the last change also opens a panel that is closed.
+    seen : dict of str to object
+        By tab, what it showed when it was last drawn. A tab that would show the same lies ready
+        behind the one that is looked at, and the browser turns to it without asking.
+    token : str
+        Name of this view for the browser, which says by it where it turned without asking.
+    """
+
+    tab: str = TABS[0]
+    wide: bool = False
+    turn: int = 0
+    opens: bool = False
+    seen: dict[str, object] = field(default_factory=dict)
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+
+    def see(self, shown: Mapping[str, object]) -> list[str]:
+        """Return which tabs to draw: the one that is looked at, then those that lie ready.
+
+        Parameters
+        ----------
+        shown : mapping of str to object
+            By tab, what it shows now.
+        """
+        self.seen = {
+            tab: now for tab, now in shown.items() if tab == self.tab or self.seen.get(tab) == now
+        }
+        return [self.tab, *(tab for tab in TABS if tab in self.seen and tab != self.tab)]
+
+
+_VIEWS: weakref.WeakValueDictionary[str, View] = weakref.WeakValueDictionary()
+
+
+def view_of() -> View:
+    """Return the view of the running session."""
+    kept = st.session_state.get("panel-view")
+    if not isinstance(kept, View):
+        kept = st.session_state["panel-view"] = View()
+        _VIEWS[kept.token] = kept
+    return kept
+
+
+def turned(token: str, tab: str) -> bool:
+    """Note that the browser turned to a tab without asking; False where there is no such view."""
+    view = _VIEWS.get(token)
+    if view is None or tab not in TABS:
+        return False
+    view.tab = tab
+    return True
