@@ -34,6 +34,7 @@ from hetviz.features.columns.types import (
     numbers,
     why_unusable,
 )
+from hetviz.progress import Progress, silent
 
 _NEVER = ("constant", "empty")
 _WHY = {
@@ -281,6 +282,7 @@ def fit(
     options: Options | None = None,
     text_model: str = "words",
     media: Sequence[object] | None = None,
+    progress: Progress = silent,
 ) -> TableFeatures:
     r"""Make features from the columns of a table.
 
@@ -308,6 +310,8 @@ def fit(
         What free text goes through.
     media : sequence of n bytes, paths or None, optional
         Pictures of the rows, used where `columns` is absent.
+    progress : callable
+        See `hetviz.progress`.
 
     Returns
     -------
@@ -347,7 +351,7 @@ def fit(
     reasons |= {name: reasons.get(name, "left out") for name in exclude}
     choice = Choice(where, columns, asked, reasons, frozenset(text))
     fitting = _Fitting(table, choice, known or {}, decimal, random_state, text_model)
-    fitting.all_columns()
+    fitting.all_columns(progress)
     if media is not None:
         fitting.pictures(media)
     return fitting.result()
@@ -379,14 +383,15 @@ class _Fitting:
         self.names: list[str] = []
         self.notes: list[Problem] = []
 
-    def all_columns(self) -> None:
+    def all_columns(self, progress: Progress = silent) -> None:
         """Make features of each column that is to be used, and note why others are not."""
         pairs = self.choice.pairs(self.columns)
         free = self.choice.free(self.columns, {*pairs, *pairs.values()})
         doubts = redundant.reasons(self.columns, free)
-        for name, column in self.columns.items():
+        for at, (name, column) in enumerate(self.columns.items()):
             if name in pairs.values():
                 continue
+            progress(at / len(self.columns), f"Making features of {name}")
             pair = pairs.get(name)
             names = (name,) if pair is None else (name, pair)
             kind = "latlong" if pair is not None else self.choice.kind(column)

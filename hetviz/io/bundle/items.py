@@ -39,6 +39,7 @@ from hetviz.io.infer.titles import full_name, joined_cells, with_time
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.matrices import Given
 from hetviz.io.piece import SAVED, Choices, Piece, ReadTable, TableRead
+from hetviz.progress import Part, Progress, silent
 
 # What a column is said to be, as features name it; those not here are what they hold.
 _KINDS = {
@@ -105,6 +106,7 @@ def made_of_columns(
     labels: Collection[str],
     media: tuple[object, ...] | None,
     problems: list[Problem],
+    progress: Progress = silent,
 ) -> table_features.TableFeatures:
     """Make features of the columns of a table.
 
@@ -123,6 +125,8 @@ def made_of_columns(
     media : tuple of bytes or None, optional
     problems : list of Problem
         Is added to.
+    progress : callable
+        See `hetviz.progress`.
     """
     where = place_of(entry)
     never = dict.fromkeys(entry.exclude, "left out")
@@ -145,6 +149,7 @@ def made_of_columns(
         options=entry.options,
         text_model=entry.text_model,
         media=media,
+        progress=progress,
     )
     problems += made.notes
     if made.X is None:
@@ -225,6 +230,7 @@ def read_dataset(
     read: TableRead | None = None,
     piece: Piece | None = None,
     tables: ReadTable = read_table,
+    progress: Progress = silent,
 ) -> tuple[Dataset, DatasetInfo]:
     """Read one dataset; rows that are wrong are left out and listed in `problems`.
 
@@ -243,6 +249,8 @@ def read_dataset(
         What its file gave beside the table: numbers, a kernel, distances, pictures.
     tables : callable
         Reads the tables among the files.
+    progress : callable
+        See `hetviz.progress`.
 
     Raises
     ------
@@ -255,7 +263,8 @@ def read_dataset(
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         read = tables(entry.table, files.read(entry.table), choices)
     problems += read.problems
-    return _Reading(files, entry, labels, problems, read, piece, tables, declared).result()
+    reading = _Reading(files, entry, labels, problems, read, piece, tables, declared)
+    return reading.result(progress)
 
 
 class _Reading:
@@ -283,7 +292,7 @@ class _Reading:
         self.read = read = replace(read, frame=frame)
         self.good = rows_with_ids(read, self.id_column, problems)
 
-    def result(self) -> tuple[Dataset, DatasetInfo]:
+    def result(self, progress: Progress) -> tuple[Dataset, DatasetInfo]:
         entry, read = self.entry, self.read
         given = Given(self.files, read, self.id_column, self.good, self.problems, self.tables)
         X, names, source = given_features(given, entry, self.piece)
@@ -332,7 +341,15 @@ class _Reading:
             X = X[rows]
         elif is_made_of_columns(entry, self.piece):
             made = made_of_columns(
-                text, entry, read, known, parts, self.labels, media, self.problems
+                text,
+                entry,
+                read,
+                known,
+                parts,
+                self.labels,
+                media,
+                self.problems,
+                Part(progress, 0.5, 1.0),
             )
             X, names = made.X, made.feature_names
             if X is not None:

@@ -68,6 +68,25 @@ class ColumnRows:
         odd = [row for at, row in enumerate(self._odd) if at < _TAIL or row[0] >= last]
         return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
+    def whole(self) -> tuple[pd.DataFrame, Ints]:
+        """Return all rows as a table, filled up with missing cells, and the row of each."""
+        others = [*self._above, *self._odd]
+        width = max([self._table.num_columns, *(len(cells) for _, cells in others)])
+        names = [str(at) for at in range(width)]
+        series = {
+            name: as_series(column)
+            for name, column in zip(names, self._table.columns, strict=False)
+        }
+        frame = pd.DataFrame(series)
+        if not others:
+            return frame, self._lines
+        filled = [[*cells, *[None] * (width - len(cells))] for _, cells in others]
+        beside = pd.DataFrame(filled, columns=names, dtype=str)
+        lines = np.concatenate([[line for line, _ in others], self._lines]).astype(np.int64)
+        order = np.argsort(lines, kind="stable")
+        frame = pd.concat([beside, frame.reindex(columns=names)], ignore_index=True)
+        return frame.astype(str).iloc[order].reset_index(drop=True), lines[order]
+
     def body(
         self, holds: Callable[[Ints], Bools], names: Sequence[str]
     ) -> tuple[pd.DataFrame, Ints, list[Row]]:

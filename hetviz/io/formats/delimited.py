@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Bools, Ints
+from hetviz._types import Ints
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
 from hetviz.io.formats.column_rows import ColumnRows, column_rows
@@ -73,7 +72,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     dialect.refuse_long(name, text)
     separator = choices.separator or dialect.separator_of(text)
     # What a table is like shows in some of its rows; the others need not become lists of cells.
-    table = None if choices.raw else column_rows(name, text, separator)
+    table = column_rows(name, text, separator)
     rows = dialect.rows_of(name, text, separator) if table is None else table.some()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
     facts = {
@@ -114,7 +113,7 @@ def shaped(
     """
     name, notes, facts = read.name, list(read.problems), dict(read.facts)
     if choices.raw:
-        return _as_it_stands(read, rows)
+        return _as_it_stands(read, rows) if table is None else _all_of(read, table)
     raw = RawTable(name, rows, read.decimal)
     if not rows:
         raise gate.refusal("empty-file", name, "the file holds no rows")
@@ -151,7 +150,7 @@ def shaped(
     if table is None:
         frame, lines, ragged = _row_by_row(inside, columns, by_file=by_file)
     else:
-        frame, lines, ragged = table.body(partial(_held, form), columns)
+        frame, lines, ragged = table.body(form.holds_rows, columns)
     notes += listed(
         _ragged(name, line - first, cells, len(columns), read.separator) for line, cells in ragged
     )
@@ -175,13 +174,6 @@ def shaped(
     )
 
 
-def _held(form: Recipe, lines: Ints) -> Bools:
-    """Say of rows of the file whether they hold data, as `Recipe.holds` does of one."""
-    above = [*form.header, *([] if form.units is None else [form.units])]
-    held: Bools = (lines >= form.first) & ~np.isin(lines, above)
-    return held if form.last is None else held & (lines <= form.last)
-
-
 def _row_by_row(
     rows: list[tuple[int, list[str]]], columns: list[str], *, by_file: bool
 ) -> tuple[pd.DataFrame, Ints, list[tuple[int, list[str]]]]:
@@ -189,8 +181,11 @@ def _row_by_row(
     kept: list[tuple[int, list[str]]] = []
     ragged: list[tuple[int, list[str]]] = []
     for line, cells in rows:
-        while len(cells) > len(columns) and not cells[-1]:
-            cells.pop()
+        end = len(cells)
+        while end > len(columns) and not cells[end - 1]:
+            end -= 1
+        # Never in place: the same rows may be read once more.
+        cells = cells[:end]
         if by_file:
             # Sheets have no width: what is not filled is empty.
             cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
@@ -212,6 +207,12 @@ def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRe
     filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
     frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
     return replace(read, frame=frame, row=tuple(line for line, _ in rows))
+
+
+def _all_of(read: TableRead, table: ColumnRows) -> TableRead:
+    """Return all rows of a table as `_as_it_stands` does, none of which becomes a list."""
+    frame, lines = table.whole()
+    return replace(read, frame=frame, row=_numbered(lines))
 
 
 def _no_header(name: str) -> Problem:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -65,8 +66,8 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
         If the file is damaged or encrypted, has a document type, is larger than the budget, or
         holds no table.
     """
-    found = _checked(name, content)
-    sheets, notes = _sheets(name, content, choices, in_stream=found.is_sparse)
+    found = stored_cells(name, content, choices)
+    sheets, notes = found.sheets, list(found.notes)
     if found.n_unstored:
         what = f"{found.n_unstored:,} formulas have no stored value, and their cells are empty"
         remedy = "Open it in a spreadsheet program and save it again."
@@ -76,14 +77,15 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
         notes.append(Problem("formula-error", name, f"{what}missing", severity="note"))
     pieces: list[Piece] = []
     refused: list[Problem] = []
-    for place, (title, rows) in enumerate(sheets):
+    for place, sheet in enumerate(sheets):
+        title = sheet.title
         where = name if len(sheets) == 1 else f"{name}, sheet {title}"
         facts = {"sheet": title if len(sheets) == 1 else f"{title} ({place + 1} of {len(sheets)})"}
         called = stem(name) if len(sheets) == 1 or _PLAIN_TITLE.fullmatch(title) else title
         if called != title and len(sheets) > 1:
             called = f"{called} {title}"
         try:
-            pieces.append(piece_of(called, _table(where, rows, choices, facts)))
+            pieces.append(piece_of(called, _table(where, sheet, choices, facts)))
         except DataError as error:
             refused += error.problems
     if not pieces:
@@ -91,6 +93,88 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
     first = pieces[0]
     told = (*first.problems, *notes, *refused)
     return [replace(first, problems=told), *pieces[1:]]
+
+
+@dataclass(frozen=True)
+class SheetCells:
+    """The cells of a sheet as text, before anything is made of them.
+
+    Attributes
+    ----------
+    title : str
+    decimal : {".", ","}
+    rows : list of (row of the sheet, from 0; cells)
+        Those with something in them.
+    """
+
+    title: str
+    decimal: str
+    rows: list[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class StoredCells:
+    """What is parsed of a workbook, whatever is said of its rows and columns.
+
+    Attributes
+    ----------
+    sheets : tuple of SheetCells
+    notes : tuple of Problem
+    n_unstored, n_failed : int
+        Formulas without a value, and cells with the error of a formula.
+    """
+
+    sheets: tuple[SheetCells, ...]
+    notes: tuple[Problem, ...]
+    n_unstored: int
+    n_failed: int
+
+
+# What was parsed in a process that ends after its work, and what it was handed of earlier ones.
+_PARSED: dict[tuple[str, str, str], StoredCells] = {}
+_IS_KEPT = Event()
+
+
+def keep_parsed(given: Mapping[tuple[str, str, str], StoredCells] | None = None) -> None:
+    """Parse each workbook only once from now on; `given` was parsed before."""
+    _IS_KEPT.set()
+    _PARSED.update(given or {})
+
+
+def kept_parsed() -> dict[tuple[str, str, str], StoredCells]:
+    """Return what was parsed, by `parsed_by`."""
+    return dict(_PARSED)
+
+
+def parsed_by(name: str, choices: Choices) -> tuple[str, str, str]:
+    """Return what the cells of a workbook hang on: its name, the sheet, and the decimal sign."""
+    return name, choices.sheet or "", choices.decimal or ""
+
+
+def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
+    """Return the cells of a workbook as text.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        See `read_workbook`.
+    """
+    key = parsed_by(name, choices)
+    if key in _PARSED:
+        return _PARSED[key]
+    checked = _checked(name, content)
+    sheets, notes = _sheets(name, content, choices, in_stream=checked.is_sparse)
+    cells = []
+    while sheets:
+        # One sheet after the other, or all would be there twice.
+        title, rows = sheets.pop(0)
+        decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
+        texts = [(line, [_as_text(value, decimal) for value in row]) for line, row in rows]
+        cells.append(SheetCells(title, decimal, texts))
+    found = StoredCells(tuple(cells), tuple(notes), checked.n_unstored, checked.n_failed)
+    if _IS_KEPT.is_set():
+        _PARSED[key] = found
+    return found
 
 
 def _no_table(name: str) -> Problem:
@@ -304,13 +388,10 @@ def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
     return max((sum(c is not None and c != "" for c in cells) for _, cells in rows), default=0)
 
 
-def _table(
-    where: str, rows: list[tuple[int, list[object]]], choices: Choices, facts: dict[str, str]
-) -> TableRead:
+def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str]) -> TableRead:
     """Return the table of a sheet: the columns that have a name, or something below it."""
-    decimal = choices.decimal or decimal_among([cells for _, cells in rows[:500]])
+    decimal, texts = sheet.decimal, sheet.rows
     notes: list[Problem] = []
-    texts = [(line, [_as_text(value, decimal) for value in cells]) for line, cells in rows]
     above = (
         dialect.rows_above(texts)
         if choices.skip is None

@@ -22,6 +22,7 @@ from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.piece import Choices, Drop, Piece, TableRead, has_matrix, table_of
+from hetviz.progress import Part, Progress, silent
 
 _SHARE_OF_IDS = 0.5
 # What the two ends of a link are called.
@@ -47,6 +48,7 @@ def read_tables(
     choices: Mapping[str, Choices] | None = None,
     base: HeteroData | None = None,
     parse: Parse = read_drop,
+    progress: Progress = silent,
 ) -> Loaded:
     """Read files without a manifest, each taken for datasets, links or comparisons.
 
@@ -61,6 +63,8 @@ def read_tables(
     parse : callable
         Reads the bytes: `hetviz.io.intake.drop.read_drop`, or `hetviz.io.sandbox.child.read_drop`
         where they come from people who are not to be trusted with the memory of this process.
+    progress : callable
+        See `hetviz.progress`.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def read_tables(
     else the first of short texts that all differ, else the numbers of its rows; see
     `hetviz.io.infer.ids.guess_id_column`.
     """
-    reading = _Reading([name for name, _ in files], choices or {}, base)
+    reading = _Reading([name for name, _ in files], choices or {}, base, progress)
     return reading.result(parse(files, choices or {}))
 
 
@@ -96,9 +100,14 @@ class _Part:
 
 class _Reading:
     def __init__(
-        self, names: Sequence[str], choices: Mapping[str, Choices], base: HeteroData | None
+        self,
+        names: Sequence[str],
+        choices: Mapping[str, Choices],
+        base: HeteroData | None,
+        progress: Progress,
     ) -> None:
         self.names, self.choices, self.base = names, choices, base
+        self.progress, self.n_made = progress, 0
         self.problems: list[Problem] = []
         self.parts: list[_Part] = []
         self.told: list[FileInfo] = []
@@ -182,6 +191,10 @@ class _Reading:
 
     def _dataset(self, part: _Part) -> None:
         choice, piece, read = self._choice(part), part.piece, part.read
+        done, share = self.n_made, 1 / max(1, len(self.parts))
+        progress = Part(self.progress, done * share, (done + 1) * share)
+        progress(0.0, f"Making features of {piece.name}")
+        self.n_made += 1
         several = sum(other.file == part.file for other in self.parts) > 1
         name = (None if several else choice.name) or piece.name
         try:
@@ -211,7 +224,9 @@ class _Reading:
                 # Formats whose columns have types by themselves are read without one.
                 read = replace(read, recipe=read.recipe or said)
                 entry, labels = by_recipe(entry, labels, read.recipe or said, read)
-            dataset, info = read_dataset(NoFiles(), entry, labels, self.problems, read, piece)
+            dataset, info = read_dataset(
+                NoFiles(), entry, labels, self.problems, read, piece, progress=progress
+            )
         except DataError as error:
             self._refused(read.name, error)
             return

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._text import count
-from hetviz._types import Floats, JsonObject
+from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
@@ -52,6 +52,7 @@ from hetviz.features.columns.written import (
 )
 from hetviz.io.infer import dialect
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.titles import full_name, joined_cells
 
 TYPES: Mapping[str, str] = {
@@ -253,6 +254,12 @@ class Recipe:
             return False
         return self.last is None or line <= self.last
 
+    def holds_rows(self, lines: Ints) -> Bools:
+        """Say of rows of the file whether they hold data, as `holds` does of one."""
+        above = [*self.header, *([] if self.units is None else [self.units])]
+        held: Bools = (lines >= self.first) & ~np.isin(lines, above)
+        return held if self.last is None else held & (lines <= self.last)
+
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
@@ -282,6 +289,13 @@ class RawTable:
             (line, list(cells)) for line, cells in enumerate(rows) if any(map(str.strip, cells))
         ]
         return cls(name, kept, decimal)
+
+    @property
+    def few(self) -> RawTable:
+        """The first and last rows, by which is told what the others are; all of a short table."""
+        if not isinstance(self.rows, FrameRows):
+            return self
+        return replace(self, rows=self.rows.few())
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,8 +343,9 @@ def layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -
     skip : int, optional
         Rows of the file above the names, where that was said.
     """
-    found = _rows_above(raw, header, skip)
-    return replace(found, last=_last_row(raw, found.first))
+    few = raw.few
+    found = _rows_above(few, header, skip)
+    return replace(found, last=_last_row(few, found.first))
 
 
 def apply(raw: RawTable, recipe: Recipe) -> Applied:
@@ -356,11 +371,10 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
 
 def with_cells(raw: RawTable, recipe: Recipe) -> tuple[pd.DataFrame, Applied]:
     """Return the rows of data as they stand, see `raw_frame`, and as they are read, see `apply`."""
-    names = names_of(raw, recipe, [])
-    body = _body(raw, recipe, len(names))
-    frame = pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
-    found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(raw, recipe))
-    return frame, replace(found, row=tuple(line for line, _ in body))
+    few = raw.few
+    frame, lines = _framed(raw, recipe, names_of(few, recipe, []))
+    found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(few, recipe))
+    return frame, replace(found, row=lines)
 
 
 MARKS = ("names", "units", "first", "last")
@@ -518,9 +532,7 @@ def _is_key(name: str) -> bool:
 
 def raw_frame(raw: RawTable, recipe: Recipe) -> pd.DataFrame:
     """Return the rows of data as they stand, under the names of the columns."""
-    names = names_of(raw, recipe, [])
-    body = _body(raw, recipe, len(names))
-    return pd.DataFrame([cells for _, cells in body], columns=names, dtype=str)
+    return _framed(raw, recipe, names_of(raw.few, recipe, []))[0]
 
 
 def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
@@ -529,7 +541,7 @@ def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
     The rows of names are looked for by the names, so that a longer title or more rows do no harm;
     the end of the data is found anew, and each column stays what it was said to be.
     """
-    fresh = propose(raw)
+    fresh, raw = propose(raw), raw.few
     said = {column.name: column for column in recipe.columns}
     found = next((form for form in _moved(recipe, raw) if _names_all(raw, form, said)), None)
     if found is not None:
@@ -864,13 +876,21 @@ def units_of(raw: RawTable, recipe: Recipe) -> dict[str, str]:
     return out
 
 
-def _body(raw: RawTable, recipe: Recipe, width: int) -> list[tuple[int, list[str]]]:
-    """Return the rows of data, each of as many cells as there are columns."""
-    return [
+def _framed(
+    raw: RawTable, recipe: Recipe, names: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[int, ...]]:
+    """Return the rows of data under the names of the columns, and the row of the file of each."""
+    if isinstance(raw.rows, FrameRows):
+        held, lines = raw.rows.body(recipe.holds_rows, names)
+        return held, tuple(lines.tolist())
+    width = len(names)
+    body = [
         (line, [*cells[:width], *[""] * (width - len(cells))])
         for line, cells in raw.rows
         if recipe.holds(line) and any(map(str.strip, cells[:width]))
     ]
+    frame = pd.DataFrame([cells for _, cells in body], columns=list(names), dtype=str)
+    return frame, tuple(line for line, _ in body)
 
 
 def _last_filled(cells: Sequence[str]) -> int:

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from hetviz._text import count
-from hetviz._types import JsonObject
+from hetviz._types import Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import words_of
 from hetviz.io import gate
 from hetviz.io.infer.ids import IdCandidate, candidates
+from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.recipe import (
     Applied,
     Profile,
@@ -259,7 +261,7 @@ def _look(
         ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     else:
         ids = applied.recipe.of_type("id")
-    n_data = len(applied.row) if some is raw else sum(form.holds(at) for at, _ in raw.rows)
+    n_data = len(applied.row) if some is raw else int(form.holds_rows(_lines(raw)).sum())
     look = Look(
         file,
         sheet,
@@ -285,18 +287,31 @@ def _width(raw: RawTable) -> int:
     return max((len(cells) for _, cells in raw.rows[:_LEAST]), default=0)
 
 
+def _lines(raw: RawTable) -> Ints:
+    if isinstance(raw.rows, FrameRows):
+        return raw.rows.lines
+    return np.array([line for line, _ in raw.rows], dtype=np.int64)
+
+
 def _narrow(raw: RawTable) -> RawTable:
     if _width(raw) <= _COLUMNS:
         return raw
+    if isinstance(raw.rows, FrameRows):
+        return replace(raw, rows=raw.rows.narrow(_COLUMNS))
     return replace(raw, rows=[(at, cells[:_COLUMNS]) for at, cells in raw.rows])
 
 
 def _some(raw: RawTable) -> RawTable:
-    rows = raw.rows
-    if len(rows) <= _MOST:
+    rows, n = raw.rows, len(raw.rows)
+    if n <= _MOST:
         return raw
-    inside = rows[_ROWS : -_BELOW : -(-len(rows) // _MOST)]
-    return replace(raw, rows=[*rows[:_ROWS], *inside, *rows[-_BELOW:]])
+    places = np.arange(n)
+    step = -(-n // _MOST)
+    inside = places[_ROWS:-_BELOW:step]
+    places = np.concatenate([places[:_ROWS], inside, places[-_BELOW:]])
+    if isinstance(rows, FrameRows):
+        return replace(raw, rows=rows.take(places))
+    return replace(raw, rows=[rows[at] for at in places.tolist()])
 
 
 def _shown(raw: RawTable) -> tuple[tuple[int, tuple[str, ...]], ...]:

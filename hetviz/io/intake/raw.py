@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.recipe import RawTable
 from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.piece import Choices, Piece, parts_of
@@ -49,18 +52,13 @@ def raw_tables(
 
 def _table(piece: Piece) -> RawTable:
     assert piece.frame is not None  # noqa: S101
-    cells = [_as_written(row) for row in piece.frame.to_numpy(dtype=object).tolist()]
-    names = list(map(str, piece.frame.columns))
-    if names == [str(at) for at in range(len(names))] and piece.recipe is None:
-        rows = list(zip(piece.row, cells, strict=True))
-    else:
-        rows = [(0, names), *((at + 1, row) for at, row in enumerate(cells))]
-    return RawTable(piece.where, rows, piece.decimal, piece.id_column or "")
-
-
-def _as_written(cells: list[Any]) -> list[str]:
-    """Return the cells of a row without those that only fill it up to the width of the table."""
-    end = len(cells)
-    while end and not isinstance(cells[end - 1], str):
-        end -= 1
-    return cells[:end]
+    frame = piece.frame
+    if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
+        frame = frame.astype(str)
+    names = list(map(str, frame.columns))
+    lines = np.asarray(piece.row, dtype=np.int64)
+    if names != [str(at) for at in range(len(names))] or piece.recipe is not None:
+        frame = frame.set_axis([str(at) for at in range(len(names))], axis=1)
+        first = pd.DataFrame([names], columns=frame.columns, dtype=str)
+        frame, lines = pd.concat([first, frame], ignore_index=True), np.arange(len(frame) + 1)
+    return RawTable(piece.where, FrameRows(frame, lines), piece.decimal, piece.id_column or "")

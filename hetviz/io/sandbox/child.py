@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import IO, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import IO, TYPE_CHECKING, Any
 
-from hetviz.errors import DataError
+from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats import apart
 from hetviz.io.intake import drop, looking
@@ -20,14 +21,41 @@ from hetviz.io.intake.looking import Look
 from hetviz.io.piece import Choices, Drop, Piece
 from hetviz.io.sandbox import process
 
+if TYPE_CHECKING:
+    from hetviz.data import HeteroData
+    from hetviz.data.joins.proposals import Proposal
+    from hetviz.io.intake.loaded import Loaded
+
 # Text tables up to this size are read in this process: nothing but the standard library opens them.
 SMALL = 5 * limits.MB
 LOOKED_AT_HERE = limits.MB // 4
 _MOST_CELLS = 64 * limits.MB
 _MODULE = "hetviz.io.sandbox.child"
+# What is read is sound by then; texts of very many rows take their time.
+_MAKING_S = 300
+_READ = 0.6
+_REFUSED, _MADE = b"-", b"+"
 
 
-def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+def packed_drop(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    heard: process.Heard | None = None,
+) -> bytes:
+    """Return what `read_drop` gives, packed; files that are not plain are not unpacked here."""
+    from hetviz.io.sandbox.pieces_as_bytes import packed
+
+    if not reads_here(files):
+        with contextlib.suppress(DataError):
+            return _in_child(files, choices, "read", heard)
+    return packed(read_drop(files, choices, heard))
+
+
+def read_drop(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    heard: process.Heard | None = None,
+) -> Drop:
     """Read files as `hetviz.io.intake.drop.read_drop` does, in a process with limits where need be.
 
     Where the process does not come to its end, each file is read by itself, so that one that cannot
@@ -36,43 +64,163 @@ def read_drop(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
     if reads_here(files):
         return drop.read_drop(files, choices)
     try:
-        return _drop_in_child(files, choices)
+        return _drop_in_child(files, choices, heard)
     except DataError as error:
         if len(files) == 1:
             return Drop((), ((files[0][0], error),))
     pieces: list[Piece] = []
     refused: list[tuple[str, DataError]] = []
     for file in files:
-        alone = read_drop([file], choices)
+        alone = read_drop([file], choices, heard)
         pieces += alone.pieces
         refused += alone.refused
     return Drop(tuple(pieces), tuple(refused))
 
 
-def look_at(
-    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
-) -> tuple[list[Look], bytes, list[bytes]]:
-    """Look at files as `hetviz.io.intake.looking.look_at` does, in a process with limits.
+@dataclass(frozen=True)
+class Looked:
+    """What was seen in files, and what the process that looked has at hand for later.
 
-    Returns
-    -------
-    list of Look
+    Attributes
+    ----------
+    looks : list of Look
         None where the process does not come to its end: the reading then says why.
-    bytes
-        What `read_drop` gives for them, packed, as the process has them at hand; empty where it was
-        not asked for what is read here anyway.
-    list of bytes
+    drop : bytes
+        What `read_drop` gives for them, packed; empty where that is no more work than to fetch it.
+    cells : list of bytes
         The cells that were looked at, for each look, so that it can be changed without the file;
         none where they would take much room, or the look is made here in no time.
+    parsed : dict of str to bytes
+        By file what takes long to be parsed and does not hang on what is said of rows and columns:
+        the cells of workbooks.
+    """
+
+    looks: list[Look]
+    drop: bytes = b""
+    cells: list[bytes] = field(default_factory=list)
+    parsed: dict[str, bytes] = field(default_factory=dict)
+
+
+def look_at(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    heard: process.Heard | None = None,
+    parsed: Sequence[bytes] = (),
+) -> Looked:
+    """Look at files as `hetviz.io.intake.looking.look_at` does, in a process with limits.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+    choices : mapping of file name to Choices
+    heard : callable, optional
+        See `hetviz.io.sandbox.process.run`.
+    parsed : sequence of bytes
+        What was parsed of them before, see `Looked`.
     """
     if is_looked_at_here(files):
-        return looking.look_at(files, choices), b"", []
+        return Looked(looking.look_at(files, choices))
     try:
-        parts = process.parts(io.BytesIO(_in_child(files, choices, "look")))
+        parts = process.parts(io.BytesIO(_in_child(files, choices, "look", heard, parsed)))
         looks = [Look.from_dict(fields) for fields in json.loads(next(parts))]
-        return looks, next(parts), list(parts)
-    except (DataError, ValueError, StopIteration):
-        return [], b"", []
+        drop, *rest = parts
+        n = int.from_bytes(rest.pop(0))
+        return Looked(looks, drop, rest[:n], dict(_named_parts(rest[n:])))
+    except (DataError, ValueError, StopIteration, IndexError):
+        return Looked([])
+
+
+def _named_parts(parts: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
+    for name, content in zip(parts[::2], parts[1::2], strict=True):
+        yield name.decode(), content
+
+
+def load(
+    files: Sequence[tuple[str, bytes]],
+    drop: bytes | None,
+    choices: Mapping[str, Choices],
+    into: IO[bytes],
+    base: HeteroData | None = None,
+    heard: process.Heard | None = None,
+    parsed: Sequence[bytes] = (),
+) -> None:
+    """Make data of files, with features, and find how they belong together.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+    drop : bytes, optional
+        What was read of them before, see `hetviz.io.sandbox.pieces_as_bytes.packed`.
+    choices : mapping of file name to Choices
+    into : file
+        Gets the data, see `loaded_of`.
+    base : HeteroData, optional
+        What they are added to.
+    heard : callable, optional
+        See `hetviz.io.sandbox.process.run`.
+    parsed : sequence of bytes
+        See `Looked`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used, or the process does not come to its end.
+    """
+    from hetviz.io.sandbox.loaded_as_bytes import packed_base
+
+    before = b"" if base is None else packed_base(base)
+    where = _named(files)
+
+    def run(drop: bytes | None) -> None:
+        about = {
+            "task": "load" if drop is None else "make",
+            "names": [name for name, _ in files],
+            "choices": _given(choices),
+            "parsed": len(parsed) if drop is None else 0,
+        }
+        contents = [content for _, content in files] if drop is None else [drop]
+        contents += parsed if drop is None else ()
+        into.seek(0)
+        into.truncate()
+        given = (json.dumps(about).encode(), before, *contents)
+        process.run(_MODULE, given, where, _MAKING_S, heard, into)
+
+    # The library for HDF5 may turn for ever, so that such files are read with a limit of their own.
+    alone = drop is None and any(_is_kind(name, content, "hdf5") for name, content in files)
+    try:
+        run(packed_drop(files, choices, heard) if alone else drop)
+    except DataError:
+        if drop is not None or alone:
+            raise
+        # One file that cannot be read does not stop the others.
+        run(packed_drop(files, choices, heard))
+    into.seek(0)
+    if into.read(1) == _REFUSED:
+        try:
+            problems = [Problem(**one) for one in json.loads(into.read())]
+        except (ValueError, KeyError, TypeError):
+            raise process.without_result(where) from None
+        raise DataError(problems)
+
+
+def loaded_of(
+    content: memoryview, base: HeteroData | None = None
+) -> tuple[Loaded, tuple[Proposal, ...]]:
+    """Return the data that `load` made, and how they seem to belong together.
+
+    They hold the content, of which nothing is copied that need not be.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the bytes mean nothing.
+    """
+    from hetviz.io.sandbox.loaded_as_bytes import unpacked_loaded
+
+    try:
+        return unpacked_loaded(content[len(_MADE) :], base)
+    except ValueError:
+        raise process.without_result("files") from None
 
 
 def is_looked_at_here(files: Sequence[tuple[str, bytes]]) -> bool:
@@ -92,11 +240,15 @@ def _is_small_text(name: str, content: bytes) -> bool:
         return True
 
 
-def _drop_in_child(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+def _drop_in_child(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    heard: process.Heard | None,
+) -> Drop:
     from hetviz.io.sandbox.pieces_as_bytes import unpacked
 
     try:
-        return unpacked(_in_child(files, choices, "read"))
+        return unpacked(_in_child(files, choices, "read", heard))
     except ValueError:
         raise process.without_result(_named(files)) from None
 
@@ -105,8 +257,16 @@ def _named(files: Sequence[tuple[str, bytes]]) -> str:
     return ", ".join(name for name, _ in files)[:200]
 
 
+def _given(choices: Mapping[str, Choices]) -> dict[str, Any]:
+    return {name: asdict(said) for name, said in choices.items()}
+
+
 def _in_child(
-    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], task: str
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    task: str,
+    heard: process.Heard | None = None,
+    parsed: Sequence[bytes] = (),
 ) -> bytes:
     """Read or look at files in a process of their own; return what it wrote.
 
@@ -118,10 +278,18 @@ def _in_child(
     about = {
         "task": task,
         "names": [name for name, _ in files],
-        "choices": {name: asdict(said) for name, said in choices.items()},
+        "choices": _given(choices),
+        "parsed": len(parsed),
     }
-    given = (json.dumps(about).encode(), *(content for _, content in files))
-    return process.run(_MODULE, given, _named(files), _work_s(files))
+    given = (json.dumps(about).encode(), *(content for _, content in files), *parsed)
+    return process.run(_MODULE, given, _named(files), _work_s(files), heard)
+
+
+def _is_kind(name: str, content: bytes, kind: str) -> bool:
+    try:
+        return gate.kind_of(name, content) == kind
+    except DataError:
+        return False
 
 
 def _work_s(files: Sequence[tuple[str, bytes]]) -> int:
@@ -133,32 +301,94 @@ def _work_s(files: Sequence[tuple[str, bytes]]) -> int:
         return process.PROCESSOR_S
 
 
-def _read(stream: IO[bytes]) -> tuple[list[tuple[str, bytes]], dict[str, Choices], str]:
+def _read(stream: IO[bytes]) -> tuple[list[str], list[bytes], dict[str, Choices], str]:
+    from hetviz.io.formats import workbooks
+    from hetviz.io.sandbox.pieces_as_bytes import unpacked_cells
+
     parts = list(process.parts(stream))
     about = json.loads(parts[0])
     choices = {name: Choices(**_as_given(said)) for name, said in about["choices"].items()}
-    return list(zip(about["names"], parts[1:], strict=True)), choices, about["task"]
+    end = len(parts) - int(about["parsed"])
+    # This process ends after its work: what it has parsed once it need not parse again.
+    workbooks.keep_parsed(dict(map(unpacked_cells, parts[end:])))
+    return about["names"], parts[1:end], choices, about["task"]
 
 
 def _as_given(said: Mapping[str, object]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in said.items()}
 
 
+def _loaded(
+    names: Sequence[str],
+    parts: Sequence[bytes],
+    choices: Mapping[str, Choices],
+    task: str,
+    tell: process.Heard,
+) -> Sequence[bytes | memoryview]:
+    """Return what `load` writes, in the process; a refusal as JSON."""
+    from hetviz.data.joins.proposals import propose_joins
+    from hetviz.io.infer.dataset import read_tables
+    from hetviz.io.sandbox.loaded_as_bytes import packed_loaded, unpacked_base
+    from hetviz.io.sandbox.pieces_as_bytes import unpacked
+    from hetviz.progress import Part
+
+    before, *contents = parts
+    base = unpacked_base(before) if before else None
+    files = list(zip(names, contents if task == "load" else [b""] * len(names), strict=True))
+    if task == "load":
+        tell(0.05, f"Reading {_named(files)}")
+        found = drop.read_drop(files, choices)
+        # What follows works on what was read, and is not what a damaged file makes hang.
+        process.allow(_MAKING_S)
+    else:
+        found = unpacked(contents[0])
+
+    def told(fraction: float, message: str = "", **_: object) -> None:
+        tell(fraction, message)
+
+    making = Part(told, 0.3, 0.8)
+    try:
+        loaded = read_tables(files, choices, base, lambda *_: found, making)
+    except DataError as error:
+        return [_REFUSED, json.dumps(list(map(asdict, error.problems))).encode()]
+    tell(0.8, "Looking for what belongs together")
+    proposals = propose_joins(loaded.data)
+    tell(0.9, "Handing it over")
+    return [_MADE, *packed_loaded(loaded, proposals, base)]
+
+
 def main() -> int:
     """Read files from standard input, and write what they hold to standard output."""
     process.confine()
-    from hetviz.io.sandbox.pieces_as_bytes import arrow_bytes, packed
+    tell = process.teller()
+    from hetviz.io.formats import workbooks
+    from hetviz.io.sandbox.pieces_as_bytes import arrow_bytes, packed, packed_cells
 
     try:
-        files, choices, task = _read(sys.stdin.buffer)
+        names, parts, choices, task = _read(sys.stdin.buffer)
+        if task in ("load", "make"):
+            for part in _loaded(names, parts, choices, task, tell):
+                sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
+            return 0
+        files = list(zip(names, parts, strict=True))
+        tell(0.1, f"Reading {_named(files)}")
         if task == "look":
             looks = looking.looked_at(files, choices)
+            tell(_READ, f"Reading {_named(files)}")
             seen = json.dumps([look.to_dict() for look, _ in looks]).encode()
             cells = [arrow_bytes(frame) for _, frame in looks]
             cells = cells if sum(map(len, cells)) <= _MOST_CELLS else []
             del looks
-            found = (seen, packed(drop.read_drop(files, choices)), *cells)
-            process.write_parts(sys.stdout.buffer, found)
+            # Texts are read again in less time than what was read is carried about.
+            is_text = all(_is_kind(name, content, "text") for name, content in files)
+            read = b"" if is_text else packed(drop.read_drop(files, choices))
+            parsed = packed_cells(workbooks.kept_parsed())
+            if sum(map(len, parsed.values())) > _MOST_CELLS:
+                parsed = {}
+            named = [part for name, one in parsed.items() for part in (name.encode(), one)]
+            number = len(cells).to_bytes(4)
+            process.write_parts(sys.stdout.buffer, (seen, read, number, *cells, *named))
         else:
             sys.stdout.buffer.write(packed(drop.read_drop(files, choices)))
         sys.stdout.buffer.flush()

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.types import arrow_texts
+from hetviz.io.formats.workbooks import SheetCells, StoredCells
+from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.piece import Drop, Piece
 
@@ -57,6 +59,15 @@ def unpacked(content: bytes) -> Drop:
         )
     except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
         raise ValueError("damaged") from error
+
+
+def has_refused(content: bytes) -> bool:
+    """Whether files were refused, by what `packed` wrote; also where that is damaged."""
+    try:
+        (length,) = _LENGTH.unpack_from(content)
+        return bool(json.loads(content[_LENGTH.size : _LENGTH.size + length])["refused"])
+    except (ValueError, KeyError, TypeError, struct.error):
+        return True
 
 
 def _split(content: bytes) -> list[bytes]:
@@ -152,6 +163,52 @@ def _npy(array: ArrayLike) -> bytes:
 def _array(content: bytes) -> Array:
     found: Array = np.load(io.BytesIO(content), allow_pickle=False)
     return found
+
+
+def packed_cells(found: Mapping[tuple[str, str, str], StoredCells]) -> dict[str, bytes]:
+    """Return the cells of workbooks as bytes, by the name of the file."""
+    out = {}
+    for key, stored in found.items():
+        parts: list[bytes] = []
+        sheets = []
+        for sheet in stored.sheets:
+            width = max((len(cells) for _, cells in sheet.rows), default=0)
+            filled = [[*cells, *[None] * (width - len(cells))] for _, cells in sheet.rows]
+            frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
+            lines = np.array([line for line, _ in sheet.rows], dtype=np.int64)
+            sheets.append([sheet.title, sheet.decimal, len(parts), len(parts) + 1])
+            parts += [arrow_bytes(frame), _npy(lines)]
+        about = {
+            "key": list(key),
+            "sheets": sheets,
+            "notes": [asdict(note) for note in stored.notes],
+            "counts": [stored.n_unstored, stored.n_failed],
+        }
+        all_parts = (json.dumps(about).encode(), *parts)
+        out[key[0]] = b"".join(_LENGTH.pack(len(part)) + part for part in all_parts)
+    return out
+
+
+def unpacked_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
+    """Return what `packed_cells` made bytes of, for one file.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are damaged.
+    """
+    try:
+        head, *parts = _split(content)
+        about = json.loads(head)
+        sheets = []
+        for title, decimal, cells, lines in about["sheets"]:
+            rows = FrameRows(frame_of(parts[cells]), _array(parts[lines]))
+            sheets.append(SheetCells(title, decimal, rows[:]))
+        notes = tuple(map(_problem, about["notes"]))
+        name, sheet, decimal = about["key"]
+        return (name, sheet, decimal), StoredCells(tuple(sheets), notes, *about["counts"])
+    except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
+        raise ValueError("damaged") from error
 
 
 def arrow_bytes(frame: pd.DataFrame) -> bytes:

@@ -7,6 +7,7 @@ found to its standard output; both are plain files without a name.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import struct
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event
 from typing import IO
@@ -29,12 +30,16 @@ WALL_S = 600.0
 _OPEN_FILES = 64
 _OUT = 2_000 * limits.MB
 _LOOK_S = 0.02
+_SELDOM_S = 0.1
 TOO_LARGE = 3
 _LENGTH = struct.Struct("<Q")
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
 _SMALLER = "Give fewer rows or columns, or save it as CSV."
 _CHECK = "Check the file; save it again, or save it as CSV."
 _CONFINED = Event()
+# How often it is told how far the process has come, also where it says nothing new.
+_TELL_S = 0.2
+_LONGEST_LINE = 1_000
 
 
 def is_confined() -> bool:
@@ -42,7 +47,18 @@ def is_confined() -> bool:
     return _CONFINED.is_set()
 
 
-def run(module: str, given: Iterable[bytes], where: str, processor_s: int = PROCESSOR_S) -> bytes:
+Heard = Callable[[float, str], None]
+"""Gets the share of the work that is done, and what is being done."""
+
+
+def run(
+    module: str,
+    given: Iterable[bytes],
+    where: str,
+    processor_s: int = PROCESSOR_S,
+    heard: Heard | None = None,
+    into: IO[bytes] | None = None,
+) -> bytes:
     """Run a module in a process with limits; return what it wrote.
 
     Parameters
@@ -55,6 +71,11 @@ def run(module: str, given: Iterable[bytes], where: str, processor_s: int = PROC
         For messages.
     processor_s : int
         Seconds of work that it may take.
+    heard : callable, optional
+        Called several times a second with what the process tells by `teller`. What it raises ends
+        the process.
+    into : file, optional
+        Gets what it writes, of which nothing is returned then.
 
     Raises
     ------
@@ -64,16 +85,19 @@ def run(module: str, given: Iterable[bytes], where: str, processor_s: int = PROC
     with contextlib.ExitStack() as stack:
         try:
             source = stack.enter_context(tempfile.TemporaryFile())
-            out = stack.enter_context(tempfile.TemporaryFile())
+            out = into or stack.enter_context(tempfile.TemporaryFile())
+            told = stack.enter_context(tempfile.TemporaryFile())
             write_parts(source, given)
         except OSError as error:
             what = f"the file cannot be handed on: {error.strerror}"
             raise gate.refusal("no-room", where, what, remedy="Free some disk space.") from None
         source.seek(0)
-        why = _watched(module, source, out, processor_s)
+        why = _watched(module, source, out, processor_s, told, heard)
         if why is not None:
             code, what, remedy = why
             raise gate.refusal(code, where, what, remedy=remedy)
+        if into is not None:
+            return b""
         out.seek(0)
         return out.read()
 
@@ -98,6 +122,31 @@ def parts(stream: IO[bytes]) -> Iterator[bytes]:
         yield stream.read(length)
 
 
+def teller() -> Heard:
+    """Return what tells the process that started this one how far it has come."""
+    number = int(sys.argv[2]) if len(sys.argv) > 2 else -1
+
+    def tell(fraction: float, message: str) -> None:
+        if number < 0:
+            return
+        line = json.dumps([round(float(fraction), 4), message[:200]])
+        with contextlib.suppress(OSError):
+            os.write(number, f"{line}\n".encode())
+
+    return tell
+
+
+def _last_told(told: IO[bytes]) -> tuple[float, str]:
+    """Return what was told last; nothing where the last line means nothing."""
+    try:
+        size = os.fstat(told.fileno()).st_size
+        end = os.pread(told.fileno(), _LONGEST_LINE, max(0, size - _LONGEST_LINE))
+        fraction, message = json.loads(end.rstrip(b"\n").rpartition(b"\n")[2])
+        return min(max(float(fraction), 0.0), 1.0), str(message)[:200]
+    except (OSError, ValueError, TypeError):
+        return 0.0, ""
+
+
 def confine() -> None:
     """Take on the limits, in the process that `run` started; what the system lacks is passed over.
 
@@ -109,7 +158,7 @@ def confine() -> None:
     for what, most, last in (
         (resource.RLIMIT_AS, MEMORY, MEMORY),
         # At the first the system says why it ends the process, at the last it does not.
-        (resource.RLIMIT_CPU, processor_s, processor_s + 5),
+        (resource.RLIMIT_CPU, min(processor_s, PROCESSOR_S), processor_s + 5),
         (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
         (resource.RLIMIT_FSIZE, _OUT, _OUT),
         (resource.RLIMIT_CORE, 0, 0),
@@ -119,13 +168,27 @@ def confine() -> None:
     _CONFINED.set()
 
 
+def allow(processor_s: int) -> None:
+    """Let this process work for longer, as far as who started it allows."""
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):
+        _, last = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(processor_s, last), last))
+
+
 def _watched(
-    module: str, given: IO[bytes], out: IO[bytes], processor_s: int
+    module: str,
+    given: IO[bytes],
+    out: IO[bytes],
+    processor_s: int,
+    told: IO[bytes],
+    heard: Heard | None,
 ) -> tuple[str, str, str] | None:
     """Run the process; return the code, what happened and a remedy, or None."""
     process = subprocess.Popen(  # noqa: S603
         # -P: nothing is imported from the folder that it runs in.
-        [sys.executable, "-P", "-m", module, str(processor_s)],
+        [sys.executable, "-P", "-m", module, str(processor_s), str(told.fileno())],
         stdin=given,
         stdout=out,
         stderr=subprocess.DEVNULL,
@@ -133,10 +196,15 @@ def _watched(
         cwd=tempfile.gettempdir(),
         start_new_session=True,
         close_fds=True,
+        pass_fds=(told.fileno(),),
     )
     start, why = time.monotonic(), None
+    last = start
     try:
         while process.poll() is None:
+            if heard is not None and time.monotonic() - last > _TELL_S:
+                last = time.monotonic()
+                heard(*_last_told(told))
             if time.monotonic() - start > WALL_S:
                 what = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
                 why = ("too-slow", what, _SMALLER)
@@ -145,7 +213,8 @@ def _watched(
                 why = ("too-large", what, _SMALLER)
             if why is not None:
                 return why
-            time.sleep(_LOOK_S)
+            # What takes long is looked at less often, or looking would be work.
+            time.sleep(min(_SELDOM_S, max(_LOOK_S, (time.monotonic() - start) / 20)))
     finally:
         # Also where this thread is asked to stop.
         if process.poll() is None:
@@ -158,7 +227,10 @@ def _ending(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == 0:
         return None
     if code == -signal.SIGXCPU:
-        what = f"reading took more than {processor_s} seconds of work, which are allowed"
+        most = f"{processor_s} seconds of work, which are allowed"
+        # Of the longer limit a part is for reading alone.
+        most = "the work that is allowed" if processor_s > PROCESSOR_S else most
+        what = f"reading took more than {most}"
         return (
             "too-slow",
             what,

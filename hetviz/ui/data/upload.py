@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
-from hetviz.data.joins.proposals import Proposal, propose_joins
+from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded
 from hetviz.io.formats.anndata import OTHERS
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
 from hetviz.io.intake.unzipped import tables_of_zip
+from hetviz.io.sandbox.process import Heard
 from hetviz.ui.data import belonging, reading, sheets
 from hetviz.ui.data.reading import Said
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import AddTables, OpenBundle, is_project
-from hetviz.workspace.store.content import look_at_files, read_files, read_zip
+from hetviz.workspace.store.content import look_at_files, proposals_of, read_files, read_zip
 
 TYPES = [
     *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow"),
@@ -103,19 +106,44 @@ def staged() -> Staged | None:
     found: Staged | None = st.session_state.get("staged")
     if found is not None and found.looks is None:
         # Here and not where the files arrive, so that the page can say what it waits for.
-        with st.spinner("Looking at the files …", show_time=True):
-            found = replace(found, looks=_looks(found))
+        with _waiting("Looking at the files", "stop-looking") as heard:
+            found = replace(found, looks=_looks(found, heard))
         st.session_state["staged"] = found
     return found
 
 
-def _looks(waiting: Staged) -> tuple[Look, ...]:
+@contextmanager
+def _waiting(words: str, key: str) -> Iterator[Heard]:
+    """Say what the page waits for, how far it has come, and let it be left.
+
+    Only what is read in a process of its own tells anything, a fifth of a second after it began.
+    What is told is drawn at once; where a click waits meanwhile, drawing ends this run of the page,
+    and with it that process.
+    """
+    place = st.empty()
+    bars: list[Any] = []
+
+    def heard(fraction: float, message: str) -> None:
+        said = f"{theme.plain(message or words)} …"
+        if bars:
+            bars[0].progress(fraction, said)
+            return
+        with place.container(key="staged-wait"):
+            bars.append(st.progress(fraction, said))
+            st.button("Cancel", key=key, on_click=_forget)
+
+    yield heard
+    place.empty()
+
+
+def _looks(waiting: Staged, heard: Heard) -> tuple[Look, ...]:
     if waiting.is_bundle:
         return ()
     workspace = session.workspace()
     try:
         contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
-        return look_at_files(contents, waiting.choices, workspace.blobs.read_cache, waiting.looked)
+        cache = workspace.blobs.read_cache
+        return look_at_files(contents, waiting.choices, cache, waiting.looked, heard)
     except HetvizError:
         # The reading says why.
         return ()
@@ -155,7 +183,7 @@ def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
     st.session_state["staged"] = Staged(files, fresh)
 
 
-def _read(waiting: Staged) -> Staged:
+def _read(waiting: Staged, heard: Heard) -> Staged:
     workspace = session.workspace()
     contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
     loaded: Loaded | None = None
@@ -167,7 +195,8 @@ def _read(waiting: Staged) -> Staged:
             loaded = read_zip(content, name, workspace.blobs.read_cache)
         else:
             base = None if waiting.fresh else workspace.state.data
-            loaded = read_files(contents, waiting.choices, base, workspace.blobs.read_cache)
+            cache = workspace.blobs.read_cache
+            loaded = read_files(contents, waiting.choices, base, cache, heard)
         problems = loaded.problems
     except HetvizError as error:
         problems = tuple(getattr(error, "problems", ()))
@@ -185,7 +214,7 @@ def _proposals(waiting: Staged) -> tuple[Proposal, ...]:
     old = set() if base is None else set(base.datasets)
     return tuple(
         one
-        for one in propose_joins(loaded.data)
+        for one in proposals_of(loaded)
         if one.join.source not in old or (one.match.made is None and one.join.target not in old)
     )
 
@@ -198,8 +227,8 @@ def account(waiting: Staged) -> None:
         sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back)
     if not waiting.read:
         # Below the tables, which can be worked on meanwhile.
-        with st.spinner("Reading the files …", show_time=True):
-            waiting = _read(waiting)
+        with _waiting("Reading the files", "stop-reading") as heard:
+            waiting = _read(waiting, heard)
             waiting = replace(waiting, proposals=_proposals(waiting))
         st.session_state["staged"] = waiting
     loaded = waiting.loaded

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import mmap
 import os
 import re
+import tempfile
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import IO
 
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.store.files import not_saved, replace_file
+from hetviz.workspace.store.files import make_folder, not_saved, replace_file
 
 MB = 1_000_000
 MAX_BYTES = 500 * MB
@@ -19,6 +22,17 @@ MOST_CACHED = 200 * MB
 DAY_S = 86_400.0
 
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
+
+
+def viewed(file: IO[bytes]) -> memoryview:
+    """Return the content of a file without a copy of it.
+
+    Raises
+    ------
+    ValueError
+        If the file is empty.
+    """
+    return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 class ReadCache:
@@ -48,6 +62,41 @@ class ReadCache:
             self.shrink(self.most - len(content))
             with contextlib.suppress(OSError):
                 replace_file(self.folder / name, content)
+
+    def view(self, name: str) -> memoryview | None:
+        """Return what is kept under a name without a copy of it, or None.
+
+        It can be read as long as it is held, also after it has made room.
+        """
+        try:
+            with (self.folder / name).open("rb") as file:
+                return viewed(file)
+        except (OSError, ValueError):
+            return None
+
+    @contextlib.contextmanager
+    def new_file(self) -> Iterator[IO[bytes]]:
+        """Give a file to write to, which is gone at the end unless `take` keeps it."""
+        try:
+            make_folder(self.folder)
+            file = tempfile.NamedTemporaryFile(dir=self.folder, delete=False)  # noqa: SIM115
+        except OSError:
+            # Whatever says how it is read can still be shown.
+            file = tempfile.NamedTemporaryFile(delete=False)  # noqa: SIM115
+        try:
+            yield file
+        finally:
+            file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(file.name)
+
+    def take(self, file: IO[bytes], name: str) -> None:
+        """Keep a file of `new_file` in place of the oldest, as `put` does."""
+        size = os.fstat(file.fileno()).st_size
+        if size <= self.most:
+            self.shrink(self.most - size)
+            with contextlib.suppress(OSError):
+                os.replace(file.name, self.folder / name)
 
     def shrink(self, most: int) -> None:
         """Remove the oldest until at most so many bytes are held, as far as the disk allows."""

@@ -11,24 +11,29 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from hetviz._samples import sample_path
 from hetviz._version import __version__
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
+from hetviz.io.formats.workbooks import parsed_by
 from hetviz.io.intake.drop import Parse
 from hetviz.io.intake.looking import Look, changed
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.piece import Drop
 from hetviz.io.sandbox import child
-from hetviz.io.sandbox.pieces_as_bytes import frame_of, packed, unpacked
-from hetviz.workspace.store.blobs import ReadCache
+from hetviz.io.sandbox.pieces_as_bytes import frame_of, has_refused, packed, unpacked
+from hetviz.io.sandbox.process import Heard
+from hetviz.workspace.store.blobs import ReadCache, viewed
 
 _READING = Lock()
 # What was read and is still looked at: who opens what they were shown need not wait for it again.
 _SHOWN: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
+_ADDED: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = WeakKeyDictionary()
+_PROPOSED: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary()
 
 
 def read_sample(name: str) -> Loaded:
@@ -63,11 +68,13 @@ def read_files(
     choices: Mapping[str, Mapping[str, object]] | None = None,
     base: HeteroData | None = None,
     cache: ReadCache | None = None,
+    heard: Heard | None = None,
 ) -> Loaded:
     """Read uploaded files, as additions to `base` where it is given.
 
-    Anything but small text is read in a process of its own. What that found is kept in `cache`, of
-    one session, so that a log is replayed without reading its files again.
+    Anything but small text is read in a process of its own, which makes the features and finds how
+    the tables belong together as well. What that found is kept in `cache`, of one session, so that
+    a log is replayed without reading its files again. `heard` is told how far it has come.
 
     Raises
     ------
@@ -75,16 +82,58 @@ def read_files(
         If nothing can be used, or a choice is no choice.
     """
     given, chosen = list(files.items()), _chosen(choices)
-    if base is not None:
-        return read_tables(given, chosen, base, keeping(cache))
-    return _once(_key(given, chosen), lambda: read_tables(given, chosen, None, keeping(cache)))
+
+    def read() -> Loaded:
+        if cache is None or child.is_looked_at_here(given):
+            return read_tables(given, chosen, base, keeping(cache))
+        return _made_apart(given, chosen, base, cache, heard)
+
+    return _once(_key(given, chosen), read, base)
 
 
-def _once(key: str, read: Callable[[], Loaded]) -> Loaded:
-    """Return what was read under a key, as long as somebody holds it; nobody can change it."""
-    found = _SHOWN.get(key)
+def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
+    """Return how what was read seems to belong together, found when it was read if it was apart."""
+    found = _PROPOSED.get(loaded)
     if found is None:
-        found = _SHOWN[key] = read()
+        found = _PROPOSED[loaded] = tuple(propose_joins(loaded.data))
+    return found
+
+
+def _made_apart(
+    given: Sequence[tuple[str, bytes]],
+    chosen: Mapping[str, Choices],
+    base: HeteroData | None,
+    cache: ReadCache,
+    heard: Heard | None,
+) -> Loaded:
+    """Return the data of files, made in a process of its own; what was made before is kept."""
+    key = _key(given, chosen, ["data"])
+    content = cache.view(key) if base is None else None
+    if content is not None:
+        with contextlib.suppress(DataError):
+            return _with_proposals(content, None)
+    drop = cache.get(_key(given, chosen))
+    with cache.new_file() as file:
+        parsed = () if drop is not None else _parsed(given, chosen, cache)
+        child.load(given, drop, chosen, file, base, heard, parsed)
+        loaded = _with_proposals(viewed(file), base)
+        if base is None:
+            cache.take(file, key)
+    return loaded
+
+
+def _with_proposals(content: memoryview, base: HeteroData | None) -> Loaded:
+    loaded, proposals = child.loaded_of(content, base)
+    _PROPOSED[loaded] = proposals
+    return loaded
+
+
+def _once(key: str, read: Callable[[], Loaded], base: HeteroData | None = None) -> Loaded:
+    """Return what was read under a key, as long as somebody holds it; nobody can change it."""
+    shown = _SHOWN if base is None else _ADDED.setdefault(base, WeakValueDictionary())
+    found = shown.get(key)
+    if found is None:
+        found = shown[key] = read()
     return found
 
 
@@ -93,6 +142,7 @@ def look_at_files(
     choices: Mapping[str, Mapping[str, object]] | None = None,
     cache: ReadCache | None = None,
     before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]] | None = None,
+    heard: Heard | None = None,
 ) -> tuple[Look, ...]:
     """Return what stands in the tables of uploaded files, and how they are read.
 
@@ -107,7 +157,7 @@ def look_at_files(
     """
     given, chosen = list(files.items()), _chosen(choices)
     if cache is None or child.is_looked_at_here(given):
-        return tuple(child.look_at(given, chosen)[0])
+        return tuple(child.look_at(given, chosen).looks)
     key = _key(given, chosen, ["looks"])
     kept = cache.get(key)
     if kept is not None:
@@ -115,12 +165,15 @@ def look_at_files(
             return tuple(Look.from_dict(fields) for fields in json.loads(kept))
     looks = None if before is None else _changed(files, chosen, cache, before)
     if looks is None:
-        looks, drop, cells = child.look_at(given, chosen)
-        with contextlib.suppress(ValueError):
-            if drop and not unpacked(drop).refused:
-                cache.put(_key(given, chosen), drop)
-        for look, content in zip(looks, cells, strict=False):
+        seen = child.look_at(given, chosen, heard, _parsed(given, chosen, cache))
+        looks = seen.looks
+        if seen.drop and not has_refused(seen.drop):
+            cache.put(_key(given, chosen), seen.drop)
+        for look, content in zip(looks, seen.cells, strict=False):
             cache.put(_cells_key(look, files[look.file], chosen), content)
+        for name, content in seen.parsed.items():
+            if name in files:
+                cache.put(_parsed_key(name, files[name], chosen), content)
     if looks:
         cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
@@ -159,6 +212,18 @@ def _cells_key(look: Look, content: bytes, chosen: Mapping[str, Choices]) -> str
     return _key([(look.name, content)], plain, ["cells", look.sheet, rows])
 
 
+def _parsed(
+    given: Sequence[tuple[str, bytes]], chosen: Mapping[str, Choices], cache: ReadCache
+) -> list[bytes]:
+    """Return what was parsed of files before, see `hetviz.io.sandbox.child.Looked`."""
+    found = [cache.get(_parsed_key(name, content, chosen)) for name, content in given]
+    return [content for content in found if content is not None]
+
+
+def _parsed_key(name: str, content: bytes, chosen: Mapping[str, Choices]) -> str:
+    return _key([(name, content)], {}, ["parsed", *parsed_by(name, chosen.get(name, Choices()))])
+
+
 def _chosen(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
     try:
         return {name: Choices(**fields) for name, fields in (choices or {}).items()}
@@ -184,18 +249,18 @@ def read_items(
     return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(cache))
 
 
-def keeping(cache: ReadCache | None) -> Parse:
+def keeping(cache: ReadCache | None, heard: Heard | None = None) -> Parse:
     """Return what reads files, and finds again in `cache` what it has read before."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
         if cache is None or child.reads_here(files):
-            return child.read_drop(files, choices)
+            return child.read_drop(files, choices, heard)
         key = _key(files, choices)
         found = cache.get(key)
         if found is not None:
             with contextlib.suppress(ValueError):
                 return unpacked(found)
-        drop = child.read_drop(files, choices)
+        drop = child.read_drop(files, choices, heard)
         if not drop.refused:
             cache.put(key, packed(drop))
         return drop

@@ -73,7 +73,8 @@ def test_columns_of_the_ids_of_another_table_are_pointed_out():
 
 def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     book = workbook({"Wells": WELLS, "Owners": OWNERS})
-    looks, drop, cells = child.look_at([("book.xlsx", book)], {})
+    seen = child.look_at([("book.xlsx", book)], {})
+    looks, drop, cells = seen.looks, seen.drop, seen.cells
     assert [list(frame_of(one).columns) for one in cells] == [
         [column.name for column in look.recipe.columns] for look in looks
     ]
@@ -81,7 +82,7 @@ def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     assert looks[0].recipe.header == (1, 2)
     assert unpacked(drop).pieces[1].name == "Owners"
     monkeypatch.setattr(process, "_watched", lambda *_: ("too-slow", "it took too long", ""))
-    assert child.look_at([("book.xlsx", book)], {}) == ([], b"", [])
+    assert child.look_at([("book.xlsx", book)], {}) == child.Looked([])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""Rows of a table as they stand, kept as columns: only those that are asked for become lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from hetviz._types import Bools, Ints
+
+Row = tuple[int, list[str]]
+
+_HEAD = 1_000
+_TAIL = 30
+_AT_ONCE = 10_000
+
+
+class FrameRows(Sequence[Row]):
+    """Rows as a sequence of (row of the file, cells), held as columns.
+
+    Parameters
+    ----------
+    frame : DataFrame of n rows
+        Cells as text; missing ones only fill a row up to the width of the table.
+    lines : array of int of shape (n,)
+        The row of the file, from 0, of each row.
+    """
+
+    def __init__(self, frame: pd.DataFrame, lines: ArrayLike) -> None:
+        self._frame = frame
+        self.lines: Ints = np.asarray(lines, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+
+    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+        if isinstance(place, slice):
+            return self._rows(np.arange(len(self))[place])
+        return self._rows(np.arange(len(self))[[place]])[0]
+
+    def __iter__(self) -> Iterator[Row]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._rows(np.arange(start, min(start + _AT_ONCE, len(self))))
+
+    def _rows(self, places: Ints) -> list[Row]:
+        cells = self._frame.iloc[places].to_numpy(dtype=object).tolist()
+        lines = self.lines[places].tolist()
+        return [(line, _as_written(row)) for line, row in zip(lines, cells, strict=True)]
+
+    def take(self, places: Ints) -> FrameRows:
+        """Return the rows at some places."""
+        return FrameRows(self._frame.iloc[places].reset_index(drop=True), self.lines[places])
+
+    def narrow(self, width: int) -> FrameRows:
+        """Return the rows without the columns behind so many."""
+        return FrameRows(self._frame.iloc[:, :width], self.lines)
+
+    def few(self) -> Sequence[Row]:
+        """Return the first and the last rows, and one with a cell in each column that has any.
+
+        They are enough to tell which rows name the columns and which are no data.
+        """
+        n = len(self)
+        if n <= 2 * _HEAD:
+            return self[:]
+        telling = set()
+        for at in range(self._frame.shape[1]):
+            cells = self._frame.iloc[:, at]
+            telling.add(int(((cells != "") & cells.notna()).to_numpy().argmax()))
+        places = {*range(_HEAD), *range(n - _TAIL, n), *telling}
+        return self._rows(np.array(sorted(places), dtype=np.int64))
+
+    def body(
+        self, holds: Callable[[Ints], Bools], names: Sequence[str]
+    ) -> tuple[pd.DataFrame, Ints]:
+        """Return the rows of data that have something in them, and the row of the file of each.
+
+        Parameters
+        ----------
+        holds : callable
+            Says of rows of the file whether they hold data.
+        names : sequence of str
+            Of the columns; cells behind them are cut off.
+        """
+        keep = holds(self.lines)
+        width = min(len(names), self._frame.shape[1])
+        frame = self._frame.iloc[:, :width]
+        blank = np.ones(len(self), dtype=bool)
+        for at in range(width):
+            blank &= frame.iloc[:, at].fillna("").str.strip().eq("").to_numpy(dtype=bool)
+            if not (blank & keep).any():
+                break
+        keep &= ~blank
+        if not keep.all():
+            frame = frame.loc[keep]
+        columns = {name: frame.iloc[:, at].fillna("") for at, name in enumerate(names[:width])}
+        columns |= {name: pd.Series("", index=frame.index, dtype=str) for name in names[width:]}
+        found = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=str)
+        return found.reset_index(drop=True), self.lines[keep]
+
+
+def _as_written(cells: list[object]) -> list[str]:
+    """Return the cells of a row without those that only fill it up to the width of the table."""
+    end = len(cells)
+    while end and not isinstance(cells[end - 1], str):
+        end -= 1
+    return cells[:end]  # type: ignore[return-value]

@@ -1,0 +1,171 @@
+"""Data are made of files in a process of their own, and are the same as made here."""
+
+import io
+import json
+import tempfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz.data.joins.proposals import propose_joins
+from hetviz.errors import DataError
+from hetviz.io import Choices, read_tables
+from hetviz.io.sandbox import child, process
+from hetviz.io.sandbox.loaded_as_bytes import packed_loaded, unpacked_loaded
+from tests.io.making import workbook
+
+PEOPLE = "\n".join(
+    ["person,town,born,height,motto"]
+    + [
+        f"P{k:03d},T{k % 7},19{50 + k % 40}-02-{1 + k % 28:02d},{150 + k % 37}.5,word {k}"
+        for k in range(90)
+    ]
+).encode()
+TOWNS = "\n".join(
+    ["town,size,coast"] + [f"T{k},{k * 31 % 17},{'yn'[k % 2]}" for k in range(7)]
+).encode()
+PAIRS = b"source_id,target_id,weight\nP001,T3,0.5\nP002,T4,1\nP004,T9,1\n"
+FILES = [("people.csv", PEOPLE), ("towns.csv", TOWNS), ("pairs.csv", PAIRS)]
+
+
+def apart(files, choices=None, base=None, drop=None, heard=None):
+    with tempfile.TemporaryFile() as file:
+        child.load(files, drop, choices or {}, file, base, heard)
+        file.seek(0)
+        return child.loaded_of(memoryview(file.read()), base)
+
+
+def same(one, other):
+    assert one.data.fingerprint() == other.data.fingerprint()
+    assert one.understood == other.understood
+    assert one.files == other.files
+    assert one.problems == other.problems
+    assert (one.name, one.title) == (other.name, other.title)
+    for name, dataset in one.data.datasets.items():
+        there = other.data[name]
+        np.testing.assert_array_equal(dataset.X, there.X)
+        assert dataset.feature_names == there.feature_names
+        assert json.dumps(dataset.recipe, sort_keys=True) == json.dumps(
+            there.recipe, sort_keys=True
+        )
+        pd.testing.assert_frame_equal(dataset.table, there.table)
+        assert dataset.titles.tolist() == there.titles.tolist()
+    for group, there in zip(one.data.links, other.data.links, strict=True):
+        np.testing.assert_array_equal(group.i, there.i)
+        np.testing.assert_array_equal(group.weight, there.weight)
+    for column, there in zip(one.data.labels, other.data.labels, strict=True):
+        assert column.values.tolist() == there.values.tolist()
+
+
+def test_what_is_made_apart_is_what_is_made_here():
+    choices = {"people.csv": Choices(labels=("town",))}
+    there, proposals = apart(FILES, choices)
+    here = read_tables(FILES, choices)
+    same(there, here)
+    # Handed over, and what it would be.
+    assert there.data.fingerprint() == there.data.edit().rename("towns", "towns").fingerprint()
+    expected = propose_joins(here.data)
+    assert [one.to_dict(there.data) for one in proposals] == [
+        one.to_dict(here.data) for one in expected
+    ]
+    assert proposals
+
+
+def test_what_was_parsed_is_not_parsed_again():
+    rows = [[f"W{k}", k / 7, "ab"[k % 2]] for k in range(30)]
+    files = [("book.xlsx", workbook({"Wells": [["well", "ph", "town"], *rows]}))]
+    looked = child.look_at(files, {})
+    (parsed,) = looked.parsed.values()
+    again = child.look_at(files, {}, None, [parsed])
+    assert (again.looks, again.drop) == (looked.looks, looked.drop)
+    # A cell of what was parsed stands for that of the file, into which nobody looks any more.
+    other = parsed.replace(b"W29", b"Z29")
+    assert other != parsed
+    with tempfile.TemporaryFile() as file:
+        child.load(files, None, {}, file, parsed=[other])
+        file.seek(0)
+        loaded, _ = child.loaded_of(memoryview(file.read()))
+    assert loaded.data["book"].ids[-1] == "Z29"
+
+
+def test_files_are_added_to_data():
+    base = read_tables(FILES[:2]).data
+    there, _ = apart(FILES[2:], base=base)
+    here = read_tables(FILES[2:], base=base)
+    assert there.data["people"] is base["people"]
+    same(there, here)
+
+
+def test_it_is_told_how_far_it_has_come():
+    told = []
+    wide = "\n".join(
+        [",".join(["id", *(f"x{k}" for k in range(40))])]
+        + [",".join([f"i{r}", *(str(r * k % 97) for k in range(40))]) for r in range(20_000)]
+    ).encode()
+    apart([("wide.csv", wide)], heard=lambda *said: told.append(said))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert any("wide" in words for _, words in told)
+
+
+def test_what_who_listens_raises_ends_the_process():
+    class Left(BaseException):
+        pass
+
+    def leave(share, words):
+        raise Left
+
+    wide = b"id,x\n" + b"".join(b"i%d,%d\n" % (k, k) for k in range(200_000))
+    started = []
+    popen = process.subprocess.Popen
+
+    def start(*args, **rest):
+        started.append(popen(*args, **rest))
+        return started[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process.subprocess, "Popen", start)
+        with pytest.raises(Left):
+            apart([("wide.csv", wide)], heard=leave)
+    assert [one.poll() is not None for one in started] == [True]
+
+
+def test_what_cannot_be_used_is_told_as_here():
+    with pytest.raises(DataError) as here:
+        read_tables([("bad.json", b"[{")])
+    with pytest.raises(DataError) as there:
+        apart([("bad.json", b"[{")])
+    assert there.value.problems == here.value.problems
+
+
+@pytest.mark.parametrize("at", [3, 40, 400, -1, -30])
+def test_damaged_bytes_are_refused(at):
+    loaded = read_tables(FILES)
+    content = b"".join(packed_loaded(loaded, propose_joins(loaded.data)))
+    with pytest.raises(ValueError, match="damaged"):
+        unpacked_loaded(content[:at])
+    back, _ = unpacked_loaded(content)
+    same(back, loaded)
+
+
+def test_rows_that_there_are_not_are_refused():
+    loaded = read_tables(FILES[:2])
+    content = b"".join(packed_loaded(loaded, propose_joins(loaded.data)))
+    assert unpacked_loaded(content)[1]
+    found = content.replace(np.int64(6).tobytes(), np.int64(6_000).tobytes())
+    assert found != content
+    with pytest.raises(ValueError, match="damaged"):
+        unpacked_loaded(found)
+
+
+def test_objects_are_not_taken_for_arrays():
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([object()]), allow_pickle=True)
+    loaded = read_tables(FILES[:2])
+    pieces = packed_loaded(loaded)
+    arrays = [at for at, piece in enumerate(pieces) if bytes(piece[:6]) == b"\x93NUMPY"]
+    content = buffer.getvalue()
+    pieces[arrays[0] - 1 : arrays[0] + 1] = [len(content).to_bytes(8, "little"), content]
+    with pytest.raises(ValueError, match="damaged"):
+        unpacked_loaded(b"".join(pieces))
