@@ -128,7 +128,7 @@ def _waiting(words: str, key: str) -> Iterator[Heard]:
         if bars:
             bars[0].progress(fraction, said)
             return
-        with place.container(key="staged-wait"):
+        with place.container(key=f"{key}-wait"):
             bars.append(st.progress(fraction, said))
             st.button("Cancel", key=key, on_click=_forget)
 
