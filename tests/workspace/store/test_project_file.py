@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
@@ -42,6 +43,7 @@ from hetviz.workspace import (
     save_project,
     summary_of,
 )
+from hetviz.workspace.store import content as content_of_projects
 from hetviz.workspace.store import project_file
 from hetviz.workspace.store.project_file import BLOBS, GLANCE, JOURNAL, MANIFEST
 from hetviz.workspace.store.sessions import new_id, prune
@@ -438,17 +440,42 @@ def test_files_are_read_in_a_process_of_their_own_here_too(
     book = workbook({"Trees": [["id", "x"], ["a", 1.5], ["b", 2]]})
     workspace.do(AddTables({"trees.xlsx": workspace.blobs.put(book)}, fresh=True))
     asked: list[str] = []
-    real = child.read_drop
+    real = child.load
 
-    def counted(files: Any, choices: Any) -> Any:
+    def counted(files: Any, *rest: Any) -> None:
         asked.extend(name for name, _ in files)
-        return real(files, choices)
+        real(files, *rest)
 
-    monkeypatch.setattr(child, "read_drop", counted)
+    # Who still held what was read would be given the same again.
+    monkeypatch.setattr(content_of_projects, "_SHOWN", WeakValueDictionary())
+    monkeypatch.setattr(child, "load", counted)
     monkeypatch.setattr(drop, "read_drop", lambda *_: pytest.fail("read in this process"))
     again = there.get(open_project(save_project(workspace), "a.hetviz", there))
     assert asked == ["trees.xlsx"]
     assert essence_of(again) == essence_of(workspace)
+
+
+def test_a_project_that_comes_back_reads_no_table_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, rows = new_id(), range(20_000)
+    table = "\n".join(["id,height,town", *(f"T{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in rows)])
+    assert len(table) > child.LOOKED_AT_HERE
+    sessions = Sessions(tmp_path)
+    workspace = sessions.get(session)
+    workspace.do(AddTables({"trees.csv": workspace.blobs.put(table.encode())}, fresh=True))
+    before = essence_of(workspace)
+    sessions.close()
+
+    monkeypatch.setattr(content_of_projects, "_SHOWN", WeakValueDictionary())
+    monkeypatch.setattr(
+        content_of_projects, "read_tables", lambda *_: pytest.fail("made in this process")
+    )
+    monkeypatch.setattr(child, "load", lambda *_: pytest.fail("made again"))
+    again = Sessions(tmp_path).get(session)
+    assert again is not workspace
+    assert essence_of(again) == before
+    assert again.state.data is not None and again.state.data["trees"].X is not None
 
 
 FULL = """
