@@ -76,10 +76,14 @@ def drag(page: Page, *corners: tuple[float, float]) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until no script of the page is running."""
+    """Wait until no script of the page is running and nothing is on its way to another look."""
     expect(
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
     ).to_be_visible()
+    page.wait_for_function(
+        "() => document.getAnimations().every((one) => one.playState !== 'running'"
+        " || one.effect.getComputedTiming().endTime === Infinity)"
+    )
 
 
 def serious_barriers(page: Page) -> set[str]:

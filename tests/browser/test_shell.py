@@ -10,6 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look
 from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
+from tests.browser.test_lasting import rename
 
 PLACES = ("data", "compare", "export", "map")
 SHIFTS = """
@@ -140,8 +141,17 @@ def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     stage(page)
     settled(page)
     found = {}
-    for tab in ("Item", "Guidance", "Clusters", "Predict"):
+    panel = page.locator(".st-key-panel")
+    # The run that draws a tab may begin after the click has returned.
+    signs = {
+        "Item": panel.get_by_text("Click an item to see"),
+        "Guidance": panel.get_by_text("Do these two go together?"),
+        "Clusters": panel.get_by_role("button", name="Keep as clusters"),
+        "Predict": panel.get_by_role("button", name="Accept"),
+    }
+    for tab, sign in signs.items():
         page.get_by_role("tab", name=tab).click()
+        expect(sign).to_be_visible(timeout=120_000)
         settled(page)
         found[tab] = serious_barriers(page)
     for place in PLACES[:-1]:
@@ -239,3 +249,28 @@ def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> No
     expect(page.locator(".st-key-help-body")).to_be_hidden()
     page.keyboard.press("/")
     expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
+
+
+def test_each_press_takes_one_step_however_fast_they_come(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    for title in ("First", "Second", "Third"):
+        rename(page, title)
+    stage(page).focus()
+    project = page.locator(".st-key-project")
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+    expect(project.get_by_text("First", exact=True)).to_be_visible()
+    settled(page)
+    undo = page.get_by_role("button", name="Undo project name")
+    # Of clicks too none is lost, and none takes back what its button did not name.
+    undo.evaluate("(button) => { for (let k = 0; k < 4; k += 1) button.click(); }")
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+    settled(page)
+    expect(project.get_by_text("Emoji and the words")).to_be_visible()
+    stage(page).focus()
+    for _ in range(3):
+        page.keyboard.press("Control+Shift+z")
+    expect(project.get_by_text("Third", exact=True)).to_be_visible()
+    settled(page)

@@ -92,6 +92,7 @@ def _steps(workspace: Workspace) -> None:
         disabled=not can_undo,
         key="undo",
         on_click=_undo,
+        args=(workspace.steps, undo),
     )
     if redo is not None:
         st.button(
@@ -100,7 +101,10 @@ def _steps(workspace: Workspace) -> None:
             type="tertiary",
             key="redo",
             on_click=_redo,
+            args=(workspace.steps, redo),
         )
+    # By this the browser knows that the next press can be sent.
+    st.html(f'<i class="hv-steps" data-steps="{workspace.steps}" hidden></i>', width="content")
 
 
 def _drawn(workspace: Workspace) -> tuple[object, ...]:
@@ -192,15 +196,23 @@ def _retitle(key: str) -> None:
         session.do(SetTitle(title))
 
 
-def _undo() -> None:
+def _undo(steps: int, name: str) -> None:
+    """Take back the step that the button named: one press takes back no other."""
+    workspace = session.workspace()
+    if (workspace.steps, workspace.undo_name) != (steps, name):
+        return
     try:
-        session.workspace().undo()
+        workspace.undo()
     except HetvizError as error:
         session.tell(str(error))
 
 
-def _redo() -> None:
+def _redo(steps: int, name: str) -> None:
+    """Do the step again that the button named."""
+    workspace = session.workspace()
+    if (workspace.steps, workspace.redo_name) != (steps, name):
+        return
     try:
-        session.workspace().redo()
+        workspace.redo()
     except HetvizError as error:
         session.tell(str(error))

@@ -19,6 +19,7 @@ from hetviz.serve.records import set_up_log
 from hetviz.ui.shell import background
 from hetviz.ui.shell.idle import be_frugal, keep_resting
 from hetviz.ui.shell.paths import FIRST_SAMPLE
+from hetviz.ui.shell.whole import carry_out_whole
 from hetviz.workspace.store.content import read_sample
 
 # Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
@@ -32,6 +33,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
     be_frugal()
     ask_nobody()
+    carry_out_whole()
     if settings().log != "quiet":
         set_up_log(settings().log)
     Thread(target=_warm, name="warm-up", daemon=True).start()

@@ -32,6 +32,7 @@ KEYS = (
     ("N and P", "step through selected or near items"),
     ("Enter", "select the item stepped to, or in the middle"),
     ("Ctrl + A", "select all that is seen"),
+    ("Ctrl + Z", "undo; with Shift, redo"),
     ("/", "find an item, or a place"),
     ("Esc", "one step back; at last nothing is selected"),
     ("Left, Right, S", "answer Ask me, or cannot say"),

@@ -12,7 +12,7 @@ const STOPS = ["low", "half", "whole"];
 const PATIENCE = 700; // ms until a tab is asked for that may be on its way
 
 const store = (window.hetviz ??= {
-  panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), turn: null,
+  panel: { open: false, shut: false, tab: "Item", wide: false, stop: "half" }, watch: new Set(), tabs: null, waiting: [],
 });
 
 export const panel = store.panel;
@@ -52,10 +52,16 @@ export const keptBy = (run) => store.kept?.[run] ?? null;
 export function watchKept(told) { store.counted = told; }
 
 /** Turn to a tab as if it was clicked. */
-export function turn(tab) { store.turn?.(tab); }
+export function turn(tab) { reach((tabs) => tabs.choose(tab)); }
 
 /** Open or close it as its button does. */
-export function togglePanel() { store.toggle?.(); }
+export function togglePanel() { reach((tabs) => tabs.toggle()); }
+
+/** A key may come before the panel, which is the last of the page: it is then done when that comes. */
+function reach(act) {
+  if (store.tabs) act(store.tabs);
+  else store.waiting.push(act);
+}
 
 /** Its width on the screen, 44 while it is closed. */
 export function panelWidth() {
@@ -97,8 +103,6 @@ class Tabs {
     this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widen, this.close_);
     root.replaceChildren(this.element);
     this.stop = watchPanel(() => this.draw());
-    store.turn = (tab) => this.choose(tab);
-    store.toggle = () => this.toggle();
   }
 
   /** Python's word counts where it is newer than what was chosen here. */
@@ -120,6 +124,8 @@ class Tabs {
     clearTimeout(this.missing);
     if (!data.there.includes(panel.tab)) this.missing = setTimeout(() => this.want(), PATIENCE);
     this.draw();
+    store.tabs = this;
+    for (const act of store.waiting.splice(0)) act(this);
   }
 
   choose(tab) {
@@ -194,6 +200,7 @@ class Tabs {
   close() {
     clearTimeout(this.missing);
     this.stop();
-    store.turn = null;
+    // Others may have come in their place before these went.
+    if (store.tabs === this) store.tabs = null;
   }
 }

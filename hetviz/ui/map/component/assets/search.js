@@ -12,7 +12,7 @@ const to = (place) => () => press(`.st-key-place-${place} a`);
 
 /** Turn to a tab beside the map, on whatever page one is. */
 function beside(tab, tries = 50) {
-  if (document.querySelector(".hv-at-map") && window.hetviz.turn) turn(tab);
+  if (document.querySelector(".hv-at-map") && window.hetviz.tabs) turn(tab);
   else if (tries) {
     if (tries === 50) to("map")();
     setTimeout(() => beside(tab, tries - 1), 100);

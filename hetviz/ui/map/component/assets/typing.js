@@ -3,6 +3,7 @@
 // A notebook's own lists and menus are left as they are. Find and Help have a key on all places.
 
 import { alone } from "./ask.js";
+import { keepSteps, pressStep } from "./steps.js";
 
 const OWNERS = [
   '[data-testid="stDataFrame"]', "#portal", "[role=dialog]",
@@ -41,6 +42,7 @@ function onward(by) {
 export function keepKeys() {
   if (alone || window.hetviz.keepsKeys) return;
   window.hetviz.keepsKeys = true;
+  keepSteps();
   // A table takes a click a moment later; what is typed in between is meant for it too.
   let pressed = -Infinity;
   document.body.addEventListener("pointerdown", (event) => {
@@ -63,6 +65,11 @@ export function keepKeys() {
       event.preventDefault();
       if (there?.matches("input")) there.focus();
       else there?.click();
+      return;
+    }
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !written && !owned(event.target) && event.key.toLowerCase() === "z") {
+      event.preventDefault();
+      pressStep(event.shiftKey ? "redo" : "undo");
       return;
     }
     if (command || written) return;
