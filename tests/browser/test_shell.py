@@ -257,7 +257,9 @@ def test_each_press_takes_one_step_however_fast_they_come(page: Page) -> None:
     settled(page)
     for title in ("First", "Second", "Third"):
         rename(page, title)
+        expect(page.get_by_label("Project name")).to_be_hidden()
     stage(page).focus()
+    expect(stage(page)).to_be_focused()
     project = page.locator(".st-key-project")
     for _ in range(2):
         page.keyboard.press("Control+z")
