@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Iterator
@@ -156,8 +157,10 @@ def make_and_kill(server: Server, page: Page) -> set[int]:
 
 
 def workers_of(server: Server) -> list[int]:
-    return [
-        pid
-        for pid in session_members(server.pid)
-        if "hetviz.jobs.process.worker" in Path(f"/proc/{pid}/cmdline").read_text()
-    ]
+    found = []
+    for pid in session_members(server.pid):
+        # Another process of it may have ended since it was listed.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if "hetviz.jobs.process.worker" in Path(f"/proc/{pid}/cmdline").read_text():
+                found.append(pid)
+    return found
