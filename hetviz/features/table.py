@@ -37,6 +37,7 @@ from hetviz.features.columns.types import (
 from hetviz.progress import Progress, silent
 
 _NEVER = ("constant", "empty")
+_OF_USE = ("many-categories", "log-negative")
 _WHY = {
     "constant": "every row has the same value",
     "empty": "it is empty",
@@ -403,10 +404,12 @@ class _Fitting:
                 "kind": kind,
                 "share_missing": n_missing / len(self.table) if len(self.table) else 0.0,
             }
+            why = self.choice.why_not(name, kind, fields) or doubts.get(name)
             if self.choice.is_told(name, fields):
                 asked = self.choice.named is not None
-                self.notes += column_notes(self.where, column, fields, asked, self.decimal)
-            why = self.choice.why_not(name, kind, fields) or doubts.get(name)
+                told = column_notes(self.where, column, fields, asked, self.decimal)
+                # Of what is left out nothing is used.
+                self.notes += [one for one in told if why is None or one.code not in _OF_USE]
             if why is not None:
                 self.left_out.append({**entry, "why": why})
                 continue

@@ -94,6 +94,10 @@ def test_categories_are_capped():
     made = features.fit(pd.DataFrame({"c": values}))
     assert made.X.shape[1] == kinds.MAX_CATEGORIES
     assert [problem.code for problem in made.notes] == ["many-categories"]
+    # Of a key, which is left out, no value is used.
+    coded = features.fit(pd.DataFrame({"c": values, "shop_id": [f"k{n % 70}" for n in range(600)]}))
+    assert [column["column"] for column in coded.recipe["left_out"]] == ["shop_id"]
+    assert [problem.where for problem in coded.notes] == [problem.where for problem in made.notes]
 
 
 def test_the_recipe_is_json_and_repeats_the_fit():

@@ -18,7 +18,7 @@ from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
 
 _MODULE = "hetviz.io.formats.apart"
 # A small file that takes longer does not get on; a large one has more to unpack.
-_LEAST_S = 10
+_LEAST_S = 3
 
 
 def work_s(content: bytes) -> int:

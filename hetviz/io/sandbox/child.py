@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import sys
@@ -45,10 +44,12 @@ def packed_drop(
     """Return what `read_drop` gives, packed; files that are not plain are not unpacked here."""
     from hetviz.io.sandbox.pieces_as_bytes import packed
 
-    if not reads_here(files):
-        with contextlib.suppress(DataError):
-            return _in_child(files, choices, "read", heard)
-    return packed(read_drop(files, choices, heard))
+    if reads_here(files):
+        return packed(drop.read_drop(files, choices))
+    try:
+        return _in_child(files, choices, "read", heard)
+    except DataError as error:
+        return packed(_one_by_one(files, choices, heard, error))
 
 
 def read_drop(
@@ -66,12 +67,26 @@ def read_drop(
     try:
         return _drop_in_child(files, choices, heard)
     except DataError as error:
-        if len(files) == 1:
-            return Drop((), ((files[0][0], error),))
+        return _one_by_one(files, choices, heard, error)
+
+
+def _one_by_one(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices],
+    heard: process.Heard | None,
+    error: DataError,
+) -> Drop:
+    """Read files whose process did not come to its end, for the reason that is told."""
+    if len(files) == 1:
+        return Drop((), ((files[0][0], error),))
+    # Where the library for HDF5 may have been it, the others are not taken apart.
+    suspects = [file for file in files if _is_kind(*file, "hdf5")]
+    others = [file for file in files if file not in suspects] if suspects else []
+    each = [[file] for file in suspects or files]
     pieces: list[Piece] = []
     refused: list[tuple[str, DataError]] = []
-    for file in files:
-        alone = read_drop([file], choices, heard)
+    for some in [others, *each] if others else each:
+        alone = read_drop(some, choices, heard)
         pieces += alone.pieces
         refused += alone.refused
     return Drop(tuple(pieces), tuple(refused))
@@ -120,6 +135,9 @@ def look_at(
     """
     if is_looked_at_here(files):
         return Looked(looking.look_at(files, choices))
+    if all(_is_kind(*file, "hdf5") for file in files):
+        # They hold no tables whose reading can be said.
+        return Looked([])
     try:
         parts = process.parts(io.BytesIO(_in_child(files, choices, "look", heard, parsed)))
         looks = [Look.from_dict(fields) for fields in json.loads(next(parts))]
@@ -380,9 +398,11 @@ def main() -> int:
             cells = [arrow_bytes(frame) for _, frame in looks]
             cells = cells if sum(map(len, cells)) <= _MOST_CELLS else []
             del looks
-            # Texts are read again in less time than what was read is carried about.
+            # Texts are read again in less time than what was read is carried about, and HDF5
+            # files, in which the library may turn for ever, only in `load`.
             is_text = all(_is_kind(name, content, "text") for name, content in files)
-            read = b"" if is_text else packed(drop.read_drop(files, choices))
+            later = is_text or any(_is_kind(name, content, "hdf5") for name, content in files)
+            read = b"" if later else packed(drop.read_drop(files, choices))
             parsed = packed_cells(workbooks.kept_parsed())
             if sum(map(len, parsed.values())) > _MOST_CELLS:
                 parsed = {}

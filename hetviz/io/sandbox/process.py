@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import struct
@@ -20,6 +21,7 @@ from pathlib import Path
 from threading import Event
 from typing import IO
 
+from hetviz._text import count
 from hetviz.io import gate, limits
 
 MEMORY = 4_000 * limits.MB
@@ -38,7 +40,7 @@ _SMALLER = "Give fewer rows or columns, or save it as CSV."
 _CHECK = "Check the file; save it again, or save it as CSV."
 _CONFINED = Event()
 # How often it is told how far the process has come, also where it says nothing new.
-_TELL_S = 0.2
+_TELL_S = 0.5
 _LONGEST_LINE = 1_000
 
 
@@ -72,7 +74,7 @@ def run(
     processor_s : int
         Seconds of work that it may take.
     heard : callable, optional
-        Called several times a second with what the process tells by `teller`. What it raises ends
+        Called twice a second with what the process tells by `teller`. What it raises ends
         the process.
     into : file, optional
         Gets what it writes, of which nothing is returned then.
@@ -150,15 +152,17 @@ def _last_told(told: IO[bytes]) -> tuple[float, str]:
 def confine() -> None:
     """Take on the limits, in the process that `run` started; what the system lacks is passed over.
 
-    The seconds of work that are allowed stand on the command line.
+    The seconds of work that are allowed from now on stand on the command line.
     """
     import resource
 
     processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else PROCESSOR_S
+    # Loading the modules is no work on the file.
+    begun = math.ceil(time.process_time())
     for what, most, last in (
         (resource.RLIMIT_AS, MEMORY, MEMORY),
         # At the first the system says why it ends the process, at the last it does not.
-        (resource.RLIMIT_CPU, min(processor_s, PROCESSOR_S), processor_s + 5),
+        (resource.RLIMIT_CPU, begun + min(processor_s, PROCESSOR_S), begun + processor_s + 5),
         (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
         (resource.RLIMIT_FSIZE, _OUT, _OUT),
         (resource.RLIMIT_CORE, 0, 0),
@@ -227,10 +231,9 @@ def _ending(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == 0:
         return None
     if code == -signal.SIGXCPU:
-        most = f"{processor_s} seconds of work, which are allowed"
         # Of the longer limit a part is for reading alone.
-        most = "the work that is allowed" if processor_s > PROCESSOR_S else most
-        what = f"reading took more than {most}"
+        most = "" if processor_s > PROCESSOR_S else f"{count(processor_s, 'second')} of "
+        what = f"reading took more than the {most}work that is allowed"
         return (
             "too-slow",
             what,

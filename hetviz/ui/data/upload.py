@@ -22,7 +22,13 @@ from hetviz.ui.data import belonging, reading, sheets
 from hetviz.ui.data.reading import Said
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import AddTables, OpenBundle, is_project
-from hetviz.workspace.store.content import look_at_files, proposals_of, read_files, read_zip
+from hetviz.workspace.store.content import (
+    StoredFiles,
+    look_at_files,
+    proposals_of,
+    read_files,
+    read_zip,
+)
 
 TYPES = [
     *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow"),
@@ -116,7 +122,7 @@ def staged() -> Staged | None:
 def _waiting(words: str, key: str) -> Iterator[Heard]:
     """Say what the page waits for, how far it has come, and let it be left.
 
-    Only what is read in a process of its own tells anything, a fifth of a second after it began.
+    Only what is read in a process of its own tells anything, half a second after it began.
     What is told is drawn at once; where a click waits meanwhile, drawing ends this run of the page,
     and with it that process.
     """
@@ -141,7 +147,7 @@ def _looks(waiting: Staged, heard: Heard) -> tuple[Look, ...]:
         return ()
     workspace = session.workspace()
     try:
-        contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
+        contents = StoredFiles(workspace.blobs, waiting.files)
         cache = workspace.blobs.read_cache
         return look_at_files(contents, waiting.choices, cache, waiting.looked, heard)
     except HetvizError:
@@ -185,11 +191,11 @@ def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
 
 def _read(waiting: Staged, heard: Heard) -> Staged:
     workspace = session.workspace()
-    contents = {name: workspace.blobs.get(blob) for name, blob in waiting.files.items()}
     loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
     message = ""
     try:
+        contents = StoredFiles(workspace.blobs, waiting.files)
         if waiting.is_bundle and waiting.fresh:
             name, content = next(iter(contents.items()))
             loaded = read_zip(content, name, workspace.blobs.read_cache)

@@ -11,7 +11,7 @@ from hetviz.io import Loaded
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.commands.view import MAX_TITLE, checked_title
 from hetviz.workspace.state import SHIPPED, Run, State
-from hetviz.workspace.store.content import read_files, read_sample, read_zip
+from hetviz.workspace.store.content import StoredFiles, read_files, read_sample, read_zip
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AddTables(Command):
     fresh: bool = False
 
     def apply(self, state: State, context: Context) -> State:
-        files = {name: context.blobs.get(key) for name, key in self.files.items()}
+        files = StoredFiles(context.blobs, self.files)
         base = None if self.fresh else state.data
         loaded = read_files(files, self.choices, base, context.blobs.read_cache)
         _refuse_errors(loaded, self.leave_out)

@@ -36,7 +36,7 @@ def viewed(file: IO[bytes]) -> memoryview:
 
 
 class ReadCache:
-    """What was read from the files of a project and can be read again: the oldest makes room.
+    """What was read from files of a project and can be read again: what is not used makes room.
 
     Parameters
     ----------
@@ -52,9 +52,15 @@ class ReadCache:
     def get(self, name: str) -> bytes | None:
         """Return what is kept under a name, or None."""
         try:
-            return (self.folder / name).read_bytes()
+            content = (self.folder / name).read_bytes()
         except OSError:
             return None
+        self._used(name)
+        return content
+
+    def _used(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            os.utime(self.folder / name)
 
     def put(self, name: str, content: bytes) -> None:
         """Keep something in place of the oldest; without room it is read again some day."""
@@ -70,9 +76,11 @@ class ReadCache:
         """
         try:
             with (self.folder / name).open("rb") as file:
-                return viewed(file)
+                content = viewed(file)
         except (OSError, ValueError):
             return None
+        self._used(name)
+        return content
 
     @contextlib.contextmanager
     def new_file(self) -> Iterator[IO[bytes]]:
@@ -94,14 +102,17 @@ class ReadCache:
         """Keep a file of `new_file` in place of the oldest, as `put` does."""
         size = os.fstat(file.fileno()).st_size
         if size <= self.most:
-            self.shrink(self.most - size)
+            self.shrink(self.most - size, Path(file.name))
             with contextlib.suppress(OSError):
                 os.replace(file.name, self.folder / name)
 
-    def shrink(self, most: int) -> None:
-        """Remove the oldest until at most so many bytes are held, as far as the disk allows."""
+    def shrink(self, most: int, beside: Path | None = None) -> None:
+        """Remove what was used longest ago until at most so many bytes are held.
+
+        As far as the disk allows; the file `beside` neither counts nor goes.
+        """
         with contextlib.suppress(OSError):
-            there = [(path.stat(), path) for path in self.folder.iterdir()]
+            there = [(path.stat(), path) for path in self.folder.iterdir() if path != beside]
             size = sum(about.st_size for about, _ in there)
             for about, path in sorted(there, key=lambda found: found[0].st_mtime):
                 if size <= most:

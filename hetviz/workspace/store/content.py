@@ -27,13 +27,35 @@ from hetviz.io.piece import Drop
 from hetviz.io.sandbox import child
 from hetviz.io.sandbox.pieces_as_bytes import frame_of, has_refused, packed, unpacked
 from hetviz.io.sandbox.process import Heard
-from hetviz.workspace.store.blobs import ReadCache, viewed
+from hetviz.workspace.store.blobs import BlobStore, ReadCache, viewed
+
+Hashes = Sequence[tuple[str, str]]
 
 _READING = Lock()
 # What was read and is still looked at: who opens what they were shown need not wait for it again.
 _SHOWN: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
 _ADDED: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = WeakKeyDictionary()
 _PROPOSED: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary()
+
+
+class StoredFiles(dict[str, bytes]):
+    """Files by name out of a store of blobs, whose hashes are known and need not be made again.
+
+    Parameters
+    ----------
+    blobs : BlobStore
+    keys : mapping of str to str
+        File name to blob.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If one is not there, or damaged.
+    """
+
+    def __init__(self, blobs: BlobStore, keys: Mapping[str, str]) -> None:
+        super().__init__((name, blobs.get(key)) for name, key in keys.items())
+        self.hashes = dict(keys)
 
 
 def read_sample(name: str) -> Loaded:
@@ -59,7 +81,7 @@ def _read(path: Path) -> Loaded:
 
 def read_zip(content: bytes, filename: str, cache: ReadCache | None = None) -> Loaded:
     """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `cache`."""
-    key = "zip " + _key([(filename, content)], {})
+    key = "zip " + _key(_hashed([(filename, content)]), {})
     return _once(key, lambda: read_bundle(content, filename, keeping(cache)))
 
 
@@ -81,14 +103,14 @@ def read_files(
     hetviz.errors.DataError
         If nothing can be used, or a choice is no choice.
     """
-    given, chosen = list(files.items()), _chosen(choices)
+    given, chosen, hashes = list(files.items()), _chosen(choices), _hashes(files)
 
     def read() -> Loaded:
         if cache is None or child.is_looked_at_here(given):
             return read_tables(given, chosen, base, keeping(cache))
-        return _made_apart(given, chosen, base, cache, heard)
+        return _made_apart(given, hashes, chosen, base, cache, heard)
 
-    return _once(_key(given, chosen), read, base)
+    return _once(_key(hashes, chosen), read, base)
 
 
 def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
@@ -101,20 +123,21 @@ def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
 
 def _made_apart(
     given: Sequence[tuple[str, bytes]],
+    hashes: Hashes,
     chosen: Mapping[str, Choices],
     base: HeteroData | None,
     cache: ReadCache,
     heard: Heard | None,
 ) -> Loaded:
     """Return the data of files, made in a process of its own; what was made before is kept."""
-    key = _key(given, chosen, ["data"])
+    key = _key(hashes, chosen, ["data"])
     content = cache.view(key) if base is None else None
     if content is not None:
         with contextlib.suppress(DataError):
             return _with_proposals(content, None)
-    drop = cache.get(_key(given, chosen))
+    drop = cache.get(_key(hashes, chosen))
     with cache.new_file() as file:
-        parsed = () if drop is not None else _parsed(given, chosen, cache)
+        parsed = () if drop is not None else _parsed(hashes, chosen, cache)
         child.load(given, drop, chosen, file, base, heard, parsed)
         loaded = _with_proposals(viewed(file), base)
         if base is None:
@@ -158,29 +181,31 @@ def look_at_files(
     given, chosen = list(files.items()), _chosen(choices)
     if cache is None or child.is_looked_at_here(given):
         return tuple(child.look_at(given, chosen).looks)
-    key = _key(given, chosen, ["looks"])
+    hashes = _hashes(files)
+    key = _key(hashes, chosen, ["looks"])
     kept = cache.get(key)
     if kept is not None:
         with contextlib.suppress(ValueError, DataError):
             return tuple(Look.from_dict(fields) for fields in json.loads(kept))
-    looks = None if before is None else _changed(files, chosen, cache, before)
+    looks = None if before is None else _changed(dict(hashes), chosen, cache, before)
     if looks is None:
-        seen = child.look_at(given, chosen, heard, _parsed(given, chosen, cache))
+        seen = child.look_at(given, chosen, heard, _parsed(hashes, chosen, cache))
         looks = seen.looks
         if seen.drop and not has_refused(seen.drop):
-            cache.put(_key(given, chosen), seen.drop)
+            cache.put(_key(hashes, chosen), seen.drop)
+        known = dict(hashes)
         for look, content in zip(looks, seen.cells, strict=False):
-            cache.put(_cells_key(look, files[look.file], chosen), content)
+            cache.put(_cells_key(look, known[look.file], chosen), content)
         for name, content in seen.parsed.items():
-            if name in files:
-                cache.put(_parsed_key(name, files[name], chosen), content)
+            if name in known:
+                cache.put(_parsed_key(name, known[name], chosen), content)
     if looks:
         cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
 
 
 def _changed(
-    files: Mapping[str, bytes],
+    hashes: Mapping[str, str],
     chosen: Mapping[str, Choices],
     cache: ReadCache,
     before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]],
@@ -194,7 +219,7 @@ def _changed(
             return None
         found: Look | None = look
         if said != then.recipe_of(look.name):
-            content = cache.get(_cells_key(look, files[look.file], chosen))
+            content = cache.get(_cells_key(look, hashes[look.file], chosen))
             if said is None or content is None:
                 return None
             found = changed(look, frame_of(content), said)
@@ -204,24 +229,22 @@ def _changed(
     return out or None
 
 
-def _cells_key(look: Look, content: bytes, chosen: Mapping[str, Choices]) -> str:
+def _cells_key(look: Look, hashed: str, chosen: Mapping[str, Choices]) -> str:
     """Return what the cells of a look are kept under: they do not hang on what columns are."""
     recipe = look.recipe
     rows = [list(recipe.header), recipe.units, recipe.first, recipe.last]
     plain = {look.file: replace(chosen.get(look.file, Choices()), recipes={})}
-    return _key([(look.name, content)], plain, ["cells", look.sheet, rows])
+    return _key([(look.name, hashed)], plain, ["cells", look.sheet, rows])
 
 
-def _parsed(
-    given: Sequence[tuple[str, bytes]], chosen: Mapping[str, Choices], cache: ReadCache
-) -> list[bytes]:
+def _parsed(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCache) -> list[bytes]:
     """Return what was parsed of files before, see `hetviz.io.sandbox.child.Looked`."""
-    found = [cache.get(_parsed_key(name, content, chosen)) for name, content in given]
+    found = [cache.get(_parsed_key(name, hashed, chosen)) for name, hashed in hashes]
     return [content for content in found if content is not None]
 
 
-def _parsed_key(name: str, content: bytes, chosen: Mapping[str, Choices]) -> str:
-    return _key([(name, content)], {}, ["parsed", *parsed_by(name, chosen.get(name, Choices()))])
+def _parsed_key(name: str, hashed: str, chosen: Mapping[str, Choices]) -> str:
+    return _key([(name, hashed)], {}, ["parsed", *parsed_by(name, chosen.get(name, Choices()))])
 
 
 def _chosen(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
@@ -255,7 +278,7 @@ def keeping(cache: ReadCache | None, heard: Heard | None = None) -> Parse:
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
         if cache is None or child.reads_here(files):
             return child.read_drop(files, choices, heard)
-        key = _key(files, choices)
+        key = _key(_hashed(files), choices)
         found = cache.get(key)
         if found is not None:
             with contextlib.suppress(ValueError):
@@ -268,9 +291,17 @@ def keeping(cache: ReadCache | None, heard: Heard | None = None) -> Parse:
     return read
 
 
-def _key(
-    files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices], of: Sequence[object] = ()
-) -> str:
-    about = [__version__, [[name, hashlib.sha256(content).hexdigest()] for name, content in files]]
+def _hashes(files: Mapping[str, bytes]) -> Hashes:
+    if isinstance(files, StoredFiles):
+        return list(files.hashes.items())
+    return _hashed(list(files.items()))
+
+
+def _hashed(files: Sequence[tuple[str, bytes]]) -> Hashes:
+    return [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
+
+
+def _key(hashes: Hashes, choices: Mapping[str, Choices], of: Sequence[object] = ()) -> str:
+    about = [__version__, list(map(list, hashes))]
     said = {name: asdict(choice) for name, choice in sorted(choices.items())}
     return hashlib.sha256(json.dumps([about, said, list(of)]).encode()).hexdigest()

@@ -112,7 +112,7 @@ def test_lines_are_cut_as_in_a_file():
 
 @pytest.mark.parametrize("path", sorted(FOUND.iterdir()), ids=lambda path: path.name)
 def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
-    monkeypatch.setattr(apart, "_LEAST_S", 4)
+    monkeypatch.setattr(apart, "_LEAST_S", 1)
     content = path.read_bytes()
     for parse in (None, child.read_drop):
         said = {} if parse is None else {"parse": parse}

@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.blobs import BlobStore, ReadCache
 from hetviz.workspace.store.sessions import new_id
 from tests.workspace.helpers import add_all
 
@@ -48,6 +48,22 @@ def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
     assert store.read_cache.get("new") == b"1234"
     store.put(b"123456")
     assert not list((tmp_path / "read").iterdir())
+
+
+def test_a_file_that_is_taken_counts_once_and_what_is_used_stays(tmp_path: Path) -> None:
+    cache = ReadCache(tmp_path / "read", most=10)
+    cache.put("first", b"1234")
+    with cache.new_file() as file:
+        file.write(b"123456")
+        file.flush()
+        cache.take(file, "second")
+    assert (cache.get("first"), cache.get("second")) == (b"1234", b"123456")
+    for name in ("first", "second"):
+        os.utime(tmp_path / "read" / name, (1, 1))
+    found = cache.view("first")
+    assert found is not None and bytes(found) == b"1234"
+    cache.put("third", b"12345")
+    assert sorted(path.name for path in (tmp_path / "read").iterdir()) == ["first", "third"]
 
 
 def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) -> None:
