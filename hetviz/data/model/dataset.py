@@ -187,9 +187,13 @@ class Dataset(Frozen):
         """The table column that says what to call a row, if there is one."""
         if self.table is None:
             return None
-        declared = (self.recipe or {}).get("title")
+        recipe = self.recipe or {}
+        declared = recipe.get("title")
         if declared in self.table.columns:
             return str(declared)
+        if "title" in recipe and declared is None:
+            # Who read it found that no column tells the rows apart.
+            return None
         return next((column for column in _TITLE_COLUMNS if column in self.table.columns), None)
 
     @property

@@ -53,6 +53,8 @@ _KINDS = {
     "text": "text",
 }
 _FEATURES = (*_KINDS, "yes/no", "place")
+# A column called "name" names the rows if at least this share of its cells are different.
+_TELLING = 0.5
 
 
 def given_features(
@@ -186,9 +188,25 @@ def by_recipe(
         title=entry.title or next(iter(said or titles[: len(titles) < 2]), None),
         media_column=entry.media_column or next(iter(pictures), None),
         keys=of_type("key of another table"),
-        options={**options, **entry.options},
+        options={**with_scales(entry, recipe, read).options, **options, **entry.options},
     )
     return entry, tuple(labels) if labels is not None else of_type("label")
+
+
+def with_scales(entry: DatasetEntry, recipe: Recipe, read: TableRead) -> DatasetEntry:
+    """Return an entry in which words of a scale, which leave no doubt, are taken in their order.
+
+    Whether such a column is a feature, its values say.
+    """
+    found = {
+        column.name: {"kind": "ordered", "order": list(column.order)}
+        for column in recipe.columns
+        if column.type == "ordered category"
+        and column.order
+        and not column.said
+        and column.name in read.frame.columns
+    }
+    return replace(entry, options={**found, **entry.options})
 
 
 def place_of(entry: DatasetEntry) -> str:
@@ -325,7 +343,9 @@ class _Reading:
             table = table.assign(**{title: joined_cells(text, titles)})
         if self.labels is None:
             self.labels = guess_labels(known, {title, *entry.exclude})
-        recipe: dict[str, Any] = {"title": title} if title is not None else {}
+        recipe: dict[str, Any] = {}
+        if title is not None or named_title(table.columns) is not None:
+            recipe["title"] = title
         if entry.text:
             recipe["text"] = list(entry.text)
         if entry.media_column is not None:
@@ -409,7 +429,10 @@ class _Reading:
         if one is None:
             return []
         time = with_time(text, one) if self.read.recipe is not None else None
-        return [one] if time is None else [one, time]
+        if time is not None:
+            return [one, time]
+        # What a dozen rows share is where they come from, and does not name them.
+        return [one] if guessed or table[one].nunique() >= _TELLING * len(table) else []
 
     def _units(self, table: pd.DataFrame) -> dict[str, str]:
         """Return the units of columns of numbers that their names do not say."""

@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
-from hetviz.io.bundle.items import by_recipe, read_dataset
+from hetviz.io.bundle.items import by_recipe, read_dataset, with_scales
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import graphs_joined
@@ -224,6 +224,8 @@ class _Reading:
                 # Formats whose columns have types by themselves are read without one.
                 read = replace(read, recipe=read.recipe or said)
                 entry, labels = by_recipe(entry, labels, read.recipe or said, read)
+            elif read.recipe is not None:
+                entry = with_scales(entry, read.recipe, read)
             dataset, info = read_dataset(
                 NoFiles(), entry, labels, self.problems, read, piece, progress=progress
             )

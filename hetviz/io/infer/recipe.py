@@ -31,7 +31,7 @@ from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
-from hetviz.features.columns.levels import completed, known_order, proposed_order
+from hetviz.features.columns.levels import completed, known_order, proposed_order, rises
 from hetviz.features.columns.names import words_of
 from hetviz.features.columns.types import (
     MAX_CATEGORIES,
@@ -82,6 +82,7 @@ _MOST_BELOW = 10
 _MOST_WORDS = 3
 _MOST_MOVED = 60
 _ORDERED = 30
+_SCALE = 3
 _TITLE_WORDS = frozenset(
     {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
 )
@@ -275,12 +276,15 @@ class RawTable:
         What most numbers are written with.
     id_column : str
         The column of ids that the file declares, as a database does; otherwise nothing.
+    keys : mapping of str to str
+        The columns that the file declares to be ids of another table, and the name of that.
     """
 
     name: str
     rows: Sequence[tuple[int, list[str]]]
     decimal: str = "."
     id_column: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:
@@ -500,7 +504,11 @@ def read_columns(
             there = [text for cell in coded(cells)[1] if (text := cell.strip())]
             there = [text for text in dict.fromkeys(there) if text.lower() not in MISSING]
             order = completed(one.order or proposed_order(there), there)
-            one = replace(one, order=order[:MAX_CATEGORIES])
+            if not one.said and len(order) > len(one.order):
+                # A word beside the scale, below the rows that were looked at.
+                one = replace(one, type="category", order=(), why="")
+            else:
+                one = replace(one, order=order[:MAX_CATEGORIES])
         settled.append(one)
         if one.type == "leave out" and one.said:
             is_changed = True
@@ -988,6 +996,9 @@ def _proposed(
     # Of more than that nobody would say an order: they are numbers of things.
     order = known_order(dict.fromkeys(present)) if len(distinct) <= _ORDERED else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
+    # Two words may be poles of anything; months and days follow one another without end.
+    if order is not None and len(order) >= _SCALE and rises(order):
+        return ColumnRecipe(name, "ordered category", order=order, why=why)
     return ColumnRecipe(name, "category", why=why)
 
 

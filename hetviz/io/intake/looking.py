@@ -254,6 +254,7 @@ def _look(
             else Recipe((0,), None, 1, None, ())
         )
     frame, applied = with_cells(some, form)
+    applied = replace(applied, recipe=_with_declared(applied.recipe, raw))
     ids: tuple[str, ...]
     if raw.id_column:
         ids = (raw.id_column,)
@@ -281,6 +282,19 @@ def _look(
         len(applied.recipe.columns) + n_more,
     )
     return look, frame
+
+
+def _with_declared(recipe: Recipe, raw: RawTable) -> Recipe:
+    """Return a recipe in which what the file declares is what it says, where nobody says more."""
+    columns = []
+    for column in recipe.columns:
+        if not column.said and column.name == raw.id_column:
+            column = replace(column, type="id", why="declared in the file")
+        elif not column.said and column.name in raw.keys:
+            to = raw.keys[column.name]
+            column = replace(column, type="key of another table", of=to, why="declared in the file")
+        columns.append(column)
+    return replace(recipe, columns=tuple(columns))
 
 
 def _width(raw: RawTable) -> int:

@@ -42,11 +42,23 @@ def raw_tables(
     }
     drop = parse(files, said)
     found: dict[tuple[str, str], RawTable] = {}
+    referred = _referred(drop.pieces)
     for piece in drop.pieces:
         if piece.frame is None or piece.role in ("links", "comparisons"):
             continue
         file, sheet = parts_of(piece.where)
-        found.setdefault((file, sheet), _table(piece))
+        keys = {name: referred.get((piece.where, name), "") for name in piece.key_columns}
+        found.setdefault((file, sheet), replace(_table(piece), keys=keys))
+    return found
+
+
+def _referred(pieces: Sequence[Piece]) -> dict[tuple[str, str], str]:
+    """Return the table that each declared key is of, by where it stands and its column."""
+    found = {}
+    for piece in pieces:
+        where, key, columns = piece.where.rpartition(", key ")
+        if key and piece.frame is not None and "target_dataset" in piece.frame:
+            found[where, columns] = str(piece.frame["target_dataset"].iloc[0])
     return found
 
 

@@ -287,14 +287,44 @@ def test_a_unit_that_stands_in_the_name_is_not_said_twice():
 def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
     raw = RawTable.of([["size", "x"], ["S", "1"], ["XL", "2"], ["M", "3"], ["S", "4"]])
     recipe = propose(raw)
-    assert recipe.column("size").type == "category"
+    assert recipe.column("size").type == "ordered category"
     assert recipe.column("size").why == "has an order: S < M < XL"
+    assert recipe.column("size").order == ("S", "M", "XL")
     said = apply(raw, recipe.with_type("size", "ordered category")).recipe
     assert said.column("size").order == ("S", "M", "XL")
     turned = Recipe.from_dict(said.with_order("size", "XL", "M", "S").to_dict())
     assert apply(raw, turned).recipe.column("size").order == ("XL", "M", "S")
     more = RawTable.of([["size", "x"], ["L", "1"], ["M", "2"]])
     assert apply(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
+
+
+def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
+    scales = {
+        "severity": ["mild", "moderate", "severe"],
+        "age": ["18-24", "25-64", "65+", "under 18"],
+        "stimmung": ["stimme zu", "neutral", "stimme nicht zu"],
+        "month": ["Jan", "Feb", "Mar"],
+        "two": ["low", "high"],
+        "group": ["cluster 1", "cluster 2", "cluster 3"],
+        "odd": ["low", "medium", "high"],
+    }
+    rows = [
+        [words[(3 * k + k // 5) % len(words)] for words in scales.values()] for k in range(1_500)
+    ]
+    # Below the rows that a proposal is made by.
+    rows[1_499][-1] = "it depends"
+    table = [["x", *scales], *([str(k * k % 11), *row] for k, row in enumerate(rows))]
+    raw = RawTable.of(table)
+    read = apply(raw, propose(raw)).recipe
+    assert read.of_type("ordered category") == ("severity", "age", "stimmung")
+    assert read.column("stimmung").order == ("stimme nicht zu", "neutral", "stimme zu")
+    content = "\n".join(map(",".join, table)).encode()
+    data = read_tables([("t.csv", content)], {"t.csv": Choices(labels=("month",))}).data
+    steps = {step["column"]: step for step in data["t"].recipe["features"]["columns"]}
+    assert [name for name, step in steps.items() if step["kind"] == "ordered"] == [
+        "severity", "age", "stimmung",
+    ]  # fmt: skip
+    assert steps["age"]["order"] == ["under 18", "18-24", "25-64", "65+"]
 
 
 def test_codes_of_many_values_are_said_to_have_no_order():

@@ -79,3 +79,14 @@ def test_a_title_that_was_said_stays_as_it_was_said() -> None:
     content = table("id,last_name,first_name,height", rows)
     loaded = read_tables([("people.csv", content)], {"people.csv": Choices(title="last_name")})
     assert loaded.data["people"].title_column == "last_name"
+
+
+def test_rows_are_not_called_by_what_a_dozen_of_them_share() -> None:
+    rows = [f"24-{1000 + 3 * k},Pit {k % 5},{k * k % 13}.5" for k in range(60)]
+    samples = read(table("lab no,name,zinc", rows), "samples.csv")
+    assert samples.titles.tolist() == samples.ids.tolist()
+    assert len(set(samples.titles)) == 60
+    few = read(
+        table("lab no,name,zinc", [row.replace("Pit", f"P{k}") for k, row in enumerate(rows)])
+    )
+    assert few.titles.tolist()[:2] == ["P0 0", "P1 1"]

@@ -84,9 +84,9 @@ def test_questions_below_the_names_of_a_survey_are_no_answers():
         ("StartDate", "date"),
         ("ResponseId", "id"),
         ("Duration", "whole number"),
-        ("Q1", "category"),
+        ("Q1", "ordered category"),
         ("Q2", "list"),
-        ("Q3", "category"),
+        ("Q3", "ordered category"),
         ("Q4", "whole number"),
     ]
     assert read.frame["StartDate"].tolist()[:2] == ["2024-01-01 01:10:00", "2024-02-02 14:11:00"]

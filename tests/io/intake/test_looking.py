@@ -15,7 +15,7 @@ from hetviz.io.intake import looking
 from hetviz.io.intake.looking import Look, look_at
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pieces_as_bytes import frame_of, unpacked
-from tests.io.making import workbook
+from tests.io.making import duckdb, sqlite, workbook
 
 WELLS = [
     ["Wells 2023", "", ""],
@@ -227,3 +227,28 @@ def test_more_than_columns_is_looked_at_anew(what):
         kept = tuple(one for one in look.recipe.columns if one.name != "n")
         recipe = replace(look.recipe, columns=kept)
     assert looking.changed(look, cells, recipe) is None
+
+
+@pytest.mark.parametrize(("name", "make"), [("clinic.sqlite", sqlite), ("clinic.duckdb", duckdb)])
+def test_what_a_database_declares_is_shown_as_that(name, make):
+    content = make(
+        "CREATE TABLE wards (code VARCHAR PRIMARY KEY, beds INTEGER)",
+        "INSERT INTO wards VALUES ('CAR', 10), ('NEU', 15)",
+        "CREATE TABLE stays (stay INTEGER PRIMARY KEY, ward VARCHAR REFERENCES wards(code), "
+        "days INTEGER)",
+        "INSERT INTO stays VALUES (1, 'CAR', 3), (2, 'NEU', 4), (3, 'CAR', 9), (4, 'NEU', 2)",
+    )
+    looks = look_at([(name, content)])
+    (stays,) = (look for look in looks if look.sheet == "stays")
+    assert [(one.name, one.type, one.of) for one in stays.recipe.columns] == [
+        ("stay", "id", ""),
+        ("ward", "key of another table", "wards"),
+        ("days", "whole number", ""),
+    ]
+    # What is said of another column leaves it so.
+    recipe = stays.recipe.with_type("days", "category").to_dict()
+    for choices in ({}, {name: Choices(recipes={"stays": recipe})}):
+        loaded = read_tables([(name, content)], choices)
+        assert list(loaded.data["stays"].ids) == ["1", "2", "3", "4"]
+        assert [len(group) for group in loaded.data.links] == [4]
+        assert not loaded.errors
