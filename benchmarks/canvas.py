@@ -258,4 +258,6 @@ def _settled(page: Page) -> None:
         "() => document.querySelector('.st-key-map .hv-map[data-drawn]')?.__hv?.map"
         ".overlay.pieces.length > 0"
     )
+    # The panel is the last of the page.
+    page.wait_for_selector("[data-tab=Clusters]", state="attached")
     page.wait_for_timeout(1500)

@@ -276,3 +276,29 @@ def test_each_press_takes_one_step_however_fast_they_come(page: Page) -> None:
         page.keyboard.press("Control+Shift+z")
     expect(project.get_by_text("Third", exact=True)).to_be_visible()
     settled(page)
+
+
+FIRST_LOOK = """
+new MutationObserver((_, watch) => {
+  if (!document.querySelector('.st-key-map .hv-map[data-drawn]')) return;
+  const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  window.hvFirst = [document.documentElement.dataset.hvPanel ?? 'closed', map.view.clear.right];
+  watch.disconnect();
+}).observe(document, { subtree: true, childList: true, attributes: true });
+"""
+
+
+def test_a_map_that_comes_back_leaves_the_panel_its_room_from_the_first(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([1400])")
+    expect(page.locator(".st-key-panel .hv-one")).to_be_visible()
+    settled(page)
+    page.add_init_script(FIRST_LOOK)
+    page.reload()
+    stage(page)
+    settled(page)
+    until(page, "map.count === 1")
+    assert page.evaluate("window.hvFirst") == ["open", told(page, "view.clear.right")]
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()

@@ -152,12 +152,12 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
     text = st.column_config.TextColumn
     if form == "link":
         columns["weight"] = number(
-            "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=68,
+            "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=86,
             help="From −1, apart, to 1, together.",
         )  # fmt: skip
         if rows["score"].notna().any():
             columns["score"] = number("Score", format="%.3g", width=70)
-        columns["kind"] = text("Kind", max_chars=150, width=80)
+        columns["kind"] = text("Kind", max_chars=150, width=78)
     else:
         columns["weight"] = number(
             "Weight", min_value=0.0, step=0.1, format="%.2f", width=78,
@@ -177,7 +177,7 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
     )
     columns["fate"] = text(
         "Kept?",
-        width=70,
+        width=76,
         help=(
             f"Together is kept among the nearest {100 * LOOK_AT:.0f} % of all pairs of the two "
             "datasets, apart outside them."
@@ -260,7 +260,7 @@ def _items(
         first, last = (item_chip.item_at(data, int(k)) for k in (rows[end].min(), rows[end].max()))
         alone = form == "link" and first.dataset is last.dataset
         label = f"{first.glyph} {first.dataset.name}" if alone else words
-        columns[end] = st.column_config.TextColumn(label, width=140 if form == "link" else 104)
+        columns[end] = st.column_config.TextColumn(label, width=134 if form == "link" else 104)
     return columns
 
 

@@ -3,6 +3,7 @@
 
 import { slots } from "./colour.js";
 import { Media } from "./media.js";
+import { awaitPanel } from "./panel.js";
 import { remember, remembered } from "./recall.js";
 import { scheme } from "./scheme.js";
 import { Missing, array, loadStyle, places } from "./store.js";
@@ -84,6 +85,7 @@ export class Arrival {
     const { map } = this;
     const before = map.data;
     const kept = remembered(map, data);
+    if (data.stage && data.selection.count) awaitPanel();
     const fresh = !before || before.n !== data.n;
     Object.assign(map, {
       data, n: data.n, tokens: data.tokens[map.scheme], family: getComputedStyle(map.root).fontFamily,

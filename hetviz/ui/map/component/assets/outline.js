@@ -25,7 +25,9 @@ export class Outline {
   point(target) {
     if (!this.map.data?.stage) return;
     const row = target.closest?.(".st-key-panel")?.contains(target) ? target.closest(ROWS) : null;
-    const { hvCluster: of = "", hvName: name = "" } = row?.querySelector("[data-hv-cluster]")?.dataset ?? {};
+    const { hvCluster: of = "", hvName = "" } = row?.querySelector("[data-hv-cluster]")?.dataset ?? {};
+    // The page keeps a number on one line with its unit; the names of regions have a plain space.
+    const name = hvName.replaceAll("\u00a0", " ");
     if (of === this.of) return;
     Object.assign(this, { of, name, rows: null });
     this.map.wish({ place: true });

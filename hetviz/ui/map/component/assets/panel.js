@@ -7,7 +7,7 @@ import { h, icon, set } from "./dom.js";
 import { keepKeys } from "./typing.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
-const [STRIP, NARROW] = [44, 860];
+const [STRIP, NARROW, MIDDLING] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
 const PATIENCE = 700; // ms until a tab is asked for that may be on its way
 
@@ -45,6 +45,11 @@ export function offerPanel(tab) {
   change({ tab, wide: false, ...(panel.shut ? {} : { open: true }) });
 }
 
+/** The panel comes last; as something is selected it will be open, and the map leaves it its room. */
+export function awaitPanel() {
+  if (store.heard === undefined && !panel.shut) change({ open: true });
+}
+
 /** How many of 100 links a map keeps, where the panel has counted it. */
 export const keptBy = (run) => store.kept?.[run] ?? null;
 
@@ -66,6 +71,7 @@ function reach(act) {
 /** Its width on the screen, 44 while it is closed. */
 export function panelWidth() {
   const element = document.querySelector(".st-key-panel");
+  if (!element && panel.open && innerWidth > NARROW) return innerWidth < MIDDLING ? 300 : 340;
   // Closed, it keeps its room behind a clip, so that nothing shifts when it opens.
   if (element && !panel.open && innerWidth > NARROW) return STRIP;
   return element?.offsetParent === null && getComputedStyle(element).position !== "fixed" ? 0 : element?.offsetWidth ?? 0;
