@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.browser.harness import Look
+from tests.browser.harness import Look, Open, Server
 from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
 from tests.browser.test_lasting import rename
 
@@ -302,3 +302,42 @@ def test_a_map_that_comes_back_leaves_the_panel_its_room_from_the_first(page: Pa
     until(page, "map.count === 1")
     assert page.evaluate("window.hvFirst") == ["open", told(page, "view.clear.right")]
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+
+
+TRAVELS = """() => {
+  window.hvTravels = [];
+  const own = '.hv-map, .st-key-panel, .st-key-new-map, .st-key-acts';
+  const moving = ['transform', 'translate', 'left', 'right', 'top', 'width', 'height', 'opacity'];
+  addEventListener('transitionrun', (event) => {
+    if (event.target.closest?.(own) && moving.includes(event.propertyName)) {
+      window.hvTravels.push(event.propertyName);
+    }
+  }, { capture: true });
+  const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  const look = () => {
+    if (map.flight || map.motion) window.hvTravels.push('map');
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+@pytest.mark.parametrize("motion", [True, False])
+def test_nothing_travels_for_those_who_asked_for_no_motion(
+    open_page: Open, server: Server, motion: bool
+) -> None:
+    page = open_page(server.url, motion=motion)
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate(TRAVELS)
+    page.get_by_role("tab", name="Item").click()
+    page.wait_for_selector('html[data-hv-panel="open"]', state="attached")
+    stage(page).focus()
+    page.keyboard.press("+")
+    page.keyboard.press("0")
+    page.keyboard.press("i")
+    page.wait_for_selector('html[data-hv-panel="closed"]', state="attached")
+    settled(page)
+    until(page, "!map.flight && !map.motion")
+    assert set(page.evaluate("window.hvTravels")) == ({"map", "transform"} if motion else set())
