@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -81,8 +82,38 @@ def parse(text: str, decimal: str = ".") -> Written | None:
     Written(value=0.5, limit=-1, unit='', grouped=False)
     >>> parse("1.089,5", ",").value, parse("12 %").unit, parse("3 kg").value
     (1089.5, '%', 3.0)
+    >>> parse("(1'234.50)").value, parse("250.00-").value
+    (-1234.5, -250.0)
     """
-    match = _FORMS[decimal].fullmatch(text.strip())
+    text = text.strip()
+    inner = without_minus(text)
+    if inner is not None:
+        found = _parsed(inner, decimal)
+        plain = found is not None and not found.limit and not math.copysign(1, found.value) < 0
+        return replace(found, value=-found.value) if found is not None and plain else None
+    return _parsed(
+        text.removesuffix("-").removesuffix("–") if _ROUND.search(text) else text, decimal
+    )
+
+
+def without_minus(text: str) -> str | None:
+    """Return a number without what makes it negative in accounts; None of others.
+
+    Accounts write (1,234.50) or 1,234.50- for what others write with a minus before it.
+    """
+    if text[:1] == "(" and text[-1:] == ")":
+        return text[1:-1].strip()
+    if text[-1:] in ("-", "\u2212") and text[-2:-1].isdigit():
+        return text[:-1]
+    return None
+
+
+# Swiss francs without centimes: 1'200.-
+_ROUND = re.compile(r"\d[.,][-–]$")
+
+
+def _parsed(text: str, decimal: str) -> Written | None:
+    match = _FORMS[decimal].fullmatch(text)
     if match is None:
         return None
     whole, fraction = match["whole"], match["fraction"] or ""
@@ -157,6 +188,8 @@ class NumberColumn:
         What stands where there is no number, and how often; nothing for empty cells.
     grouped : bool
         Whether there are thousands signs.
+    negative : int
+        Cells in brackets, or with a minus behind the number, as accounts write what is negative.
     """
 
     values: list[float | None]
@@ -165,11 +198,13 @@ class NumberColumn:
     above: int
     others: dict[str, int]
     grouped: bool
+    negative: int = 0
 
     @property
     def is_plain(self) -> bool:
         """Whether no more is written than numbers and empty cells."""
-        return not (self.unit or self.below or self.above or self.others or self.grouped)
+        written = self.unit or self.below or self.above or self.others or self.grouped
+        return not (written or self.negative)
 
 
 def number_column(
@@ -210,6 +245,12 @@ def number_column(
     for cell, found in known.items():
         if found is not None and found.unit not in ("", unit):
             known[cell] = None
+    behind = {cell for cell, found in known.items() if found and without_minus(cell) is not None}
+    most = 2 * sum(counts[cell] for cell in behind) >= len(filled)
+    if not force and most and not any(map(_is_amount, behind)):
+        # (1) and (2) are marks of remarks, and 18- is an age, unless most are plain numbers.
+        known.update(dict.fromkeys(behind))
+        behind = set()
     numbers = [cell for cell, found in known.items() if found is not None]
     n = sum(counts[cell] for cell in numbers)
     others = {cell: counts[cell] for cell, found in known.items() if found is None}
@@ -230,7 +271,13 @@ def number_column(
             limits[found.limit] += counts[cell]
     values = [None if (found := known.get(cell.strip())) is None else found.value for cell in cells]
     grouped = any(found is not None and found.grouped for found in known.values())
-    return NumberColumn(values, unit, limits[-1], limits[1], others, grouped)
+    n_behind = sum(counts[cell] for cell in behind)
+    return NumberColumn(values, unit, limits[-1], limits[1], others, grouped, n_behind)
+
+
+def _is_amount(cell: str) -> bool:
+    """Whether a number has a fraction or thousands, as sums of money have."""
+    return bool(re.search(r"\d[.,'\u2019 ]\d", cell))
 
 
 _CODE = re.compile(r"0\d+")

@@ -26,7 +26,7 @@ from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
 from hetviz.io.infer.ids import with_ids
 from hetviz.io.infer.number_formats import unusable_cells
-from hetviz.io.infer.recipe import NUMBERS, Recipe
+from hetviz.io.infer.recipe import NUMBERS, Recipe, scales
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,
@@ -193,18 +193,23 @@ def by_recipe(
     return entry, tuple(labels) if labels is not None else of_type("label")
 
 
-def with_scales(entry: DatasetEntry, recipe: Recipe, read: TableRead) -> DatasetEntry:
+def with_scales(entry: DatasetEntry, recipe: Recipe | None, read: TableRead) -> DatasetEntry:
     """Return an entry in which words of a scale, which leave no doubt, are taken in their order.
 
     Whether such a column is a feature, its values say.
     """
+    if recipe is None:
+        orders = scales(read.frame)
+    else:
+        orders = {
+            column.name: column.order
+            for column in recipe.columns
+            if column.type == "ordered category" and not column.said
+        }
     found = {
-        column.name: {"kind": "ordered", "order": list(column.order)}
-        for column in recipe.columns
-        if column.type == "ordered category"
-        and column.order
-        and not column.said
-        and column.name in read.frame.columns
+        name: {"kind": "ordered", "order": list(order)}
+        for name, order in orders.items()
+        if order and name in read.frame.columns
     }
     return replace(entry, options={**found, **entry.options})
 

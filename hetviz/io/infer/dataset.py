@@ -224,7 +224,7 @@ class _Reading:
                 # Formats whose columns have types by themselves are read without one.
                 read = replace(read, recipe=read.recipe or said)
                 entry, labels = by_recipe(entry, labels, read.recipe or said, read)
-            elif read.recipe is not None:
+            elif piece.X is None:
                 entry = with_scales(entry, read.recipe, read)
             dataset, info = read_dataset(
                 NoFiles(), entry, labels, self.problems, read, piece, progress=progress

@@ -147,6 +147,9 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
     if len(filled) < 3:
         return 0
+    marked = _remarks(sample)
+    if marked:
+        return marked + rows_above(rows[marked:])
     widths = Counter(filled[1:])
     width = max(widths, key=lambda cells: (widths[cells], cells))
     above = 0
@@ -160,6 +163,21 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
         is_table = len(names) == 2 and not any(map(_is_number, names))
         return above if is_table and any(map(_is_number, below)) else 0
     return above if filled[above] > 1 else 0
+
+
+def _remarks(rows: Sequence[tuple[int, list[str]]]) -> int:
+    """Return how many rows at the top are remarks that begin with #, as programs write them.
+
+    The last of them names the columns if it has as many cells as the rows below.
+    """
+    marked = 0
+    while marked < len(rows) and rows[marked][1][0].lstrip().startswith("#"):
+        marked += 1
+    if not 0 < marked < len(rows):
+        return 0
+    below = Counter(len(cells) for _, cells in rows[marked:])
+    usual = max(below, key=lambda width: (below[width], width))
+    return marked - (len(rows[marked - 1][1]) == usual)
 
 
 def is_prose(text: str) -> bool:

@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,11 @@ _DAY_FIRST = re.compile(
 )
 _FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
 _COMPACT = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
+_ISO = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[+-]\d{2}:?\d{2})?)?Z?"
+)
+# Behind a time, not the month and day of a date.
+_ZONE = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}:?\d{2})$")
 _PICTURE = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
 
 
@@ -996,10 +1001,29 @@ def _proposed(
     # Of more than that nobody would say an order: they are numbers of things.
     order = known_order(dict.fromkeys(present)) if len(distinct) <= _ORDERED else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
-    # Two words may be poles of anything; months and days follow one another without end.
-    if order is not None and len(order) >= _SCALE and rises(order):
+    if order is not None and _scale_of(order):
         return ColumnRecipe(name, "ordered category", order=order, why=why)
     return ColumnRecipe(name, "category", why=why)
+
+
+def scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the columns of a table of text that hold words of a scale, with their order."""
+    found = {}
+    for name, cells in frame.items():
+        there = [text for cell in coded(cells)[1] if (text := str(cell).strip())]
+        there = [text for text in dict.fromkeys(there) if text.lower() not in MISSING]
+        # What is different in every row names the rows.
+        if len(there) < len(frame) and (order := _scale_of(there)):
+            found[str(name)] = order
+    return found
+
+
+def _scale_of(values: Sequence[str]) -> tuple[str, ...]:
+    """Return different words of a scale in their order; nothing of others."""
+    # Two words may be poles of anything; months and days follow one another without end.
+    if not _SCALE <= len(values) <= _ORDERED or not rises(values):
+        return ()
+    return known_order(values) or ()
 
 
 def _proposed_number(
@@ -1095,6 +1119,10 @@ def _as_numbers(
     if signs:
         what = f"numbers were read without their {' and '.join(signs)}"
         notes.append(Problem("written-numbers", where, what, first, severity="note"))
+    if found.negative:
+        cells_of = count(found.negative, "cell")
+        what = f"{cells_of} in brackets or with a minus behind the number: taken as negative"
+        notes.append(Problem("negative-numbers", where, what, severity="note"))
     n_limits = found.below + found.above
     if n_limits:
         marks = " and ".join(["<"] * bool(found.below) + [">"] * bool(found.above))
@@ -1126,6 +1154,26 @@ def _plain(text: str, value: float, sign: str, decimal: str) -> str:
     return digits.replace(".", decimal)
 
 
+def _in_one_zone(times: list[str]) -> tuple[list[str], str]:
+    """Return times without their distance from UTC, in UTC where it is not always the same."""
+    zones = {match[2] for text in times if (match := _ZONE.search(text))}
+    if not zones:
+        return times, ""
+    if len(zones) == 1 and all(_ZONE.search(text) for text in times if text):
+        return [_ZONE.sub(r"\1", text) for text in times], f"UTC{zones.pop()}"
+    return [_in_utc(text) for text in times], "UTC"
+
+
+def _in_utc(text: str) -> str:
+    if not _ZONE.search(text):
+        return text
+    try:
+        moment = datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
+    except ValueError:
+        return ""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+
+
 def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
     # Days repeat in most columns.
     codes, different = coded(cells)
@@ -1136,9 +1184,13 @@ def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
     if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
         # Who writes AM and PM writes the month first.
         day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
-    dates = np.array([iso_date(text, day_first) or "" for text in texts] + [""], dtype=object)
+    found = [iso_date(text, day_first) or "" for text in texts]
+    found, zone = _in_one_zone(found)
+    dates = np.array([*found, ""], dtype=object)
     lost = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []
+    if zone:
+        notes.append(Problem("time-zone", where, f"times are those of {zone}", severity="note"))
     if lost:
         what = f"{count(int(np.isin(codes, lost).sum()), 'cell')} without a date count as missing"
         notes.append(

@@ -1,11 +1,12 @@
 """Tables as laboratories, surveys and offices export them: read right with nothing said."""
 
+import pandas as pd
 import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.intake.looking import look_at
-from tests.io.making import parquet, sqlite, workbook
+from tests.io.making import parquet, sqlite, statistics, workbook
 
 LAB = [
     ["Leaching test, batch 7"],
@@ -210,3 +211,49 @@ def test_counts_are_no_keys_of_a_table_whose_ids_are_numbers():
     columns = {column.name: column.of for column in looks[1].recipe.columns}
     assert columns["beds"] == ""
     assert columns["stay"] == "stays.csv"
+
+
+def test_amounts_of_accounts_are_numbers():
+    amounts = ["12'345.60", "(1'234.50)", "250.00-", "1'200.-", "0.05", "(17.20)"]
+    rows = [f"B{k};{k % 28 + 1}.2.2024;{amounts[k % 6]};({k % 3})" for k in range(60)]
+    content = "\n".join(["Beleg;Datum;Betrag;Anm.", *rows]).encode()
+    read = read_table("konto.csv", content)
+    assert read.recipe.column("Betrag").type == "number"
+    assert read.frame["Betrag"].tolist()[:6] == [
+        "12345.60", "-1234.5", "-250", "1200", "0.05", "-17.2",
+    ]  # fmt: skip
+    assert read.frame["Datum"].tolist()[0] == "2024-02-01"
+    # Marks of remarks are no negative numbers.
+    assert read.recipe.column("Anm.").type == "category"
+    told = next(one for one in read.problems if one.code == "negative-numbers")
+    assert told.what.startswith("30 cells in brackets or with a minus behind")
+
+
+def test_the_log_of_a_sensor_is_a_table():
+    rows = [f"S{k % 4},2024-05-{k % 28 + 1:02}T0{k % 9}:30:00+02:00,{k / 8}" for k in range(40)]
+    content = "\n".join(["# logger 7, UTC+2", "# T in degC", "station,time,T", *rows]).encode()
+    read = read_table("log.csv", content)
+    assert list(read.frame.columns) == ["station", "time", "T"]
+    assert len(read.frame) == 40
+    assert read.recipe.column("time").type == "date"
+    assert read.frame["time"].tolist()[1] == "2024-05-02T01:30:00"
+    assert "times are those of UTC+02:00" in [one.what for one in read.problems]
+    # In different zones they are all told in UTC.
+    mixed = content.replace(b"01:30:00+02:00", b"01:30:00-01:00")
+    assert read_table("log.csv", mixed).frame["time"].tolist()[:2] == [
+        "2024-04-30 22:30:00", "2024-05-02 02:30:00",
+    ]  # fmt: skip
+    # Where the row of names begins with # it is no remark.
+    named = content.replace(b"station,time", b"#station,time")
+    assert list(read_table("log.csv", named).frame.columns) == ["#station", "time", "T"]
+
+
+def test_labels_of_a_survey_that_are_a_scale_are_one_feature():
+    labels = {"trust": {1: "disagree", 2: "neutral", 3: "agree"}}
+    frame = pd.DataFrame({"trust": [k % 3 + 1.0 for k in range(40)], "age": range(20, 60)})
+    content = statistics("dta", frame, variable_value_labels=labels)
+    (look,) = look_at([("panel.dta", content)])
+    column = next(one for one in look.recipe.columns if one.name == "trust")
+    assert (column.type, column.order) == ("ordered category", ("disagree", "neutral", "agree"))
+    data = read_tables([("panel.dta", content)], {"panel.dta": Choices(labels=())}).data
+    assert data["panel"].feature_names == ("trust", "age")
