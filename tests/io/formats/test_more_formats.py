@@ -171,13 +171,29 @@ def test_a_sas_transport_file_is_read():
     assert frame_of("t.xpt", statistics("xport", SURVEY))["score"].tolist() == ["1", "5", "3"]
 
 
-@settings(max_examples=examples(8), deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 99), st.floats(-1e9, 1e9)), min_size=1, max_size=6))
-def test_any_statistics_file_keeps_its_numbers(rows):
-    frame = pd.DataFrame(rows, columns=["n", "x"])
-    cells = frame_of("t.dta", statistics("dta", frame))
-    assert cells["n"].tolist() == [str(n) for n, _ in rows]
-    assert [float(cell) for cell in cells["x"]] == [x for _, x in rows]
+@pytest.mark.parametrize("kind", ["dta", "sav", "xport"])
+def test_any_statistics_file_keeps_its_cells(kind):
+    word = st.text("abcÄß1-_", min_size=1, max_size=5) if kind != "xport" else st.text("abc1-_")
+
+    @settings(max_examples=examples(8), deadline=None)
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 99), st.one_of(st.none(), st.integers(-99, 99)), word),
+            min_size=1,
+            max_size=6,
+        )
+    )
+    def keeps(rows):
+        frame = pd.DataFrame(rows, columns=["n", "x", "word"])
+        frame["x"] = [None if x is None else x / 4 for _, x, _ in rows]
+        frame["x"] = frame["x"].astype(float)
+        cells = frame_of(f"t.{'xpt' if kind == 'xport' else kind}", statistics(kind, frame))
+        assert cells["n"].tolist() == [str(n) for n, _, _ in rows]
+        found = [None if not cell else float(cell) for cell in cells["x"]]
+        assert found == [None if x is None else x / 4 for _, x, _ in rows]
+        assert cells["word"].tolist() == [text for _, _, text in rows]
+
+    keeps()
 
 
 SCHEMA = (
