@@ -242,12 +242,18 @@ def _figures(page: Page) -> dict[str, Any]:
     cover = page.evaluate(_COVER)
     wide = page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    serious = sum(len(rule["nodes"]) for rule in found if rule["impact"] in ("serious", "critical"))
+    barriers = [
+        f"{rule['id']} {node['target']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
     return {
         "canvas": round(cover["canvas"], 3),
         "uncovered": round(cover["free"], 3),
         "scrolls sideways": wide,
-        "axe": serious,
+        "axe": len(barriers),
+        "found": "; ".join(barriers),
         **page.evaluate(_WRITTEN),
     }
 
