@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.parquet import arrow_piece
@@ -23,6 +25,12 @@ _WORDS = {
     "read_xport": "SAS transport",
 }
 _SHOWN = 40
+_NO_ANSWER = re.compile(
+    r"(refus(ed|al)|no (answer|response)|not (applicable|asked|stated|answered|available)|inap|"
+    r"missing|skipped|n/a\b|keine angabe|(antwort )?verweigert|nicht (erhoben|gefragt)|"
+    r"sans réponse|non[ -]réponse|no contesta|no responde|nessuna risposta)",
+    re.I,
+)
 
 
 def read_stata(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -34,7 +42,8 @@ def read_spss(name: str, content: bytes, choices: Choices) -> list[Piece]:
     """Read an SPSS file.
 
     Where every value of a column has a label, the labels are the cells; where only some have, as
-    the ends of a scale, the numbers stay. Values declared as missing are missing.
+    the ends of a scale, the numbers stay. Values declared as missing are missing, and so
+    are codes outside of all answers whose labels say that there is none: -9, no answer.
 
     Raises
     ------
@@ -95,22 +104,52 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
     return [replace(piece, facts=facts, problems=(*piece.problems, *problems))]
 
 
+def _answered(
+    where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
+) -> pd.Series:
+    """Return a column in which codes for no answer, such as -9, are missing.
+
+    Their labels say so, and they lie outside of what is an answer: a label alone could be one.
+    """
+    none = [code for code, word in labels.items() if _NO_ANSWER.match(str(word).strip())]
+    if not none or not pd.api.types.is_numeric_dtype(cells.dtype):
+        return cells
+    answers = cells[~cells.isin(none)].dropna()
+    if not len(answers):
+        return cells
+    is_none = cells.isin(none) & ~cells.between(answers.min(), answers.max())
+    if not is_none.any():
+        return cells
+    said = "; ".join(
+        f"{code:g} = {labels[code]}" for code in none if (cells[is_none] == code).any()
+    )
+    n = int(is_none.sum())
+    what = f"{count(n, 'cell')} with a code for no answer count{'s' * (n == 1)} as missing"
+    problems.append(Problem("no-answer", where, what, said[:200], severity="note"))
+    return cells.where(~is_none)
+
+
 def _column(
     where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
 ) -> object:
     """Return a column as Arrow: labels for values, whole numbers without a fraction."""
     import pyarrow as pa
 
+    cells = _answered(where, cells, labels, problems)
     known = cells.dropna()
     if labels:
         codes = pd.unique(known)
         without = [code for code in codes.tolist() if code not in labels]
         if not without and len(codes):
             return pa.array(cells.map(labels).astype(object), pa.large_string(), from_pandas=True)
-        what = "only some values have labels, so the values stay"
-        shown = "; ".join(f"{code:g} = {word}" if isinstance(code, float) else f"{code} = {word}"
-                          for code, word in list(labels.items())[:5])  # fmt: skip
-        problems.append(Problem("some-labels", where, what, shown, severity="note"))
+        if len(without) < len(codes):
+            what = "only some values have labels, so the values stay"
+            some = [(code, word) for code, word in labels.items() if code in codes][:5]
+            shown = "; ".join(
+                f"{code:g} = {word}" if isinstance(code, float) else f"{code} = {word}"
+                for code, word in some
+            )
+            problems.append(Problem("some-labels", where, what, shown, severity="note"))
     is_amount = pd.api.types.is_float_dtype(cells.dtype)
     if is_amount and len(known) and (np.abs(known) < 2**53).all() and (known == known // 1).all():
         return pa.array(cells.astype("Int64"), from_pandas=True)

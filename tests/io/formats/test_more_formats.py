@@ -167,6 +167,28 @@ def test_labels_of_values_are_kept(kind):
     assert "sex: Sex of person" in piece.facts["what columns say"]
 
 
+def test_codes_for_no_answer_are_missing():
+    labels = {
+        "trust": {-9: "no answer", 1: "disagree", 2: "neutral", 3: "agree"},
+        "income": {-8: "Refused"},
+        "kind": {1: "new", 2: "refused", 3: "old"},
+    }
+    frame = pd.DataFrame(
+        {"trust": [1.0, 2, 3, -9, 1], "income": [10.0, -8, 30, -8, 5], "kind": [1.0, 2, 3, 2, 1]}
+    )
+    (piece,) = read_pieces("t.dta", statistics("dta", frame, variable_value_labels=labels))
+    assert piece.frame["trust"].tolist() == ["disagree", "neutral", "agree", "", "disagree"]
+    assert piece.frame["income"].tolist() == ["10", "", "30", "", "5"]
+    assert [one.where for one in piece.problems if one.code == "some-labels"] == []
+    # Among the answers it is one.
+    assert piece.frame["kind"].tolist() == ["new", "refused", "old", "refused", "new"]
+    told = [(one.what, one.value) for one in piece.problems if one.code == "no-answer"]
+    assert told == [
+        ("1 cell with a code for no answer counts as missing", "-9 = no answer"),
+        ("2 cells with a code for no answer count as missing", "-8 = Refused"),
+    ]
+
+
 def test_a_sas_transport_file_is_read():
     assert frame_of("t.xpt", statistics("xport", SURVEY))["score"].tolist() == ["1", "5", "3"]
 
