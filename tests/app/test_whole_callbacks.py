@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.runtime.state import SafeSessionState
+from streamlit.runtime import app_session
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.testing.v1 import AppTest
 
 from hetviz.ui.shell.whole import carry_out_whole
@@ -11,8 +13,7 @@ from hetviz.ui.shell.whole import carry_out_whole
 
 def page() -> None:
     import streamlit as st
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
-    from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
     def act() -> None:
         st.session_state["done"].append("begun")
@@ -34,6 +35,8 @@ def test_an_event_that_comes_meanwhile_cuts_no_callback_short(
     given = SafeSessionState.on_script_will_rerun
     # Put back at the end, whatever is set meanwhile.
     monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", given)
+    monkeypatch.setattr(SessionState, "_widget_changed", SessionState._widget_changed)
+    monkeypatch.setattr(app_session, "RerunData", RerunData)
     app = AppTest.from_function(page).run()
     app.button(key="act").click().run()
     assert app.session_state["done"] == ["begun"]  # As Streamlit does by itself.

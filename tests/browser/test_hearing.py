@@ -1,0 +1,42 @@
+"""Every click is carried out once, whatever else the browser sends at the same moment."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_app import settled, stage
+from tests.browser.test_lasting import rename
+
+PROJECT = ".st-key-project button"
+UNDO = "const undo = document.querySelector('.st-key-undo button');"
+PLACE = "document.querySelector('.st-key-place-data a').click()"
+# Long enough that the timer of the bar is due before what is clicked can be sent.
+BUSY = "const end = performance.now() + 4500; while (performance.now() < end);"
+
+
+@pytest.fixture
+def renamed(page: Page) -> Page:
+    """Give a page on which the project was renamed three times."""
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    for name in ("One", "Two", "Three"):
+        rename(page, name)
+    return page
+
+
+@pytest.mark.parametrize("gap", [0, 5, 20])
+def test_a_click_is_not_lost_to_the_next(renamed: Page, gap: int) -> None:
+    renamed.evaluate(f"() => {{ {UNDO} undo.click(); setTimeout(() => {PLACE}, {gap}); }}")
+    expect(renamed.locator(".hv-at-data")).to_be_attached()
+    expect(renamed.locator(PROJECT)).to_contain_text("Two")
+
+
+def test_a_timer_at_the_same_moment_changes_nothing(renamed: Page) -> None:
+    renamed.evaluate(f"() => {{ {UNDO} {BUSY} undo.click(); }}")
+    expect(renamed.locator(PROJECT)).to_contain_text("Two")
+    # The timer comes again; what it once sent of a field that is gone must not come back.
+    renamed.wait_for_timeout(5000)
+    expect(renamed.locator(PROJECT)).to_contain_text("Two")
+    expect(renamed.get_by_role("button", name="Redo project name")).to_be_visible()
