@@ -50,9 +50,13 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     assert n > 2
 
     boxes.nth(0).locator("label").click()
+    # The run that this asks for may begin after the click has returned.
+    expect(page.get_by_text("Pick one card to look closer")).to_be_hidden()
     settled(page)
     page.get_by_role("button", name="Rename").click()
-    page.get_by_role("textbox", name="Name of the cluster").fill("My own words")
+    name = page.get_by_role("textbox", name="Name of the cluster")
+    name.fill("My own words")
+    expect(name).to_have_value("My own words")
     page.keyboard.press("Enter")
     settled(page)
     page.locator(".st-key-rename-cluster button").click()
