@@ -1,4 +1,6 @@
-"""HDF5 files are read in a process with limits: in a damaged one the library may turn for ever.
+"""HDF5 files and binary workbooks are read in a process with limits: a damaged one may kill it.
+
+Or the library turns in it for ever, or asks for more memory than there is.
 
 ``python -m hetviz.io.formats.apart`` is that process, see `hetviz.io.sandbox.process`.
 """
@@ -7,10 +9,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 from hetviz.errors import DataError
-from hetviz.io import limits
-from hetviz.io.formats import anndata
+from hetviz.io import gate, limits
+from hetviz.io.formats import anndata, workbooks
 from hetviz.io.formats.hdf5 import require_h5py
 from hetviz.io.piece import Choices, Drop, Piece
 from hetviz.io.sandbox import process
@@ -39,8 +44,33 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
     if process.is_confined():
         return anndata.read_hdf5(name, content, choices)
     require_h5py()
-    about = {"name": name, "part": choices.part, "called": choices.name}
-    out = process.run(_MODULE, (json.dumps(about).encode(), content), name, work_s(content))
+    return _read_apart(name, content, choices, work_s(content))
+
+
+def read_binary_book(name: str, content: bytes, choices: Choices) -> list[Piece]:
+    """Read an XLS or XLSB file as `hetviz.io.formats.workbooks.read_workbook` does, with limits.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Also if the library hangs in the file, dies of it or grows too large.
+    """
+    if process.is_confined():
+        return workbooks.read_workbook(name, content, choices)
+    return _read_apart(name, content, choices, process.PROCESSOR_S)
+
+
+def choices_of(said: Mapping[str, object]) -> Choices:
+    """Return choices that were handed on as JSON, which knows no tuples."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+    }
+    return Choices(**fields)
+
+
+def _read_apart(name: str, content: bytes, choices: Choices, processor_s: int) -> list[Piece]:
+    about = {"name": name, "choices": asdict(choices)}
+    out = process.run(_MODULE, (json.dumps(about).encode(), content), name, processor_s)
     try:
         drop = unpacked(out)
     except ValueError:
@@ -56,9 +86,11 @@ def main() -> int:
     try:
         about, content = process.parts(sys.stdin.buffer)
         said = json.loads(about)
-        name, choices = said["name"], Choices(part=said["part"], name=said["called"])
+        name, choices = said["name"], choices_of(said["choices"])
+        is_hdf5 = gate.kind_of(name, content) == "hdf5"
+        read = anndata.read_hdf5 if is_hdf5 else workbooks.read_workbook
         try:
-            drop = Drop(tuple(anndata.read_hdf5(name, content, choices)))
+            drop = Drop(tuple(read(name, content, choices)))
         except DataError as error:
             drop = Drop((), ((name, error),))
         sys.stdout.buffer.write(packed(drop))

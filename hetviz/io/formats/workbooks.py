@@ -289,8 +289,11 @@ def _sheets(
                 found.append((title, rows))
     except (DataError, MemoryError):
         raise
-    except Exception as error:
-        # What a damaged workbook makes the library raise is without end.
+    except BaseException as error:
+        # What a damaged workbook makes the library raise is without end; its panics are no
+        # Exception, and of a class that cannot be imported.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise gate.refusal(
             "bad-workbook",
             name,

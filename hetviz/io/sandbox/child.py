@@ -325,15 +325,11 @@ def _read(stream: IO[bytes]) -> tuple[list[str], list[bytes], dict[str, Choices]
 
     parts = list(process.parts(stream))
     about = json.loads(parts[0])
-    choices = {name: Choices(**_as_given(said)) for name, said in about["choices"].items()}
+    choices = {name: apart.choices_of(said) for name, said in about["choices"].items()}
     end = len(parts) - int(about["parsed"])
     # This process ends after its work: what it has parsed once it need not parse again.
     workbooks.keep_parsed(dict(map(unpacked_cells, parts[end:])))
     return about["names"], parts[1:end], choices, about["task"]
-
-
-def _as_given(said: Mapping[str, object]) -> dict[str, Any]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in said.items()}
 
 
 def _loaded(
