@@ -110,6 +110,10 @@ class Archive:
         """Return the names of the members, with forward slashes."""
         return list(self._members)
 
+    def size(self, name: str) -> int:
+        """Return how many bytes a member is said to be, unpacked."""
+        return self._members[name].file_size
+
     def read(self, name: str) -> bytes:
         """Return the content of a member; what really comes out is counted."""
         check_name(self.name, name)
@@ -117,6 +121,7 @@ class Archive:
         if name not in self._members:
             raise gate.refusal("no-file", where, "there is no such file")
         info = self._members[name]
+        gate.check_size(where, info.file_size, limits.MAX_FILE_BYTES)
         limit = min(limits.MAX_FILE_BYTES, self._left, info.file_size)
         try:
             with self._zip.open(info) as stream:

@@ -136,14 +136,19 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
 
 
-def check_size(where: str, size: int, limit: int = limits.MAX_FILE_BYTES) -> None:
+def check_size(
+    where: str,
+    size: int,
+    limit: int = limits.MAX_FILE_BYTES,
+    remedy: str = "Give fewer rows or columns.",
+) -> None:
     """Refuse what is larger than the limit."""
     if size > limit:
         raise refusal(
             "too-large",
             where,
             f"{size / limits.MB:,.0f} MB; {limit / limits.MB:,.0f} MB are allowed",
-            remedy="Give fewer rows or columns.",
+            remedy=remedy,
         )
 
 

@@ -32,6 +32,7 @@ _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _EMPTY = pd.DataFrame()
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
+_AS_TEXT = "Save the sheet as CSV or Parquet: those are read at this size."
 _TEXTS = "xl/sharedStrings.xml"
 _SHARED = re.compile(rb"<si[\s>/]")
 _SHARED_CELL = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>(\d{1,9})</v>')
@@ -212,6 +213,9 @@ def _checked(name: str, content: bytes) -> _Checked:
     for member in sorted(archive.names(), key=lambda member: member != _TEXTS):
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
+        if member.startswith("xl/worksheets/"):
+            where, size = f"{name}, {member} unpacked", archive.size(member)
+            gate.check_size(where, size, limits.MAX_FILE_BYTES, _AS_TEXT)
         text = archive.read(member)
         if any(mark.encode(codec) in text for mark in _DOCTYPE for codec in _CODECS):
             raise gate.refusal(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetviz.errors import DataError
-from hetviz.io import Choices, gate, read_tables
+from hetviz.io import Choices, gate, limits, read_tables
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.sandbox import child
 from tests.depth import examples
@@ -510,3 +510,13 @@ def test_a_web_address_is_never_fetched(content):
     assert codes("t.txt", content) == ["web-address"]
     with pytest.raises(DataError, match="nothing is fetched"):
         gate.read_file(gate.Path("https://example.org/t.csv"))
+
+
+def test_a_sheet_too_large_unpacked_names_its_size_and_a_way_out(monkeypatch):
+    rows = [[f"i{k}", k] for k in range(20_000)]
+    book = workbook({"Items": [["id", "x"], *rows]})
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", limits.MB)
+    assert len(book) < limits.MB
+    with pytest.raises(DataError, match=r"sheet1\.xml unpacked: 2 MB; 1 MB are allowed") as caught:
+        read_tables([("book.xlsx", book)])
+    assert "CSV or Parquet" in caught.value.problems[0].remedy
