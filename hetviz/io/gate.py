@@ -140,6 +140,7 @@ def check_size(
     where: str,
     size: int,
     limit: int = limits.MAX_FILE_BYTES,
+    *,
     remedy: str = "Give fewer rows or columns.",
 ) -> None:
     """Refuse what is larger than the limit."""

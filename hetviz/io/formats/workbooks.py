@@ -215,7 +215,7 @@ def _checked(name: str, content: bytes) -> _Checked:
             continue
         if member.startswith("xl/worksheets/"):
             where, size = f"{name}, {member} unpacked", archive.size(member)
-            gate.check_size(where, size, limits.MAX_FILE_BYTES, _AS_TEXT)
+            gate.check_size(where, size, limits.MAX_FILE_BYTES, remedy=_AS_TEXT)
         text = archive.read(member)
         if any(mark.encode(codec) in text for mark in _DOCTYPE for codec in _CODECS):
             raise gate.refusal(
