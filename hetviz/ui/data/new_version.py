@@ -14,10 +14,6 @@ from hetviz.ui.shell import session, theme
 from hetviz.workspace import ReplaceDataset, State
 
 _STAGED = "newer-staged"
-_TYPES = [
-    *("csv", "tsv", "txt", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow", "feather"),
-    *("json", "jsonl", "dta", "sav", "sas7bdat", "xpt"),
-]
 _MOST_ROWS = 200
 _MOST_IDS = 12
 
@@ -48,7 +44,6 @@ def offer(name: str, place: int) -> None:
         key = f"newer-upload-{place}-{st.session_state.get('newer-uploads', 0)}"
         st.file_uploader(
             f"The newer file of {name}",
-            type=_TYPES,
             key=key,
             on_change=_stage,
             args=(name, key),

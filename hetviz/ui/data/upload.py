@@ -30,12 +30,6 @@ from hetviz.workspace.store.content import (
     read_zip,
 )
 
-TYPES = [
-    *("csv", "tsv", "txt", "tab", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow"),
-    *("feather", "json", "jsonl", "ndjson", "dta", "sav", "zsav", "sas7bdat", "xpt"),
-    *("sqlite", "sqlite3", "db", "duckdb", "graphml", "gexf", "gml", "sif", "gmt"),
-    *("npy", "npz", "h5ad", "h5mu", "png", "jpg", "jpeg", "webp", "zip", "hetviz"),
-]
 PROJECT = "project-file"
 """Where in the session a project file lies that was dropped and waits to be opened."""
 _SHOWN = 200
@@ -93,12 +87,11 @@ def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
     # A new key after each upload gives back the memory that the widget holds.
     key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
-    # The box lists every ending in one line that does not fit; the style sheet puts a few words
-    # in the place of it.
+    # Any file: its content shows what it is, and why it cannot be read is told in words. By a list
+    # of endings it would be left out with a red box that says nothing.
     with st.container(key=f"own-files-{fresh}"):
         st.file_uploader(
             label,
-            type=TYPES,
             accept_multiple_files=True,
             key=key,
             on_change=_stage,

@@ -20,10 +20,6 @@ from hetviz.workspace import ImportGuidance
 from hetviz.workspace.store.content import keeping
 
 _STAGED = "guidance-staged"
-_TYPES = [
-    *("csv", "tsv", "txt", "xlsx", "xlsm", "xls", "xlsb", "ods", "parquet", "arrow", "feather"),
-    *("json", "jsonl", "dta", "sav", "sas7bdat", "xpt"),
-]
 _WARNED = 2
 _TEMPLATES = {"links": "Template for links", "comparisons": "Template for comparisons"}
 
@@ -43,7 +39,6 @@ def offer(data: HeteroData) -> None:
         key = f"guidance-upload-{st.session_state.get('guidance-uploads', 0)}"
         st.file_uploader(
             "A table of links, comparisons or labels",
-            type=_TYPES,
             key=key,
             on_change=_stage,
             args=(key,),

@@ -15,7 +15,7 @@ from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used
 from hetviz.plots.out_of_sample import newcomers_alt, newcomers_figure
 from hetviz.runs.place.place_rows import cannot_place
-from hetviz.ui.data.upload import TYPES, problem_table
+from hetviz.ui.data.upload import problem_table
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
@@ -53,7 +53,6 @@ def show(state: State) -> None:
         with st.container(key="own-files-new"):
             st.file_uploader(
                 "A table with a row for each new item",
-                type=TYPES,
                 accept_multiple_files=True,
                 key=key,
                 on_change=_place,

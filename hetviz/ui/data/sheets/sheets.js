@@ -32,6 +32,8 @@ const thousands = (n) => n.toLocaleString("en");
 
 function size(value) {
   if (Math.abs(value) >= 1e9 || (value && Math.abs(value) < 1e-3)) return value.toPrecision(3);
+  // A year is written without a separator, and so is every other whole number of four digits.
+  if (Number.isInteger(value) && Math.abs(value) < 1e4) return String(value);
   return thousands(Number(value.toPrecision(Math.abs(value) >= 1e4 ? 9 : 4)));
 }
 
