@@ -99,8 +99,8 @@ def _closer(state: State, card: ClusterCard) -> None:
         theme.section("Linked most from outside")
         item_chip.chips(data, card.linked["row"].tolist())
     theme.quiet(
-        "All that chance would rarely do: tested, and corrected for the many tests made. On a map "
-        "made from links, linked words differ for that reason too."
+        "Listed is what chance would rarely bring about, corrected for the number of tests. On a "
+        "map made from links, linked words differ for that reason too."
     )
 
 

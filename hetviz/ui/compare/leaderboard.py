@@ -33,7 +33,7 @@ def headline(state: State, kept: Finding) -> None:
     measure = judged_by(found)
     best = found.best(measure)
     if measure is None or best is None:
-        theme.headline("Nothing could be measured", "The reasons are told below.")
+        theme.headline("Nothing could be measured", "The reasons are listed below.")
         return
     said = MEASURES[measure]
     value = per_hundred(found.mean(best, measure))

@@ -169,7 +169,7 @@ def _by_list(data: HeteroData) -> None:
         format_func=lambda name: "tags, a new dataset" if name is _MAKE else str(name),
         key=f"list-target-{source}",
     )
-    rare = st.toggle("What many list draws less", value=True, key="list-rare")
+    rare = st.toggle("What many list counts for less", value=True, key="list-rare")
     weight = "rare" if rare else "same"
     if target is _MAKE:
         name = st.text_input(

@@ -359,8 +359,10 @@ def _second_line(loaded: Loaded, waiting: Staged, errors: list[Problem]) -> str:
         all_used = "Everything in these files can be used."
         rows = summary(loaded)
         return all_used if found(loaded, waiting.proposals) == rows else f"{rows}. {all_used}"
-    some = theme.count(sum(problem.count for problem in errors), "row or file", "rows or files")
-    return f"{some} cannot be used as they are; the table says why. Nothing has been opened yet."
+    n = sum(problem.count for problem in errors)
+    some = theme.count(n, "row or file", "rows or files")
+    are = "it is" if n == 1 else "they are"
+    return f"{some} cannot be used as {are}; the table says why. Nothing has been opened yet."
 
 
 def _go_label(waiting: Staged, errors: bool) -> str:

@@ -89,7 +89,7 @@ def accept(kept: Finding, items: list[Labelled]) -> None:
     sure = [item for item in open_ if item.decided]
     unknown = len(open_) - len(sure)
     if unknown:
-        theme.quiet(f"Does not know {theme.count(unknown, 'label')} better than by a guess.")
+        theme.quiet(f"{theme.count(unknown, 'label')} could only be guessed.")
     if kept.content["classes"]:
         least = st.slider("At least so sure, %", 50, 100, _SURE, key="labels-sure", width=220)
         sure = [item for item in sure if item.doubt <= 1.0 - 0.01 * least]

@@ -121,7 +121,10 @@ def _unasked(data: HeteroData, source: str, target: str, asked: _Asked) -> Findi
         )
         return None
     if quick.too_large(data, source, target):
-        theme.headline("Links that may be missing", "Many items: the search begins when you say.")
+        theme.headline(
+            "Links that may be missing",
+            "There are many items, so the search starts when you ask for it.",
+        )
         return None
     found = quick.candidates(data, source, target)
     if found.content:

@@ -31,7 +31,7 @@ KEYS = (
     ("0 or double click", "all of the map"),
     ("N and P", "step through selected or near items"),
     ("Enter", "select the item stepped to, or in the middle"),
-    ("Ctrl + A", "select all that is seen"),
+    ("Ctrl + A", "select all that is in view"),
     ("Ctrl + Z", "undo; with Shift, redo"),
     ("/", "find an item, or a place"),
     ("Esc", "one step back; at last nothing is selected"),

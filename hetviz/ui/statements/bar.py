@@ -86,7 +86,7 @@ def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -
                 "×",
                 key=f"drop-{name}",
                 type="tertiary",
-                help=f"Give up group {name}",
+                help=f"Clear group {name}",
                 on_click=wording.set_group,
                 args=(name, np.empty(0, dtype=np.int64)),
             )
@@ -195,7 +195,7 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
             key="act-add",
             type="primary",
             disabled=draft is None,
-            help="Or the key of the choice again, on the map: T, X or C",
+            help="Or press its key, T, X or C, once more on the map",
             on_click=act_draft.add,
         )
 
