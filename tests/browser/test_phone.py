@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.harness import Server, Watch
-from tests.browser.test_app import PLANTS, settled, told, until
+from tests.browser.test_app import PLANTS, settled, stage, told, until
 
 WIDE, HIGH = 390, 844
 PATIENCE = 150_000
@@ -44,6 +44,21 @@ def phone(browser: Browser, server: Server) -> Iterator[Page]:
     yield page
     context.close()
     assert watch.problems == []
+
+
+# How many lines end in a name and how many do not, and the rest that the selected item tells of.
+LINES = """() => {
+  const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  const pieces = map.overlay.pieces.filter((one) => one.kind === 'linked');
+  const chosen = pieces.find((one) => one.chosen);
+  const ends = pieces.filter((one) => !one.chosen);
+  const named = ends.filter((one) => one.title && one.align !== null).length;
+  const more = Number(/[0-9]+/.exec(chosen?.words)?.[0] ?? 0);
+  return {
+    name: chosen?.align === null ? '' : chosen?.title, named, nameless: ends.length - named,
+    told: named + more, all: map.linksTotal,
+  };
+}"""
 
 
 def seen(page: Page, rows: list[int]) -> bool:
@@ -107,3 +122,65 @@ def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     # Taken back, all of the map is seen again.
     until(page, "!map.view.zoomed")
+
+
+def test_what_is_selected_lies_clear_and_each_line_ends_in_a_name(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    until(page, "map.overlay.pieces.length > 0")
+    # The outermost of the items in sight, and two keywords with links.
+    rows = page.evaluate(
+        """() => {
+          const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+          const { pos, view, data } = map;
+          const rows = [...Array(map.n).keys()].filter((r) => {
+            const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+            return x > 0 && x < view.W && y > 0 && y < view.H - view.clear.bottom;
+          });
+          const outer = [[0, 1], [0, -1], [1, 1], [1, -1]].map(([axis, sign]) => rows.reduce(
+            (a, b) => (sign * pos[2 * b + axis] > sign * pos[2 * a + axis] ? b : a)));
+          return [...outer, data.datasets[1].start, data.datasets[1].start + 7];
+        }"""
+    )
+    most = 0
+    for row in rows:
+        page.evaluate(
+            "(row) => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+            " map.camera.fit(); map.select([row]); }",
+            row,
+        )
+        expect(page.get_by_role("button", name="Make it A")).to_be_visible()
+        settled(page)
+        page.wait_for_function(
+            f"() => {{ const lines = ({LINES})();"
+            " return lines.name && lines.nameless === 0 && lines.told === lines.all; }"
+        )
+        most = max(most, page.evaluate(LINES)["named"])
+        until(page, "!map.flight")
+        assert seen(page, [row])
+    assert most >= 3
+
+
+def test_the_head_of_the_sheet_pulls_it_beside_its_tabs(phone: Page) -> None:
+    page = phone
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.locator("[data-tab=Guidance]").tap()
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    settled(page)
+    grip = page.get_by_role("button", name="Height of the panel")
+    head = grip.bounding_box()
+    last = page.locator("[data-tab=Predict]").bounding_box()
+    assert head is not None and last is not None
+    right = last["x"] + last["width"]
+    # A finger's width is free beside the tabs, at 320 pixels too.
+    assert min(head["height"], head["x"] + head["width"] - right - (WIDE - 320)) >= 44
+    sheet = page.locator("html")
+    before = sheet.get_attribute("data-hv-sheet")
+    page.touchscreen.tap(right + 30, head["y"] + head["height"] / 2)
+    expect(sheet).not_to_have_attribute("data-hv-sheet", str(before))
+    page.locator("[data-tab=Clusters]").tap()
+    expect(page.locator("[data-tab=Clusters]")).to_have_attribute("aria-selected", "true")

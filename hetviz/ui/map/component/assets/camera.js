@@ -1,5 +1,6 @@
 // Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
 
+import { cardsOver } from "./covered.js";
 import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./recall.js";
 import { View, between, calm, ease, frameOf } from "./view.js";
@@ -10,6 +11,8 @@ const FRAMED = 6; // times the scale at which all is seen
 const SPOT = 48; // px within which items cannot be told apart
 const CROWDED = 20000;
 const BAR = 104; // height of the bar of a selection, above the sheet of a narrow window
+const AIR = 10; // px between a selected item and a card
+const [FURTHEST, STRIDE, WAYS] = [480, 6, 32];
 const PAUSE = 900; // ms without movement before Python hears of the camera
 
 export class Camera {
@@ -59,11 +62,12 @@ export class Camera {
     if (!this.clear()) return;
     const { home } = this;
     view.fitted = home.s;
-    if (!view.zoomed) this.fly(home, 180, false);
+    const rows = map.pickedRows();
+    if (!view.zoomed) this.fly(this.bared(home, rows), 180, false);
     else {
       const to = view.at();
       to.cx += (old - this.aside) / view.s;
-      this.fly(to, 180);
+      this.fly(this.bared(to, rows), 180);
     }
   }
 
@@ -121,10 +125,10 @@ export class Camera {
     if (t >= 1) map.flight = null;
   }
 
-  fit() {
+  fit(rows = []) {
     const { data, pos, pass } = this.map;
     const frame = data.live ? frameOf(pos, pass) : data.frame;
-    this.fly(this.around(frame), 450, false);
+    this.fly(this.bared(this.around(frame), rows), 450, false);
   }
 
   /** Show every item, those too that lie so far out that the map does not begin with them. */
@@ -164,7 +168,7 @@ export class Camera {
     const [x, y] = [view.x(pos[2 * row]), view.y(pos[2 * row + 1])];
     const { left, top, right, bottom } = view.clear;
     if (x > left && y > top && x < view.W - right && y < view.H - bottom) return;
-    this.fit();
+    this.fit([row]);
   }
 
   /** Fly to where all the given rows are seen on a map that comes, with what is round them. */
@@ -211,13 +215,43 @@ export class Camera {
     this.map.wish({ paint: true });
   }
 
-  /** In a narrow window a few selected items stay above the bar and the sheet. */
+  /** A few selected items stay clear of the cards, in a narrow window above the bar and the sheet too. */
   lift(rows) {
-    const { view, pos, data } = this.map;
-    if (!data.stage || view.W >= NARROW || !rows.length || rows.length > DOZEN) return;
-    const lowest = Math.max(...rows.map((r) => view.y(pos[2 * r + 1])));
-    const over = lowest - (view.H - view.clear.bottom - BAR);
-    if (over > 0) this.fly({ ...view.at(), cy: view.cy - (over * view.k) / view.s }, 180, view.zoomed);
+    const { view, flight } = this.map;
+    const now = flight ? flight.to : view.at();
+    const to = this.bared(now, rows);
+    if (to !== now) this.fly(to, 180, view.zoomed);
+  }
+
+  /** That camera, or where one of these rows would lie under a card the nearest from which none does. */
+  bared(place, rows) {
+    const { view, pos, pass, data } = this.map;
+    const narrow = view.W < NARROW;
+    const shown = rows.filter((r) => pass[r] && !Number.isNaN(pos[2 * r]));
+    if (!data.stage || data.mode !== "work" || !shown.length || shown.length > (narrow ? DOZEN : 1)) return place;
+    const there = Object.assign(new View(), view, place);
+    const at = shown.map((r) => [there.x(pos[2 * r]), there.y(pos[2 * r + 1])]);
+    const low = view.H - (narrow ? view.clear.bottom + BAR : AIR);
+    // What is out of sight on purpose stays so.
+    if (at.some(([x, y]) => x < 0 || y < 0 || x > view.W || y > view.H)) return place;
+    const cards = cardsOver(this.map).map(([x0, y0, x1, y1]) => [x0 - AIR, y0 - AIR, x1 + AIR, y1 + AIR]);
+    const clear = (dx, dy) => at.every(([px, py]) => {
+      const [x, y] = [px + dx, py + dy];
+      return x >= AIR && y >= AIR && x <= view.W - AIR && y <= low
+        && !cards.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
+    });
+    const moved = (dx, dy) => ({ ...place, cx: place.cx - dx / place.s, cy: place.cy + (dy * place.k) / place.s });
+    if (clear(0, 0)) return place;
+    for (let far = STRIDE; far <= FURTHEST; far += STRIDE) {
+      for (let way = 0; way < WAYS; way++) {
+        const turn = (way / WAYS) * 2 * Math.PI - Math.PI / 2;
+        const [dx, dy] = [Math.cos(turn) * far, Math.sin(turn) * far];
+        if (clear(dx, dy)) return moved(dx, dy);
+      }
+    }
+    // Not all have room: above the sheet they are seen at least.
+    const over = Math.max(...at.map(([, y]) => y)) - low;
+    return over > 0 ? moved(0, -over) : place;
   }
 
   /** What is seen, about the middle of what is clear: the panel may stand elsewhere the next time. */

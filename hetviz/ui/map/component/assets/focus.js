@@ -2,7 +2,7 @@
 // name and the verdict of the map; what lies too close is pulled apart, what is selected stays. The
 // links of many items are drawn in bundles, never one by one.
 
-import { shift, textWidth } from "./boxes.js";
+import { Boxes, shift, textWidth } from "./boxes.js";
 import { clear } from "./colour.js";
 import { thousands } from "./dom.js";
 import { panelWidth } from "./panel.js";
@@ -67,21 +67,50 @@ function atEdge([x, y], [x0, y0, x1, y1]) {
   return { p: [cx + (x - cx) * t, cy + (y - cy) * t], angle: Math.atan2(y - cy, x - cx) };
 }
 
-/** Places of the selected items, those they are linked to, and their names; null where too many are selected. */
-export function arrange(m, ctx, boxes, ink, lacking, kinds, covered) {
-  const { view, pos, media } = m;
+/** Places of the selected items, those they are linked to, and their names, with the boxes they take. */
+export function arrange(m, ctx, ink, lacking, kinds, covered) {
   const picked = m.count && m.count <= FEW ? m.pickedRows().filter((r) => m.pass[r]) : [];
   const badges = m.acts.badges();
   const rows = [...new Set([...picked, ...badges.filter((badge) => badge.few).map((badge) => badge.row)])].filter((r) => m.pass[r]);
-  const size = view.W < 700 ? 24 : 28;
   const said = new Set(m.acts.rows());
   // While something is being said of groups, their own lines are what counts.
   const linked = said.size && m.acts.preview.length ? { named: [], more: 0 } : linkedOf(m, new Set(picked));
-  const all = [
-    ...rows.map((row) => ({ row, chosen: true, ringed: m.picked[row] && !said.has(row), words: "" })),
-    ...linked.named.filter((end) => !rows.includes(end.row)),
-  ];
-  if (picked.length && linked.more > 0) all[0].words = `+${linked.more} more`;
+  const ends = linked.named.filter((end) => !rows.includes(end.row));
+  const fit = (some) => {
+    const more = picked.length ? linked.more + ends.length - some.length : 0;
+    const chosen = rows.map((row, k) => ({
+      row, chosen: true, ringed: m.picked[row] && !said.has(row), words: more && !k ? `+${more} more` : "",
+    }));
+    const found = fitted(m, ctx, [...chosen, ...some.map((end) => ({ ...end }))], ink, kinds, covered);
+    const without = found.pieces.filter((one) => one.align === null && one.title);
+    return { ...found, heads: without.filter((one) => one.chosen).length, loose: without.some((one) => !one.chosen) };
+  };
+  // A line ends in a name or is not drawn: where not all have room, the heaviest that have.
+  let found = fit(ends);
+  if ((found.loose || found.heads) && ends.length) {
+    const kept = [];
+    found = fit(kept);
+    for (const end of ends) {
+      const one = fit([...kept, end]);
+      if (one.loose || one.heads > found.heads) continue;
+      kept.push(end);
+      found = one;
+    }
+  }
+  for (const { row, title, pictured } of found.pieces) {
+    if (!title) lacking.titles.push(row);
+    if (pictured && !m.media.picture(row)) lacking.pictures.push(row);
+  }
+  m.overlay.moved = new Map(found.pieces.map((one) => [one.row, one.off]));
+  return found;
+}
+
+/** These items and their names, each where it fits. */
+function fitted(m, ctx, all, ink, kinds, covered) {
+  const { view, pos, media } = m;
+  const boxes = new Boxes(view.W, view.H);
+  for (const box of covered) boxes.take(box);
+  const size = view.W < 700 ? 24 : 28;
   const room = free(m);
   for (const one of all) {
     one.still = [view.x(pos[2 * one.row]), view.y(pos[2 * one.row + 1])];
@@ -99,6 +128,7 @@ export function arrange(m, ctx, boxes, ink, lacking, kinds, covered) {
   }
   for (const one of all) if (!one.pinned) uncover(one, covered);
   spread(all);
+  // Badges stand where their items are drawn.
   m.overlay.moved = new Map(all.map((one) => [one.row, [one.p[0] - one.still[0], one.p[1] - one.still[1]]]));
   for (const one of all) {
     const d = one.disc + 2;
@@ -116,13 +146,11 @@ export function arrange(m, ctx, boxes, ink, lacking, kinds, covered) {
   const pieces = [];
   for (const one of all) {
     const item = media.title(one.row);
-    if (!item) lacking.titles.push(one.row);
-    if (kinds[one.row] && !media.picture(one.row)) lacking.pictures.push(one.row);
     const title = item ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
     const face = `600 ${one.chosen ? NAME + 1 : NAME}px ${m.family}`;
-    const words = narrow ? "" : one.words;
+    const words = narrow && !one.chosen ? "" : one.words;
     const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT}px ${m.family}`) : 0) + 4;
-    const name = title ? beside(boxes, roads, ink, one, w, words ? 34 : 19, narrow ? [0, 8] : [0, 14, 30, 52, 80]) : null;
+    const name = title ? beside(boxes, roads, ink, one, w, words ? 34 : 19, narrow && !one.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
     // All relative to the item's own place, so that a moving camera takes it along.
     const box = (name?.box ?? [one.p[0] - one.disc, one.p[1] - one.disc, one.p[0] + one.disc, one.p[1] + one.disc])
       .map((v, k) => v - one.still[k % 2]);
@@ -134,7 +162,7 @@ export function arrange(m, ctx, boxes, ink, lacking, kinds, covered) {
       fromOff: from ? [from[0] - view.x(pos[2 * one.from]), from[1] - view.y(pos[2 * one.from + 1])] : null,
     });
   }
-  return { pieces, roads };
+  return { pieces, boxes };
 }
 
 /** What a card would cover stands beside it. */

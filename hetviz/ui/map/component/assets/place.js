@@ -2,8 +2,8 @@
 // pixels, at any zoom. Zooming in makes room, so detail appears by itself and nothing ever overlaps.
 
 import { Boxes, Ink, shift, textWidth } from "./boxes.js";
+import { cardsOver } from "./covered.js";
 import { FEW, arrange, bundles, clearOf } from "./focus.js";
-import { panelWidth } from "./panel.js";
 
 const NAME_SHIFTS = [0, -20, 20, -38, 38, -56, 56, -76, 76];
 const WORD_SHIFTS = [[8, 0], [-8, 0]];
@@ -11,7 +11,6 @@ const HOT_SHIFTS = [[9, 0], [-9, 0], [9, -15], [9, 15], [-9, -15], [-9, 15]];
 const CROWD = 34; // pixels; a picture of the overview needs company within such a cell
 const HOT = 60; // so many selected items are ringed one by one
 const MOST_MEMBERS = 60;
-const COVERS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told";
 const NEAR = 26; // pictures this large have room for nearly everybody
 
 /** What one pass over the points tells: who is in view, and where each group is densest. */
@@ -87,7 +86,7 @@ export function place(m, ctx) {
   const worded = data.datasets.filter((d) => d.words && (!d.media || data.datasets.every((one) => one.media)));
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
   const { pictures, groups, company, ink } = survey(m);
-  const covered = coveredOf(m);
+  const covered = cardsOver(m);
   for (const box of covered) boxes.take(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
   const near = ideal >= NEAR;
@@ -106,9 +105,8 @@ export function place(m, ctx) {
   const regional = m.regions.named.length > 0;
   if (regional) pieces.push(...m.regions.place(ctx, boxes, ink));
   if (!data.together && m.data.mode === "work" && (m.count || m.acts.groups.size)) {
-    const own = new Boxes(W, H);
-    for (const box of covered) own.take(box);
-    const ends = arrange(m, ctx, own, ink, lacking, kinds, covered);
+    const ends = arrange(m, ctx, ink, lacking, kinds, covered);
+    const own = ends.boxes;
     const sheaves = bundles(m, ctx, own);
     const left = pieces.filter((p) => clearOf(shift(p.box, view.x(p.x), view.y(p.y)), own, ends.pieces, m));
     if (!regional) names(m, ctx, own, groups, left);
@@ -192,16 +190,6 @@ export function place(m, ctx) {
     thumbs();
   }
   return { pieces, lacking, near, few };
-}
-
-/** The cards, bars and the panel that lie over the map. */
-function coveredOf(m) {
-  if (!m.data.stage) return [];
-  const { left, top } = m.stage.getBoundingClientRect();
-  return [...document.querySelectorAll(COVERS)].map((one) => one.getBoundingClientRect()).filter((box) => box.width && box.height).map(
-    (box) => [box.left - left - 4, box.top - top - 4, box.right - left + 4, box.bottom - top + 4]).map(
-    // Of a closed panel only its strip is seen.
-    (box) => (box[2] > m.view.W && panelWidth() === 44 ? [Math.max(box[0], m.view.W - 48), ...box.slice(1)] : box));
 }
 
 /** Pictures of selected items, where they are many. */

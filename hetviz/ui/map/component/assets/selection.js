@@ -39,6 +39,7 @@ export class Selection {
     if (!count && !map.count) return;
     const version = Math.max(map.version, data.selection.version) + 1;
     Object.assign(map, { picked, count, version });
+    this.known = null;
     map.component.setStateValue(
       "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
     );
