@@ -136,7 +136,7 @@ def cold_starts(browser: Any, repeats: int) -> list[dict[str, Any]]:
             start = time.monotonic()
             page.goto(server.url)
             page.wait_for_function(
-                "document.querySelector('.st-key-live .hv-map')?.__hv?.paints > 0",
+                "() => document.querySelector('.st-key-map .hv-map')?.__hv?.paints > 0",
                 timeout=4 * _HALF_MINUTE,
             )
             taken.append(time.monotonic() - start)
@@ -191,7 +191,7 @@ def live(page: Page, n: int) -> dict[str, Any]:
     page.get_by_role("button", name="Make map").click()
     start = time.monotonic()
     before = page.evaluate(f"{_MAP}.frames")
-    page.wait_for_function(f"{_MAP}.frames > {before}", timeout=4 * _HALF_MINUTE)
+    page.wait_for_function(f"() => {_MAP}.frames > {before}", timeout=4 * _HALF_MINUTE)
     first = time.monotonic() - start
     begun, drawn = time.monotonic(), page.evaluate(f"[{_MAP}.frames, {_MAP}.draws]")
     page.get_by_role("button", name="Undo new map").wait_for(timeout=20 * _HALF_MINUTE)
@@ -226,9 +226,9 @@ def hover(page: Page) -> dict[str, Any]:
         page.mouse.move(box["x"] + x, box["y"] + y)
         try:
             page.wait_for_function(
-                "(() => {"
+                "() => {"
                 " const image = document.querySelector('.st-key-map .hv-tip:not([hidden]) img');"
-                " return image && image.complete && image.naturalWidth; })()",
+                " return image && image.complete && image.naturalWidth; }",
                 timeout=3_000,
             )
         except TimeoutError:
@@ -263,9 +263,11 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
         for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
             page.evaluate(f"{_MAP}.map.select([...Array(10)].map((_, k) => k + {start}))")
             page.evaluate(f"{_MAP}.map.acts.set('{name}')")
-            page.wait_for_function(f"{_MAP}.map.data.acts.groups.{name}", timeout=_HALF_MINUTE)
+            page.wait_for_function(
+                f"() => {_MAP}.map.data.acts.groups.{name}", timeout=_HALF_MINUTE
+            )
             settled(page)
-        page.wait_for_function(f"{_MAP}.map.acts.preview.length === 10", timeout=_HALF_MINUTE)
+        page.wait_for_function(f"() => {_MAP}.map.acts.preview.length === 10", timeout=_HALF_MINUTE)
         settled(page)
         page.locator(".st-key-map .hv-stage").focus()
         page.evaluate(_WATCH)
@@ -279,7 +281,7 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
 
 def watched(page: Page) -> dict[str, float]:
     """Return the seconds from the watch's start to the first move, and to the end of it all."""
-    page.wait_for_function("window.hvWatch.end", timeout=10 * _HALF_MINUTE)
+    page.wait_for_function("() => window.hvWatch.end", timeout=10 * _HALF_MINUTE)
     settled(page)
     page.wait_for_timeout(1_000)
     watch: dict[str, float] = page.evaluate("window.hvWatch")

@@ -115,6 +115,22 @@ def little_told(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
     return shown(app, goods(), colour=TOSS, figures={"colour": SIDE})
 
 
+NEIGHBOURS = {
+    "method": "mr-sne",
+    "title": "Neighbour map with links",
+    "params": {},
+    "score": 0.95,
+    "chosen": 0.81,
+    "kept": 0.08,
+    "chosen_kept": 0.41,
+    "offered": True,
+}
+
+
+def traded(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), figures={"best_neighbours": NEIGHBOURS})
+
+
 def note(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
     return shown(app, goods(), figures={"notes": ["Some goods are left off."]})
 
@@ -134,6 +150,7 @@ SCENES: dict[Kind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest], str, 
     "unplaced": (unplaced, "1 item has no place on this map.", "Show which"),
     "enlarged": (enlarged, "shops is drawn", "Try another method"),
     "little-told": (little_told, "tells nothing of “Toss of goods”", "Colour by “Side of goods”"),
+    "traded": (traded, "this one keeps 41 in 100 and that one 8", "Make that map"),
     "note": (note, "Some goods are left off.", "See the data"),
     "unsettled": (unsettled, "It had not come to its end.", "Try another method"),
 }
@@ -165,12 +182,14 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
     (act,) = acts
     assert act.label.replace("\\", "").startswith(label)
     workspace = workspace_of(app)
-    before, made = workspace.state, []
+    before = workspace.state
+    made: list[object] = []
     monkeypatch.setattr(background, "refit", lambda state: bool(made.append(state) or True))
+    monkeypatch.setattr(background, "make_map", lambda *how: made.append(how))
     act.click().run()
     assert not app.exception
     assert not app.error
-    if kind in ("stale", "not-joined", "unplaced", "little-told"):
+    if kind in ("stale", "not-joined", "unplaced", "little-told", "traded"):
         # These change nothing of the data: a map is made, ticks are off, items picked or coloured.
         picked = workspace.glance.selection.tolist()
         told = {
@@ -178,6 +197,7 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
             "not-joined": not any(box.value for box in app.checkbox),
             "unplaced": picked == [N + 2],
             "little-told": workspace.state.view.colour == SIDE,
+            "traded": made == [("mr-sne", "Neighbour map with links", {}, 0, 0.0)],
         }
         assert told[kind]
         assert workspace.state.data is before.data
@@ -190,6 +210,35 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
     workspace.undo()
     assert workspace.state.opened().fingerprint() == before.opened().fingerprint()
     assert words in html_of(app.run())
+
+
+def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_are_made(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = traded(visit(), monkeypatch)
+    workspace = workspace_of(app)
+    state = workspace.state
+    (run,) = state.runs
+
+    def told(**other: object) -> list[Warned]:
+        figures = {"best_neighbours": {**NEIGHBOURS, **other}}
+        return [one for one in warned.of_map(state, run, figures) if one.kind == "traded"]
+
+    assert told()
+    assert not told(offered=False)
+    # Maps made before that was kept.
+    old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
+    assert not [one for one in warned.of_map(state, run, old) if one.kind == "traded"]
+    (bare,) = told(kept=None, chosen_kept=None)
+    assert "hidden links" not in bare.words
+    # Once it is made it is shown, and not made again.
+    other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
+    workspace.state = replace(state, runs=(run, other), chosen="r1")
+    app.run()
+    (act,) = [one for one in app.button if str(one.key).startswith("mend-traded")]
+    assert act.label == "Show that map"
+    act.click().run()
+    assert workspace.state.chosen == "r2"
 
 
 def test_what_nothing_places_is_told_once(visit: Visit) -> None:

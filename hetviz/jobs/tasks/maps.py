@@ -130,7 +130,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     figures = figures_of(data, first.embedding)
     figures["choice"] = first.choice.sentence
     if (best := first.choice.best_neighbours) is not None:
-        figures["best_neighbours"] = {"title": best[0], "score": best[1]}
+        figures["best_neighbours"] = best.to_dict()
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour
     figures |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
 
 from hetviz._text import listed, per_hundred
-from hetviz._types import Ints
+from hetviz._types import Ints, JsonObject
 from hetviz.algorithms.ranking import (
     Standing,
     expected_seconds,
@@ -45,8 +47,48 @@ MOST = 5
 """Methods that are tried, at most."""
 LONGEST = 3.0
 """Times that the first method would take on all of very many rows, above which none is tried."""
+TRADED = 0.03
+"""How much truer the neighbours of another map must be for that map to be offered."""
 LEGIBLE = 3.0
 """A dataset drawn this many times smaller than another is a blot, however good its links look."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Which of the maps tried has the truest neighbours, and what the chosen one has beside it.
+
+    Attributes
+    ----------
+    method, title : str
+    params : dict
+        ``embed(data, method, **params)`` makes it.
+    score, chosen : float
+        Trustworthiness of that map and of the chosen one, the mean over the same splits.
+    kept, chosen_kept : float
+        Share of the hidden links that either keeps; NaN where none was hidden.
+    """
+
+    method: str
+    title: str
+    params: Mapping[str, Any]
+    score: float
+    chosen: float
+    kept: float
+    chosen_kept: float
+
+    @property
+    def offered(self) -> bool:
+        """Whether that map is so much truer that it is worth a look beside the chosen one."""
+        return self.score - self.chosen > TRADED
+
+    def to_dict(self) -> JsonObject:
+        """Return the fields and `offered`, JSON-ready: what is not known is None."""
+        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
+        known = {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in fields.items()
+        }
+        return {**known, "params": dict(self.params), "offered": self.offered}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +116,8 @@ class Choice:
     comparison: Comparison | None = None
 
     @property
-    def best_neighbours(self) -> tuple[str, float] | None:
-        """Title and trustworthiness of the map, of those tried, whose neighbours are truest."""
+    def best_neighbours(self) -> Neighbours | None:
+        """The map, of those tried, whose neighbours are truest."""
         found = self.comparison
         if found is None:
             return None
@@ -83,7 +125,16 @@ class Choice:
         if not keys:
             return None
         best = max(keys, key=lambda key: found.mean(key, "trustworthiness"))
-        return found.candidate(best).title, found.mean(best, "trustworthiness")
+        mine = [one.key for one in found.candidates if one.method == self.method]
+        kept = [found.mean(key, "links_kept_held_out") for key in (best, *mine[:1])]
+        return Neighbours(
+            found.candidate(best).method,
+            found.candidate(best).title,
+            found.candidate(best).params,
+            found.mean(best, "trustworthiness"),
+            found.mean(mine[0], "trustworthiness") if mine else math.nan,
+            *(kept if len(kept) == 2 else (math.nan, math.nan)),
+        )
 
 
 @dataclass(frozen=True, eq=False)

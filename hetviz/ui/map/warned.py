@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import streamlit as st
 
+from hetviz._text import per_hundred
 from hetviz.data.queries.reach import Caution, Reach, reach
 from hetviz.plots.colour import colour_options
 from hetviz.plots.planar import unjoined
@@ -22,6 +23,7 @@ from hetviz.ui.shell import background, selection, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import (
     Act,
+    ChooseRun,
     Command,
     DropDataset,
     LeaveLinks,
@@ -41,6 +43,7 @@ Kind = Literal[
     "unplaced",
     "enlarged",
     "little-told",
+    "traded",
     "note",
     "unsettled",
 ]
@@ -153,6 +156,7 @@ def of_map(state: State, run: Run, figures: Mapping[str, object]) -> list[Warned
         *unplaced,
         *_little_told(state, run, figures),
         *_enlarged(state, run),
+        *_traded(state, run, figures),
         *notes,
     ]
 
@@ -214,6 +218,37 @@ def _little_told(state: State, run: Run, figures: Mapping[str, object]) -> list[
     return [
         Warned("little-told", words, f"Colour by “{titles[best]}”", _doing(SetView(colour=best)))
     ]
+
+
+def _traded(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
+    """Return that another map that was tried has truer neighbours, and what it would cost."""
+    best = figures.get("best_neighbours") or {}
+    # Maps of earlier versions do not say how that one is made.
+    if not best.get("offered"):
+        return []
+    words = (
+        f"Neighbours are less true here ({best['chosen']:.2f}) than on another map that was "
+        f"tried, {best['title']} ({best['score']:.2f})."
+    )
+    kept, mine_kept = best.get("kept"), best.get("chosen_kept")
+    if kept is not None and mine_kept is not None:
+        words += (
+            f" Of hidden links this one keeps {per_hundred(mine_kept)} in 100 and that one "
+            f"{per_hundred(kept)}."
+        )
+    there = [
+        one
+        for one in state.runs
+        if one.method == best["method"] and one.params == best["params"] and state.is_current(one)
+    ]
+    if there:
+        return [Warned("traded", words, "Show that map", _doing(ChooseRun(there[-1].id)))]
+
+    def make() -> None:
+        how = best["method"], best["title"], best["params"]
+        background.make_map(*how, run.seed, run.hold_out)
+
+    return [Warned("traded", words, "Make that map", make)]
 
 
 def _enlarged(state: State, run: Run) -> list[Warned]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,26 @@ def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(ta
     best = choice.best_neighbours
     assert best is not None
     trust = {key: found.mean(key, "trustworthiness") for key in ("pca", "cdmca")}
-    assert best[1] == max(trust.values())
-    assert best[0] == found.candidate(max(trust, key=lambda key: trust[key])).title
+    assert best.score == max(trust.values())
+    assert best.method == max(trust, key=lambda key: trust[key])
+    assert best.title == found.candidate(best.method).title
+    assert best.chosen == trust["cdmca"]
+    assert best.kept == found.mean(best.method, "links_kept_held_out")
+    assert best.chosen_kept == found.mean("cdmca", "links_kept_held_out")
+    assert best.to_dict() == {
+        "method": best.method,
+        "title": best.title,
+        "params": {},
+        "score": best.score,
+        "chosen": best.chosen,
+        "kept": best.kept,
+        "chosen_kept": best.chosen_kept,
+        "offered": best.offered,
+    }
+    assert replace(best, score=0.9, chosen=0.86).offered
+    assert not replace(best, score=0.9, chosen=0.88).offered
+    bare = replace(best, kept=float("nan"), chosen=float("nan")).to_dict()
+    assert (bare["kept"], bare["chosen"], bare["offered"]) == (None, None, False)
 
 
 def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
