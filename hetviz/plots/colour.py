@@ -22,6 +22,7 @@ Kind = Literal["dataset", "categories", "numbers"]
 BY_DATASET = "dataset"
 NO_VALUE, OTHER = -1, -2
 _MOST_CATEGORIES = 200
+_FIRST_ROWS = 100
 _HOPS = 3
 
 _OPTIONS: WeakKeyDictionary[HeteroData, list[ColourOption]] = WeakKeyDictionary()
@@ -245,15 +246,26 @@ def _column(data: HeteroData, dataset: Dataset, column: str) -> pd.Series:
 
 def _kind(values: pd.Series) -> Kind | None:
     present = values.dropna()
-    n_distinct = present.astype(str).nunique()
+    real = pd.api.types.is_float_dtype(present) or pd.api.types.is_integer_dtype(present)
+    # Numbers differ where their texts do, and a page waits for the texts of many.
+    n_distinct = (present if real else present.astype(str)).nunique()
     if n_distinct < 2:
         return None
-    numbers = pd.to_numeric(present, errors="coerce")
-    if bool(numbers.notna().all()) and not pd.api.types.is_bool_dtype(present) and n_distinct > 12:
+    if n_distinct > 12 and (real or _all_numbers(present)):
         return "numbers"
     if n_distinct > _MOST_CATEGORIES or n_distinct > 0.5 * len(present) + 1:
         return None
     return "categories"
+
+
+def _all_numbers(present: pd.Series) -> bool:
+    """Whether all values are numbers; of most texts the first rows say that they are not."""
+    if pd.api.types.is_bool_dtype(present):
+        return False
+    return all(
+        bool(pd.to_numeric(some, errors="coerce").notna().all())
+        for some in (present.iloc[:_FIRST_ROWS], present.iloc[_FIRST_ROWS:])
+    )
 
 
 def _spread_codes(data: HeteroData, code: Ints, n_codes: int) -> Ints:

@@ -318,3 +318,27 @@ def test_a_map_is_told_in_words_without_what_is_hidden() -> None:
     data, _ = example()
     assert "words" not in map_alt(data, colouring(data), hidden=("words",))
     assert "4 words" in map_alt(data, colouring(data))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.arange(400) / 7, "numbers"),
+        (np.arange(400) % 5, "categories"),
+        (pd.array([*range(398), None, None], dtype="Int64"), "numbers"),
+        (np.full(400, 2.5), None),
+        ([str(k) for k in range(400)], "numbers"),
+        ([*map(str, range(399)), "none"], None),
+        ([f"kind {k % 7}" for k in range(400)], "categories"),
+        ([f"kind {k}" for k in range(400)], None),
+        (np.arange(400) % 2 == 0, "categories"),
+        ([None] * 400, None),
+    ],
+)
+def test_a_column_colours_by_numbers_or_by_categories_or_not_at_all(
+    values: object, kind: str | None
+) -> None:
+    table = pd.DataFrame({"said": values})
+    data = HeteroData([Dataset("a", [f"a{k}" for k in range(400)], table=table)])
+    found = [option.kind for option in colour_options(data) if option.kind != "dataset"]
+    assert found == ([] if kind is None else [kind])
