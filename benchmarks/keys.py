@@ -2,7 +2,7 @@
 
 ``--data FOLDER`` holds ``linked/baseball`` (Lahman's tables). The samples are taken apart into CSV
 files: their datasets with what the links between two of them say as a column of keys, or as a table
-of two keys where an item has several. The five others are made here, each with traps: numbers that
+of two keys where an item has several. The others are made here, each with traps: numbers that
 mean nothing to each other, codes written in two ways, a key of two columns, years.
 """
 
@@ -157,6 +157,69 @@ def unrelated() -> tuple[dict[str, bytes], True_]:
     return {"stones": _csv("id,size,weight", one), "plants": _csv("id,height,size", other)}, set()
 
 
+def cafes() -> tuple[dict[str, bytes], True_]:
+    """Cafes in cities written without accents, with a list of tags; places in two tables."""
+    rng = np.random.default_rng(5)
+    cities: list[list[object]] = [
+        ["São Paulo", -23.55, -46.63, 12.3],
+        ["Zürich", 47.37, 8.54, 0.43],
+        ["Łódź", 51.76, 19.46, 0.66],
+        ["Köln", 50.94, 6.96, 1.08],
+        ["Málaga", 36.72, -4.42, 0.58],
+        ["Tromsø", 69.65, 18.96, 0.08],
+        ["Oslo", 59.91, 10.75, 0.7],
+        ["Bern", 46.95, 7.45, 0.13],
+    ]
+    places = [(float(str(one[1])), float(str(one[2]))) for one in cities]
+    plain = ("Sao Paulo", "Zurich", "Lodz", "Koeln", "Malaga", "Tromso", "OSLO", " Bern")
+    tags = ("vegan", "quiet", "late night", "dogs", "wifi", "terrace", "roastery", "books")
+    rows: list[list[object]] = []
+    for k in range(240):
+        at = int(rng.integers(8))
+        own = rng.choice(8, int(rng.integers(1, 4)), replace=False)
+        place = [round(x + 0.02 * float(rng.normal()), 4) for x in places[at]]
+        listed = "; ".join(tags[j] for j in own)
+        rows.append([f"Cafe {k}", plain[at], *place, listed, int(rng.integers(8, 60))])
+    files = {
+        "cities": _csv("city,latitude,longitude,million", cities),
+        "tags": _csv("tag,about", [[tag, f"{tag.title()} places"] for tag in tags]),
+        "cafes": _csv("name,town,latitude,longitude,tags,seats", rows),
+    }
+    return files, {("cafes", "town", "cities", ""), ("cafes", "tags", "tags", "tag")}
+
+
+def clinic() -> tuple[dict[str, bytes], True_]:
+    """Visits of patients, whose codes differ in case, to wards of a hospital, with drugs."""
+    rng = np.random.default_rng(6)
+    patients: list[list[object]] = [
+        [f"PT-{k:04}", f"Patient {k}", 1940 + k % 60, "mf"[k % 2], 150 + k % 45] for k in range(400)
+    ]
+    wards: list[list[object]] = [
+        [place, number, f"{kind} of {place}", int(rng.integers(10, 40))]
+        for place in ("North", "South", "East")
+        for number, kind in enumerate(("Cardiology", "Surgery", "Neurology"), start=1)
+    ]
+    drugs: list[list[object]] = [
+        [f"{'ABCDEFGH'[k % 8]}{k:02}XX", f"Drug {k}", 5 * (1 + k % 20)] for k in range(60)
+    ]
+    visits: list[list[object]] = []
+    for k in range(1, 3001):
+        who, ward = int(rng.integers(400)), wards[int(rng.integers(9))]
+        drug = drugs[int(rng.integers(60))][0]
+        visits.append([k, f"pt-{who:04}", *ward[:2], drug, int(rng.poisson(4))])
+    files = {
+        "patients": _csv("patient,name,born,sex,height", patients),
+        "wards": _csv("hospital,ward,name,beds", wards),
+        "drugs": _csv("atc,drug,dose", drugs),
+        "visits": _csv("visit,patient,hospital,ward,atc,days", visits),
+    }
+    return files, {
+        ("visits", "patient", "patients", ""),
+        ("visits", "hospital + ward", "wards", "hospital + ward"),
+        ("visits", "atc", "drugs", ""),
+    }
+
+
 def taken_apart(name: str) -> tuple[dict[str, bytes], True_]:
     """Return a sample as one CSV file a dataset, and one for the links between each two."""
     data = hetviz.load(name)
@@ -224,9 +287,10 @@ def _links_already(data: HeteroData, true: True_) -> list[str]:
 def run(out: Path, quick: bool, data: Path | None = None) -> None:
     """Judge all sets."""
     made = {"shop": shop, "school": school, "flights": flights, "films": films}
-    sets = {name: make() for name, make in {**made, "unrelated": unrelated}.items()}
+    made |= {"unrelated": unrelated, "cafes": cafes, "clinic": clinic}
+    sets = {name: make() for name, make in made.items()}
     if not quick:
-        sets |= {name: taken_apart(name) for name in ("emoji", "world", "debian")}
+        sets |= {name: taken_apart(name) for name in ("emoji", "world", "digits", "debian")}
     if data is not None:
         folder = data / "linked" / "baseball"
         files = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.csv"))}

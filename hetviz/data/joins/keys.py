@@ -31,6 +31,9 @@ _LOCK = threading.Lock()
 
 # Marks that nobody sees: soft hyphen, zero width spaces and joiners, byte order mark.
 _UNSEEN = dict.fromkeys((0x00AD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+# Letters whose stroke or shape Unicode does not take off, as it does an accent.
+_STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i"})
+_STROKES |= str.maketrans({"æ": "ae", "œ": "oe"})
 # A sign that no text of a table has, between texts that are looked at in one go.
 _BETWEEN = "\x00"
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"
@@ -98,10 +101,11 @@ def folded(text: str) -> str:
 def spelled(text: str) -> str:
     """Return text by its letters and digits alone, where it has letters.
 
-    Accents, punctuation and blanks, which people leave out, do not count either; numbers stay as
-    they are, as 1.5 is not 15.
+    Accents, strokes through a letter, punctuation and blanks, which people leave out, do not count
+    either; numbers stay as they are, as 1.5 is not 15.
     """
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", folded(text)) if sign.isalnum())
+    apart = unicodedata.normalize("NFKD", folded(text)).translate(_STROKES)
+    plain = "".join(sign for sign in apart if sign.isalnum())
     return plain if any(map(str.isalpha, plain)) else folded(text)
 
 

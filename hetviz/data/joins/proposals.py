@@ -52,6 +52,8 @@ _SAME_PAIRS = 0.5
 # partners each may have in the mean.
 _SURE = 0.8
 _TWICE = 1.1
+# Keys of a column, above which they are not spelled anew to see whether it is a key at all.
+_SPELLED = 20_000
 _WAYS: tuple[Loose, Loose] = (True, "spelling")
 
 
@@ -398,6 +400,7 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     """
     columns = key_columns(data)
     drafts = [*_by_keys(data, columns), *_by_places(data)]
+    drafts += _by_spelling_alone(data, columns, {(draft.of, draft.ends) for draft in drafts})
     listed = {(d.join.source, d.join.source_column) for d in drafts if d.join.kind == "list"}
     drafts += [d for d in _by_tags(data, columns) if d.of not in listed]
     drafts.sort(key=lambda d: (-d.score, d.join.kind, d.of, d.join.target, d.join.target_column))
@@ -496,6 +499,7 @@ class _Draft:
     share: float = 0.0
     luck: float = 0.0
     doubt: str = ""
+    alike: bool = False
 
     @property
     def of(self) -> tuple[str, str]:
@@ -518,7 +522,9 @@ def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
         return None
     if not len(match.i):
         return None
-    if join.loose and len(as_it_stands.i) >= len(match.i):
+    if join.loose == "spelling":
+        evidence += (_spelt(len(match.i) - len(as_it_stands.i), len(match.i)),)
+    elif join.loose and len(as_it_stands.i) >= len(match.i):
         join, match = exact, as_it_stands
     elif join.loose and join.kind != "tags":
         found = len(as_it_stands.i)
@@ -529,17 +535,16 @@ def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
             else "No pair is written alike: upper and lower case, blanks or Unicode forms do not "
             "count.",
         )
-        # Codes of two tables that never agree in case are more likely codes of other things.
-        score = score if found else _above(draft.share, 2 * draft.luck)
+        # Codes of two tables that never agree in case are more likely codes of other things, but
+        # for a column that is called like them.
+        score = score if found or draft.alike else _above(draft.share, 2 * draft.luck)
     share = draft.share
-    better = _by_spelling(data, join, match) if join.kind == "key" and share < 1 else None
+    nearer = join.kind == "key" and share < 1 and join.loose != "spelling"
+    better = _by_spelling(data, join, match) if nearer else None
     if better is not None:
         share *= len(np.unique(better.i)) / len(np.unique(match.i))
         more = len(better.i) - len(match.i)
-        evidence += (
-            f"{more:,} of these {len(better.i):,} pairs are spelled a little differently: accents "
-            "and punctuation do not count.",
-        )
+        evidence += (_spelt(more, len(better.i)),)
         join, match = replace(join, loose="spelling"), better
         score = _above(min(1.0, share), draft.luck)
     if score < _LEAST_SCORE or (join.kind != "views" and share_linked(data, match) >= _LINKED):
@@ -547,6 +552,13 @@ def _whole(data: HeteroData, draft: _Draft) -> Proposal | None:
     reached = reach(match.added_to(data), [match.links()])
     doubt = draft.doubt or _doubt(join, match, share, score)
     return Proposal(join, score, evidence, match, reached, doubt)
+
+
+def _spelt(n: int, of: int) -> str:
+    return (
+        f"{n:,} of these {of:,} pairs are spelled a little differently: accents and punctuation do "
+        "not count."
+    )
 
 
 def _by_spelling(data: HeteroData, join: Join, match: Match) -> Match | None:
@@ -600,6 +612,34 @@ def _by_keys(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
             continue
         if counts.pairs[a, b] <= MOST_PAIRS:
             yield from _keyed(data, left, right, int(counts.rows[a, b]), int(counts.rows[b, a]))
+
+
+def _by_spelling_alone(
+    data: HeteroData,
+    columns: Sequence[KeyColumn],
+    found: Collection[tuple[tuple[str, str], tuple[str, str]]],
+) -> Iterator[_Draft]:
+    """Return keys that share too little to be looked at unless accents do not count."""
+    texts = [one for one in columns if one.separator is None and len(one.keys) <= _SPELLED]
+    if all(key.isascii() for one in texts for key in one.keys.tolist()):
+        # Punctuation alone is looked at where a key is found already.
+        return
+    texts = [_spelled(data[one.dataset], one) for one in texts if not _all_numbers(one)]
+    for draft in _by_keys(data, texts):
+        join = draft.join
+        if join.kind != "key" or (draft.of, draft.ends) in found:
+            continue
+        target = data[join.target]
+        plain, same = (len(column_keys(target, join.target_column, way).different) for way in _WAYS)
+        # Where items of the target would no longer be told apart, as C and C++, it says nothing.
+        if same == plain:
+            yield replace(draft, join=replace(join, loose="spelling"))
+
+
+def _spelled(dataset: Dataset, column: KeyColumn) -> KeyColumn:
+    """Return a column with keys in which accents and punctuation do not count."""
+    keys = column_keys(dataset, column.column, "spelling")
+    return replace(column, keys=keys.different, uses=keys.uses, _numbers={})
 
 
 def _names(a: KeyColumn, b: KeyColumn) -> bool:
@@ -659,7 +699,7 @@ def _keyed(
         doubt = "Both are whole numbers, and the columns are not called alike."
     sign = a.separator or ";"
     join = Join(kind, a.dataset, b.dataset, a.column, b.column, sign, loose=True)
-    yield _Draft(join, score, tuple(evidence), share, luck, doubt)
+    yield _Draft(join, score, tuple(evidence), share, luck, doubt, alike)
 
 
 def _by_several(

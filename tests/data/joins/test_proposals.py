@@ -247,3 +247,28 @@ def test_names_spelled_a_little_differently_are_found_unless_they_mean_other_thi
     programs = Dataset("programs", list("abcde"), table=used)
     (found,) = hetviz.propose_joins(HeteroData([programs, languages]))
     assert found.match.i.tolist() == [0, 1, 2, 3]
+
+
+def test_names_that_nearly_all_have_accents_or_strokes_in_one_table_alone_are_found() -> None:
+    towns = ["São Paulo", "Zürich", "Łódź", "Málaga", "Tromsø", "Đakovo", "Bern"]
+    plain = ["Sao Paulo", "Zurich", "Lodz", "Malaga", "Tromso", "Dakovo", "Bern"]
+    cafes = pd.DataFrame({"town": [plain[k % 7] for k in range(60)]})
+    ids = [f"Café {k}" for k in range(60)]
+    data = HeteroData([Dataset("towns", towns), Dataset("cafes", ids, table=cafes)])
+    (found,) = [one for one in hetviz.propose_joins(data) if one.join.source == "cafes"]
+    assert found.sure
+    assert (found.join.source_column, found.join.loose) == ("town", "spelling")
+    # Bern alone is written alike, by eight of them.
+    assert found.evidence[-1].startswith("52 of these 60 pairs are spelled a little differently")
+    assert len(found.match.i) == 60
+
+
+@pytest.mark.parametrize(("column", "found"), [("patient", True), ("code", False)])
+def test_codes_that_differ_in_case_are_keys_where_the_column_is_called_like_them(
+    column: str, found: bool
+) -> None:
+    patients = Dataset("patients", [f"PT-{k:03}" for k in range(50)])
+    visits = pd.DataFrame({column: [f"pt-{7 * k % 50:03}" for k in range(200)]})
+    data = HeteroData([patients, Dataset("visits", [f"v{k}x" for k in range(200)], table=visits)])
+    proposed = [one for one in hetviz.propose_joins(data) if one.sure]
+    assert [one.title for one in proposed] == (["visits: patient = patients: id"] if found else [])
