@@ -15,9 +15,12 @@ from types import ModuleType
 import pytest
 
 import hetviz
+from hetviz.runs.predict import link_predictor
+from tests.samples import read_once
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+SOON = {"n_iter": 5}
 
 
 def tool() -> ModuleType:
@@ -69,11 +72,16 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 # Pages whose blocks run, and what they find in the folder they run in.
-PAGES = sorted(
-    page.relative_to(ROOT).as_posix()
+SHOWN = {
+    page.relative_to(ROOT).as_posix(): text
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]
-    if re.search(r"^```(python|console)$", page.read_text(encoding="utf-8"), flags=re.M)
-)
+    if re.search(r"^```(python|console)$", text := page.read_text(encoding="utf-8"), flags=re.M)
+}
+# umap-learn compiles anew in each process: one does for all that use it.
+PAGES = [
+    pytest.param(page, marks=[pytest.mark.xdist_group("umap-learn")] * ('"umap"' in text))
+    for page, text in sorted(SHOWN.items())
+]
 
 
 @pytest.mark.slow
@@ -83,13 +91,16 @@ PAGES = sorted(
 def test_what_a_page_shows_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # What a page shows does not depend on how many digits there are.
+    read_once(monkeypatch, few=True)
+    monkeypatch.setattr(link_predictor, "_SPARING", dict.fromkeys(("kbmf2k", "pmvge"), SOON))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     if page == "README.md":
         # It shows three lines; the tables are those of the tutorial.
         tutorial = (DOCS / "tutorial" / "python.md").read_text(encoding="utf-8")
         exec(blocks(tutorial)[0][1], names)
-    shown = blocks((ROOT / page).read_text(encoding="utf-8"))
+    shown = blocks(SHOWN[page])
     for kind, code in shown:
         if kind == "python":
             exec(compile(code, page, "exec"), names)
