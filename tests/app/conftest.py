@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from hetviz.jobs import InlineRunner
@@ -14,6 +16,14 @@ from hetviz.ui.statements import preview
 from hetviz.workspace import SESSIONS, Workspace
 
 Visit = Callable[..., AppTest]
+
+# Each new AppTest looks through all installed packages for components; they stay the same.
+_components = cache(manifest_scanner.scan_component_manifests)
+
+
+@pytest.fixture(autouse=True)
+def packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _components)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,39 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from hetviz.data import HeteroData
 from hetviz.jobs import Job
+from hetviz.jobs.results import Findings
+from hetviz.jobs.tasks import compare as tasks
+from hetviz.progress import Progress
 from hetviz.ui.compare import maps
 from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
+# What the worker hands over, by data and settings.
+COMPARED: dict[tuple[str, str], bytes] = {}
+compare_methods = tasks.compare_methods
 PICKED = {"compare-pca", "compare-guided-projection", "compare-cdmca"}
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def what_was_compared_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare the same methods on the same data once; most tests are about what is shown of it."""
+
+    def remembered(data: HeteroData, progress: Progress, **given: Any) -> Findings:
+        key = (data.fingerprint(), repr(sorted(given.items())))
+        if key not in COMPARED:
+            COMPARED[key] = pickle.dumps(compare_methods(data, progress=progress, **given))
+        found: Findings = pickle.loads(COMPARED[key])
+        return found
+
+    monkeypatch.setattr(tasks, "compare_methods", remembered)
 
 
 def press(app: AppTest, key: str) -> AppTest:
