@@ -302,7 +302,7 @@ def done(workspace: Workspace, step: object, at: int) -> None:
     tried(workspace, made.get(step, step) if isinstance(step, str) else step, at)
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS, seed=st.integers(0, 20))
 def test_any_guidance_is_replayed_undone_and_saved(
     steps: list[object], seed: int, tmp_path_factory: pytest.TempPathFactory
