@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +18,11 @@ import numpy as np
 
 from hetviz.workspace import Sessions, State
 from tests.browser.harness import ROOT, Server, serve, session_members, wait_until
-from tests.lasting.visitor import Gone, Visitor
+from tests.lasting.visitor import PATIENCE, Gone, Visitor
 
-KINDS = ("save", "fit", "upload", "project", "worker", "reload", "tabs")
+KILLED = ("save", "fit", "upload", "project")
+SURVIVED = ("worker", "reload", "tabs")
+KINDS = (*KILLED, *SURVIVED)
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 # Seconds after its beginning in which something is killed.
 _WITHIN = {
@@ -59,26 +63,29 @@ def running(home: Path, **env: str) -> Iterator[Server]:
         yield server
 
 
-def moments(home: Path, kind: str, n: int, seed: int = 0) -> Tally:
-    """Do what `kind` says `n` times, each cut short at a random moment, in one project."""
+def moments(home: Path, kind: str, n: int, seed: int = 0, standing: Server | None = None) -> Tally:
+    """Do what `kind` says `n` times, each cut short at a random moment, in one project.
+
+    Each time on a server of its own, or all on one that stands on `home`, which outlives `kind`.
+    """
     rng, tally, sid = np.random.default_rng(seed), Tally(), ""
     for k in range(n):
-        with running(home) as server:
+        with running(home) if standing is None else nullcontext(standing) as server:
             wait = float(rng.uniform(0.0, _WITHIN[kind]))
             visitor = Visitor(server.url, sid=sid).come()
             sid = visitor.sid
             if kind == "project":
                 # It loads what draws figures.
                 visitor.go("export")
-            if kind in ("worker", "reload", "tabs"):
-                told = _SURVIVED[kind](server, visitor, wait, k)
+            if kind in SURVIVED:
+                told = _OUTLIVED[kind](server, visitor, wait, k)
             else:
                 told = _until_killed(kind, server, visitor, wait, k)
         # A project that was opened from a file is another one.
         sid = visitor.sid
         tally.faults += 1
         tally.acts += len(told)
-        state = kept(home, sid)
+        state = kept(home, sid) if standing is None else _kept_so_far(home, sid)
         tally.lost += sum(not _holds(state, act) for act in told[-1:])
         if kind == "project":
             # Whatever was opened is whole; what was on its way is no project.
@@ -96,6 +103,14 @@ def kept(home: Path, sid: str) -> State:
         return workspace.state
     finally:
         sessions.close()
+
+
+def _kept_so_far(home: Path, sid: str) -> State:
+    """Return the project as it would be found if its server ended now."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        shutil.copytree(home / "sessions" / sid, copy / "sessions" / sid)
+        return kept(copy, sid)
 
 
 def _holds(state: State, act: str) -> bool:
@@ -177,7 +192,8 @@ def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> lis
         if pid != server.pid:
             os.kill(pid, signal.SIGKILL)
     # By then it may have been ready.
-    assert wait_until(lambda: visitor.run() >= 0 and not visitor.has("Cancel"), 30)
+    visitor.run()
+    visitor.wait_until(lambda: not visitor.has("Cancel"), "no job", PATIENCE)
     visitor.say("Project name", f"after {k}")
     assert visitor.has(f"after {k}")
     visitor.press("Make map")
@@ -217,4 +233,4 @@ def _two_tabs(server: Server, visitor: Visitor, wait: float, k: int) -> list[str
     return told
 
 
-_SURVIVED = {"worker": _worker_killed, "reload": _reloaded, "tabs": _two_tabs}
+_OUTLIVED = {"worker": _worker_killed, "reload": _reloaded, "tabs": _two_tabs}

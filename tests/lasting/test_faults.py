@@ -2,41 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.lasting.faults import KINDS, moments, running, table
+from tests.browser.harness import Server
+from tests.lasting.faults import KILLED, SURVIVED, moments, running, table
 from tests.lasting.visitor import Visitor
 
+ONE_SERVER = pytest.mark.xdist_group("standing-server")
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_was_acknowledged_is_there_after(kind: str, tmp_path: Path) -> None:
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server]]:
+    """Serve for all tests whose fault a server outlives; gives the folder that it keeps all in."""
+    home = tmp_path_factory.mktemp("standing")
+    with running(home) as server:
+        yield home, server
+
+
+@pytest.mark.parametrize("kind", KILLED)
+def test_what_was_acknowledged_is_there_after_the_server_was_killed(
+    kind: str, tmp_path: Path
+) -> None:
     tally = moments(tmp_path, kind, n=1, seed=1)
     print(f"{kind}: {tally}")
     assert tally.lost == 0
     assert tally.faults == 1
 
 
-def test_nothing_of_one_visitor_is_heard_by_another(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
-        visitors = [Visitor(server.url).come() for _ in range(3)]
-        words = [f"canary{n}x7Qz" for n in range(3)]
-        for visitor, word in zip(visitors, words, strict=True):
-            # The same file name in each, and as many rows.
-            visitor.go("home")
-            visitor.upload({"things.csv": table(60, 0, word)})
-            visitor.press("Map them")
-        for visitor, word in zip(visitors, words, strict=True):
-            visitor.wait("Undo new map")
-            visitor.say("Project name", f"{word} project")
-            for page in ("data", "guidance", "map", "compare", "predict", "home"):
-                visitor.go(page)
-        for visitor in visitors:
-            heard = b"".join(visitor.heard)
-            own = [word for word in words if word.encode() in heard]
-            assert own == [words[visitors.index(visitor)]]
-            visitor.leave()
-        log = server.log.read_text()
-        assert not any(visitor.sid in log for visitor in visitors), "an id gives access"
-        assert not any(word in log for word in words)
+@ONE_SERVER
+@pytest.mark.parametrize("kind", SURVIVED)
+def test_what_was_acknowledged_is_there_after(kind: str, standing: tuple[Path, Server]) -> None:
+    home, server = standing
+    tally = moments(home, kind, n=1, seed=1, standing=server)
+    print(f"{kind}: {tally}")
+    assert tally.lost == 0
+    assert tally.faults == 1
+    assert tally.acts > 0
+
+
+@ONE_SERVER
+def test_nothing_of_one_visitor_is_heard_by_another(standing: tuple[Path, Server]) -> None:
+    _, server = standing
+    visitors = [Visitor(server.url).come() for _ in range(3)]
+    words = [f"canary{n}x7Qz" for n in range(3)]
+    for visitor, word in zip(visitors, words, strict=True):
+        # The same file name in each, and as many rows.
+        visitor.go("home")
+        visitor.upload({"things.csv": table(60, 0, word)})
+        visitor.press("Map them")
+    for visitor, word in zip(visitors, words, strict=True):
+        visitor.wait("Undo new map")
+        visitor.say("Project name", f"{word} project")
+        for page in ("data", "guidance", "map", "compare", "predict", "home"):
+            visitor.go(page)
+    for visitor in visitors:
+        heard = b"".join(visitor.heard)
+        own = [word for word in words if word.encode() in heard]
+        assert own == [words[visitors.index(visitor)]]
+        visitor.leave()
+    log = server.log.read_text()
+    assert not any(visitor.sid in log for visitor in visitors), "an id gives access"
+    assert not any(word in log for word in words)

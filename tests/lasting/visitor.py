@@ -6,6 +6,7 @@ import http.cookiejar
 import re
 import time
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -174,13 +175,21 @@ class Visitor:
         labels = (getattr(element, "label", "") for element in self.widgets.values())
         return any(words in text for text in (*self.texts, *labels))
 
-    def wait(self, words: str, seconds: float = 3 * PATIENCE) -> None:
+    def wait(self, words: str, seconds: float = 5 * PATIENCE) -> None:
         """Run the page until it shows these words."""
-        end = time.monotonic() + seconds
-        while not self.has(words):
-            assert time.monotonic() < end, f"{words!r} was never shown, but {self._labels()}"
-            time.sleep(0.3)
-            self.run()
+        self.wait_until(lambda: self.has(words), words, seconds)
+
+    def wait_until(self, there: Callable[[], bool], what: str, seconds: float) -> None:
+        """Run the page until it is as it should be.
+
+        Most of the time is left to what is waited for: on a busy machine, running the page again
+        and again would hold it up.
+        """
+        end, took = time.monotonic() + seconds, 0.0
+        while not there():
+            assert time.monotonic() < end, f"{what!r} was never shown, but {self._labels()}"
+            time.sleep(max(0.3, 3.0 * took))
+            took = self.run()
 
     def fetch(self, path: str) -> bytes:
         """Ask for something beside the pages, such as a picture."""
