@@ -14,7 +14,7 @@ PYTEST := env $(ONE_THREAD) $(PY) -m pytest
 BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help app test quick quick-tests lint types unit browser soak docs lock clean
+.PHONY: help app test quick quick-tests lint types kernels unit browser soak docs lock clean
 
 help:
 	@echo 'make app       start the app and print its address   (PORT=8600 for another port)'
@@ -36,7 +36,7 @@ app: $(RUNTIME)
 # Browser tests wait more than they work, so the others run beside them and give way to them.
 test: $(TOOLS)
 	@rm -f test-artifacts/reruns.txt
-	@$(MAKE) --no-print-directory lint types
+	@$(MAKE) --no-print-directory $(BESIDE) lint types kernels
 	@$(MAKE) --no-print-directory $(BESIDE) unit browser GIVE_WAY='nice -n 5'; ended=$$?; \
 	    cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
 
@@ -53,6 +53,10 @@ lint: $(TOOLS)
 
 types: $(TOOLS)
 	$(PY) -m mypy
+
+# Or each process of the tests compiles the same at its start.
+kernels: $(TOOLS)
+	@env $(ONE_THREAD) $(PY) -m tools.compile_kernels
 
 unit: $(TOOLS)
 	$(GIVE_WAY) $(PYTEST) -n 2 --dist loadgroup -m 'not browser and not soak'
