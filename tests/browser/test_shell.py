@@ -251,6 +251,32 @@ def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> No
     expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
 
 
+def test_escape_goes_back_one_step_at_a_time(page: Page) -> None:
+    page.goto("/map")
+    stage(page).focus()
+    settled(page)
+    for row, name in ((4, "A"), (1400, "B")):
+        page.evaluate(
+            "(row) => document.querySelector('.st-key-map .hv-map').__hv.map.select([row])", row
+        )
+        settled(page)
+        stage(page).focus()
+        page.keyboard.press(name.lower())
+        until(page, f"map.data.acts.groups.{name}")
+        settled(page)
+    page.locator(".hv-colours .hv-row").first.click()
+    for left, count, partial in (("A", 1, True), ("", 1, True), ("", 0, True), ("", 0, False)):
+        stage(page).focus()
+        page.keyboard.press("Escape")
+        until(
+            page,
+            f"Object.keys(map.data.acts.groups).join('') === '{left}'"
+            f" && [...map.acts.groups.keys()].join('') === '{left}'"
+            f" && map.count === {count} && map.legend.partial === {str(partial).lower()}",
+        )
+        settled(page)
+
+
 def test_each_press_takes_one_step_however_fast_they_come(page: Page) -> None:
     page.goto("/map")
     stage(page)

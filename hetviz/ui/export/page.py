@@ -30,6 +30,9 @@ def show(state: State, run: Run) -> None:
     left, right = st.columns([1.7, 1], gap="large")
     with left:
         figure, words = st.container(key="export-preview"), st.container(key="export-said")
+        # A container without anything in it has no room on the page yet.
+        for one in (figure, words):
+            one.empty()
     with right:
         # There from the start, so that nothing below it moves; filled once the figure is known.
         with st.container(key="primary_export"):

@@ -120,19 +120,21 @@ def _neighbours(data: HeteroData, name: str, found: Nearest) -> None:
 def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) -> None:
     """Say what it is linked with, and how near that lies on the map."""
     data = state.data
-    if data is None or not len(links):
-        if data is not None and data.links:
-            theme.quiet("No link touches this item.")
+    if data is None:
         return
+    held = _held_out(state, row)
     there = {name: found for name, found in near.items() if len(found.ends)}
-    if not there:
+    if len(links) and not there:
         theme.section("Linked with", theme.count(len(links), "link"))
         return
+    if not len(links) and held is not None:
+        theme.quiet("Its links are held out: the map is judged by them and was not made from them.")
+    elif not len(links) and data.links:
+        theme.quiet("No link touches this item.")
     for name, found in there.items():
         kept = f"{int(found.met().sum()):,} of {len(found.ends):,} kept"
         theme.section("Linked with" if len(there) == 1 else f"Linked {name}", kept)
         ends.show(data, name, found)
-    held = _held_out(state, row)
     embedding = None if state.run is None else charts.embedding_of(state, state.run)
     if held is not None and embedding is not None:
         unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)

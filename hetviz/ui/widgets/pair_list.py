@@ -77,12 +77,13 @@ def _name(one: Item) -> str:
 def small(data: HeteroData, rows: Sequence[int]) -> str:
     """Return HTML of items within a sentence, by picture or else by name."""
     cells = []
-    for row in rows:
+    for k, row in enumerate(rows):
         one = item_chip.item_at(data, row)
         source = item_chip.picture_of(data, one)
         title = theme.esc(one.title)
         if source:
             cells.append(f'<img src="{theme.esc(source)}" alt="{title}" title="{title}">')
         else:
-            cells.append(f'<q title="{title}">{theme.esc(short(one.title, _SMALL))}</q>')
+            comma = ", " if k else ""
+            cells.append(f'{comma}<q title="{title}">{theme.esc(short(one.title, _SMALL))}</q>')
     return "".join(cells)

@@ -55,6 +55,19 @@ export class Acts {
     return true;
   }
 
+  /** Give up the group that was made last; returns whether there was one. */
+  giveUp() {
+    const { map } = this;
+    const name = [..."CBA"].find((one) => this.groups.get(one)?.length);
+    if (!name) return false;
+    this.groups = new Map([...this.groups].filter(([one]) => one !== name));
+    Object.assign(this, { told: "", preview: [], ghosts: [] });
+    this.send({ what: "group", group: name, packed: pack(new Uint8Array(map.n)) });
+    map.say(`${name} is given up`);
+    map.wish({ paint: true, place: true });
+    return true;
+  }
+
   /** Choose what to say of the groups; a second time says it. */
   say(key) {
     const [how, word] = WORDS[key];
@@ -73,7 +86,7 @@ export class Acts {
   drop(row, x, y) {
     this.dropped = [row, x, y];
     this.send({ what: "drop", row, x, y });
-    this.map.say("With respect to what? Choose below the map");
+    this.map.say("With respect to what? Choose in the bar on the map");
   }
 
   send(wish) {

@@ -45,7 +45,7 @@ function linkedOf(m, chosen) {
   const named = [...ends.values()].slice(0, FEW).map((end) => {
     const { nearer, kept, name } = rankOf(m, end.from, end.row);
     const good = end.weight < 0 ? !kept : kept;
-    const said = end.weight < 0 ? (good ? "apart, kept" : "said to be apart")
+    const said = end.weight < 0 ? (good ? "kept apart" : "said to be apart, lies near")
       : good ? "kept" : `${thousands(nearer)} ${name} lie nearer`;
     return { ...end, good, words: good && end.held ? `${said}, held out` : said };
   });

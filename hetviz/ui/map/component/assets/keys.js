@@ -121,7 +121,9 @@ export class Keys {
       this.walk = null;
       map.tip.show(-1);
       map.wish({ place: true });
-    } else map.selection.clear();
+    } else if (map.acts.giveUp()) return;
+    else if (map.count) map.selection.clear();
+    else map.legend.showAll();
   }
 
   close() { this.stop.abort(); }

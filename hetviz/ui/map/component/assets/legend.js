@@ -107,7 +107,7 @@ export class Legend {
     return h("button", {
       type: "button", class: "hv-row", "aria-pressed": String(chosen), "data-shown": String(shown), "data-name": name,
       "data-code": kind === "code" ? key : null,
-      title: `${name}: click for these alone, Shift + click for more, Ctrl + click to select, double click to ${shown ? "hide" : "show"}`,
+      title: `${name}: click to show only these, Shift + click to add others, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), bar(count ?? 0, most, colour),
     h("span", { class: "hv-count" }, count === undefined ? "" : thousands(count)));
@@ -199,7 +199,7 @@ export class Legend {
       });
       return input;
     };
-    const inputs = [end(0, "Least"), end(1, "Most")];
+    const inputs = [end(0, "Lowest value shown"), end(1, "Highest value shown")];
     return [h("div", { class: "hv-brush" }, line, ...inputs), told];
   }
 
@@ -220,6 +220,9 @@ export class Legend {
     }
     this.status.replaceChildren(...parts);
   }
+
+  /** As its button does, where something is filtered here. */
+  showAll() { if (this.partial || this.veiled.size) this.clear(); }
 
   clear() {
     Object.assign(this, { alone: { set: new Set(), code: new Set() }, veiled: new Set(), range: null });

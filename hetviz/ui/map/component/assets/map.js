@@ -102,7 +102,7 @@ class HetMap {
   async toggleHaze() {
     this.haze = !this.haze;
     this.bar.update();
-    this.say(this.haze ? "Haze lies where the map is not to be trusted" : "Haze lifted");
+    this.say(this.haze ? "Haze is where the map is not to be trusted" : "No haze");
     await this.learnTrust();
     this.wish({ paint: true });
   }

@@ -103,7 +103,7 @@ export function place(m, ctx) {
 
   // Names of regions keep their places whatever is selected; what is named gets past them.
   const regional = m.regions.named.length > 0;
-  if (regional) pieces.push(...m.regions.place(ctx, boxes, ink));
+  if (regional) pieces.push(...m.regions.place(ctx, boxes, ink, covered));
   if (!data.together && m.data.mode === "work" && (m.count || m.acts.groups.size)) {
     const ends = arrange(m, ctx, ink, lacking, kinds, covered);
     const own = ends.boxes;

@@ -80,8 +80,8 @@ export class Regions {
     return list;
   }
 
-  /** Where a region whose densest member is out of sight is densest within it. */
-  inSight(one) {
+  /** Where a region whose densest member is out of sight, or under a card, is densest of what is seen. */
+  inSight(one, covered) {
     const { pos, pass, view, n } = this.map;
     const { codes } = this.named[one.level];
     const cells = new Map();
@@ -89,7 +89,7 @@ export class Regions {
     for (let r = 0; r < n; r++) {
       if (codes[r] !== one.code || !pass[r]) continue;
       const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-      if (!(x > 0 && y > 0 && x < view.W && y < view.H)) continue;
+      if (!(x > 0 && y > 0 && x < view.W && y < view.H) || under(covered, x, y)) continue;
       count += 1;
       const c = Math.floor(x / 72) * 512 + Math.floor(y / 72);
       if (cells.has(c)) cells.get(c).push(r);
@@ -101,7 +101,7 @@ export class Regions {
   }
 
   /** Names with their places; takes boxes for them and for their leaders. */
-  place(ctx, boxes, ink) {
+  place(ctx, boxes, ink, covered) {
     const { map } = this;
     const { view, family } = map;
     if (map.moving) return [];
@@ -112,7 +112,9 @@ export class Regions {
     for (const one of this.anchors()) {
       if (one.level && !deep) continue;
       const [ax, ay] = [view.x(one.x), view.y(one.y)];
-      const seen = ax > 0 && ay > 0 && ax < right && ay < view.H ? one : deep ? this.inSight(one) : null;
+      const within = ax > 0 && ay > 0 && ax < right && ay < view.H;
+      const hidden = within && under(covered, ax, ay);
+      const seen = within && !hidden ? one : deep || hidden ? this.inSight(one, covered) : null;
       if (!seen) continue;
       const narrow = view.W < 700;
       const font = one.level ? `600 ${narrow ? 13 : 14}px ${family}` : `600 ${narrow ? 15 : 16}px ${SERIF}`;
@@ -172,6 +174,8 @@ export class Regions {
     };
   }
 }
+
+const under = (boxes, x, y) => boxes.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
 
 function turns(a, b, c) { return (c[1] - a[1]) * (b[0] - a[0]) > (b[1] - a[1]) * (c[0] - a[0]); }
 
