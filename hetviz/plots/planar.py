@@ -40,7 +40,8 @@ def drawn(embedding: Embedding) -> Drawn:
     Notes
     -----
     Its `planar` form, a dataset of far smaller spread than the widest enlarged about its own
-    middle; moved to the origin, or scaled, where single precision could not tell its points apart.
+    middle, as far as none of it lies further out than the widest reaches; moved to the origin, or
+    scaled, where single precision could not tell its points apart.
     """
     planar = embedding.planar()
     points, notes = _comparable(planar)
@@ -62,19 +63,24 @@ def unjoined(embedding: Embedding, hidden: Collection[str] = ()) -> list[str]:
 def _comparable(embedding: Embedding) -> tuple[Floats, list[str]]:
     """Return the points, a dataset of far smaller spread than the widest enlarged, and notes."""
     radius: dict[str, float] = {}
+    reach: dict[str, float] = {}
     for name, Y in embedding.coordinates.items():
         there = Y[embedding.placed[name]]
         if len(there) > 1:
-            centre = np.median(there, axis=0)
-            radius[name] = float(np.median(np.linalg.norm(there - centre, axis=1)))
-    largest = max(radius.values(), default=0.0)
+            far = np.linalg.norm(there - np.median(there, axis=0), axis=1)
+            radius[name], reach[name] = float(np.median(far)), float(far.max())
+    widest = max(radius, key=lambda name: radius[name], default="")
     parts, notes = [], []
     for name, Y in embedding.coordinates.items():
         r = radius.get(name, 0.0)
-        if r > 0 and largest / r > _UNLIKE:
+        times = 1.0
+        if r > 0 and radius[widest] / r > _UNLIKE:
+            # None of them may end up beyond all others, where the rest would be a dot.
+            times = min(radius[widest] / r, reach[widest] / reach[name])
+        if times >= 2:
             centre = np.nanmedian(Y, axis=0)
-            parts.append(centre + (Y - centre) * (largest / r))
-            notes.append(f"{name} is drawn {largest / r:,.0f} times larger, to be seen at all.")
+            parts.append(centre + (Y - centre) * times)
+            notes.append(f"{name} is drawn {times:,.0f} times larger, to be seen at all.")
         else:
             parts.append(Y)
     return np.vstack(parts), notes

@@ -106,6 +106,25 @@ def mapped(page: Page, hand: Hand) -> None:
     expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
 
 
+def test_a_first_map_that_is_cancelled_is_no_dead_end(page: Page) -> None:
+    page.goto("/")
+    drop(page, **tables())
+    ticked(page)
+    page.get_by_role("button", name="Map them").click()
+    job = page.locator(".hv-job").filter(has_text="First map")
+    expect(job).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    expect(job).to_have_count(0, timeout=PATIENCE)
+    # What was drawn by then stays; where nothing was, it can be started again.
+    stopped = page.get_by_text("First map stopped")
+    kept = page.get_by_text("stopped early")
+    expect(stopped.or_(kept).first).to_be_visible(timeout=PATIENCE)
+    if stopped.is_visible():
+        page.get_by_role("button", name="Start again").click()
+        expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("region", name="Legend")).to_be_visible(timeout=PATIENCE)
+
+
 def ticked(page: Page) -> Locator:
     """Return the ticks at the door, once they are there."""
     ticks = page.locator("[class*=st-key-belongs-door]").get_by_role("checkbox")

@@ -342,3 +342,18 @@ def test_a_column_colours_by_numbers_or_by_categories_or_not_at_all(
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(400)], table=table)])
     found = [option.kind for option in colour_options(data) if option.kind != "dataset"]
     assert found == ([] if kind is None else [kind])
+
+
+def test_a_dataset_of_small_spread_is_enlarged_as_far_as_none_of_it_is_thrown_out() -> None:
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(200, 2))
+    small = 1e-3 * rng.normal(size=(9, 2))
+    ids = {"wide": [f"w{k}" for k in range(200)], "small": [f"s{k}" for k in range(9)]}
+    found = drawn(Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids}))
+    assert found.notes
+    assert found.notes[0].startswith("small is drawn 1,")
+    # One of them lies elsewhere already: enlarged by the median it would lie a thousand times out.
+    small[0] = [3.0, 0.0]
+    found = drawn(Embedding({"wide": wide, "small": small}, ids, {name: name for name in ids}))
+    assert not found.notes
+    np.testing.assert_array_equal(found.points[200:], small)
