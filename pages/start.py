@@ -19,17 +19,9 @@ if refused is not None or waiting is not None:
             upload.account(waiting)
 else:
     with st.container(key="start-main"):
-        if state.data is None:
-            theme.headline(
-                "Nothing is open yet",
-                "Drop your own files at the right, or open one of the samples.",
-            )
-        else:
-            theme.headline(
-                gallery.found(state.data, state.run is not None), gallery.joined_by(state.data)
-            )
-            if state.run is None:
-                theme.quiet("These data have no map yet. The Map page makes one.")
+        theme.headline(*gallery.headline(state))
+        if state.data is not None and state.run is None:
+            theme.quiet("These data have no map yet. The Map page makes one.")
     if state.data is not None:
         with st.container(
             key="start-foot", horizontal=True, vertical_alignment="center", gap="medium"

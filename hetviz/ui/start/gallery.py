@@ -8,7 +8,7 @@ from hetviz._samples import samples
 from hetviz.data import HeteroData
 from hetviz.errors import DataError
 from hetviz.io.bundle.samples import sample_card
-from hetviz.plots.colour import spoken
+from hetviz.plots.colour import colour_options, spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recoloured
 from hetviz.ui.shell import session, theme
@@ -16,8 +16,25 @@ from hetviz.ui.widgets import charts, filters
 from hetviz.workspace import OpenSample, State
 
 
+def headline(state: State) -> tuple[str, str]:
+    """Return what the open map tells, where that is known, and of what it is; else the latter."""
+    data, run = state.data, state.run
+    if data is None:
+        return (
+            "Nothing is open yet",
+            "Drop your own files at the right, or open one of the samples.",
+        )
+    whole, joined = found(data, run is not None), joined_by(data)
+    # Only of what is kept with the map: the first page waits for no measuring.
+    best = None if run is None else (run.figures or {}).get("colour")
+    titles = {} if best is None else {one.key: one.title for one in colour_options(data)}
+    if best not in titles:
+        return whole, joined
+    return f"Neighbours on this map are alike in “{titles[best]}”", f"{whole}. {joined}"
+
+
 def found(data: HeteroData, mapped: bool) -> str:
-    """Return a headline: "1,273 emoji and 621 keywords on one map", the end where there is one."""
+    """Say what is open: "1,273 emoji and 621 keywords on one map", the end where there is one."""
     end = " on one map" if mapped else ""
     if data.n_objects < data.n_rows:
         views = len(data.datasets) - len(data.entities) + 1
