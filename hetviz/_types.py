@@ -23,6 +23,9 @@ Bools: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
 Array: TypeAlias = NDArray[Any]
 
+LARGEST = 1e100
+"""Larger numbers overflow when squared and summed."""
+
 Scalar: TypeAlias = bool | int | float | str | None
 Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json]"
 JsonObject: TypeAlias = dict[str, Json]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Floats
-from hetviz.core.spectral.prepare import LARGEST
+from hetviz._types import LARGEST, Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
 from hetviz.features.columns import categories, images, redundant

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
-from hetviz._types import Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz._types import LARGEST, Floats, Ints, Matrix, Reals, Sparse, is_sparse
 from hetviz.core.spectral.blocks import (
     RIDGE_FLOOR,
     ROWS,
@@ -26,8 +26,6 @@ from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 WIDE = 4_000
 """Sparse features with more columns than this are reduced before they are solved."""
 REDUCED_RANK = 300
-LARGEST = 1e100
-"""Larger values overflow when squared and summed."""
 _CONSTANT = 1e-24
 _DENSE_ENTRIES = 2e7
 STREAM_ENTRIES = 2_000_000

@@ -7,7 +7,6 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import cKDTree
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.core.threads import one_thread
@@ -249,6 +248,9 @@ def links_by_nearness(
 
 def nearest_km(S: Floats, T: Floats) -> Floats:
     """Return the distance in km of each place in S, shape (n, 2), to the nearest in T."""
+    # Loaded only where there are places: processes that read files start without it.
+    from scipy.spatial import cKDTree
+
     _, at = cKDTree(_on_sphere(T)).query(_on_sphere(S))
     return km_between(S, T[at])
 
@@ -278,6 +280,8 @@ def _nearest(
     where: str,
 ) -> tuple[Ints, Ints, Floats]:
     """Return the pairs, ordered by row of S, then of T, with their distance in km."""
+    from scipy.spatial import cKDTree
+
     rows = np.flatnonzero(~np.isnan(S[:, 0]))
     # In an order of their own, so that ties fall alike whatever the order of the rows.
     placed = np.flatnonzero(~np.isnan(T[:, 0]))

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Array, Floats, Ints
-from hetviz.core.spectral.prepare import LARGEST
+from hetviz._types import LARGEST, Array, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from hetviz.core.spectral.prepare import LARGEST
+from hetviz._types import LARGEST
 from hetviz.features.columns.types import MISSING, plain_numbers, why_unusable
 
 _BLANKS = " \u00a0\u2009\u202f"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hetviz.core.spectral.prepare import LARGEST
+from hetviz._types import LARGEST
 from hetviz.errors import Problem
 from hetviz.features.columns.types import Column, why_unusable
 from hetviz.io.piece import TableRead
