@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.harness import Look, Open, Server
@@ -135,21 +135,24 @@ def test_a_reload_in_the_middle_of_a_job_finds_it_going_on(page: Page) -> None:
     settled(page)
 
 
+def signs_of_tabs(page: Page) -> dict[str, Locator]:
+    """Return what each tab shows once it is drawn, which may begin after a click has returned."""
+    panel = page.locator(".st-key-panel")
+    return {
+        "Item": panel.get_by_text("Click an item to see"),
+        "Guidance": panel.get_by_text("Do these two go together?"),
+        "Clusters": panel.get_by_role("button", name="Keep as clusters"),
+        "Predict": panel.get_by_role("button", name="Accept"),
+    }
+
+
 @pytest.mark.parametrize("look", [Look("light"), Look("dark")], indirect=True, ids=str)
 def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
     found = {}
-    panel = page.locator(".st-key-panel")
-    # The run that draws a tab may begin after the click has returned.
-    signs = {
-        "Item": panel.get_by_text("Click an item to see"),
-        "Guidance": panel.get_by_text("Do these two go together?"),
-        "Clusters": panel.get_by_role("button", name="Keep as clusters"),
-        "Predict": panel.get_by_role("button", name="Accept"),
-    }
-    for tab, sign in signs.items():
+    for tab, sign in signs_of_tabs(page).items():
         page.get_by_role("tab", name=tab).click()
         expect(sign).to_be_visible(timeout=120_000)
         settled(page)
@@ -178,11 +181,8 @@ def test_a_tab_that_was_seen_is_turned_to_without_a_run(page: Page) -> None:
     stage(page)
     settled(page)
     panel = page.locator(".st-key-panel")
-    shown = {
-        "Guidance": panel.get_by_text("Do these two go together?"),
-        "Clusters": panel.get_by_role("button", name="Keep as clusters"),
-        "Predict": panel.get_by_role("button", name="Accept"),
-    }
+    shown = signs_of_tabs(page)
+    del shown["Item"]
     for tab, sign in shown.items():
         page.get_by_role("tab", name=tab).click()
         expect(sign).to_be_visible(timeout=120_000)

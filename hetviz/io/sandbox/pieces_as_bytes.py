@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -50,15 +51,13 @@ def unpacked(content: bytes) -> Drop:
     ValueError
         If the bytes are damaged.
     """
-    try:
+    with _damage_is_one_error():
         head, *parts = _split(content)
         about = json.loads(head)
         return Drop(
             tuple(_restored(each, parts) for each in about["pieces"]),
             tuple((name, DataError(map(_problem, found))) for name, found in about["refused"]),
         )
-    except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
-        raise ValueError("damaged") from error
 
 
 def has_refused(content: bytes) -> bool:
@@ -197,7 +196,7 @@ def unpacked_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
     ValueError
         If the bytes are damaged.
     """
-    try:
+    with _damage_is_one_error():
         head, *parts = _split(content)
         about = json.loads(head)
         sheets = []
@@ -207,6 +206,12 @@ def unpacked_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
         notes = tuple(map(_problem, about["notes"]))
         name, sheet, decimal = about["key"]
         return (name, sheet, decimal), StoredCells(tuple(sheets), notes, *about["counts"])
+
+
+@contextmanager
+def _damage_is_one_error() -> Iterator[None]:
+    try:
+        yield
     except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
         raise ValueError("damaged") from error
 
