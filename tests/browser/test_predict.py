@@ -37,6 +37,8 @@ def test_checked_candidates_are_accepted_together(page: Page) -> None:
     pairs = page.locator(".hv-pair")
     expect(pairs.first).to_be_visible()
     boxes = page.locator("[data-testid=stCheckbox] label")
+    # The boxes need not appear in their order.
+    expect(boxes).to_have_count(pairs.count())
     for number in range(2):
         boxes.nth(number).click()
         expect(page.get_by_role("button", name=f"Accept {number + 1} as links")).to_be_visible()
