@@ -237,7 +237,9 @@ def _place(given: argparse.Namespace) -> int:
             f"--dataset {given.dataset}: there is none. There are: {', '.join(data.datasets)}."
         )
     file = Path(given.items)
-    items = read_new_items([(file.name, gate.read_file(file))], data[given.dataset], None, given.id)
+    items = read_new_items(
+        [gate.ungzipped(file.name, gate.read_file(file))], data[given.dataset], None, given.id
+    )
     placed = hetviz.place_rows(
         data,
         _fitted(Path(given.fitted), data, given.data),

@@ -61,6 +61,7 @@ KINDS = {
 }
 
 _ZIP = b"PK\x03\x04"
+_GZIP = b"\x1f\x8b\x08"
 _EMPTY_ZIP = b"PK\x05\x06"
 _MAGIC = (
     (b"PAR1", "parquet"),
@@ -87,7 +88,11 @@ _GML = re.compile(
     rb"(?:\s*(?:#[^\n]*\n|(?:creator|version|comment|label)\s[^\n\[]*\n))*\s*graph\s*\[", re.I
 )
 _OTHERS: tuple[tuple[bytes, str, str], ...] = (
-    (b"\x1f\x8b", "a gzip archive", "Unpack it first, or use zip."),
+    (
+        b"\x1f\x8b",
+        "a gzip archive inside of another, damaged or too large",
+        "Unpack it first, or use zip.",
+    ),
     (b"BZh", "a bzip2 archive", "Unpack it first, or use zip."),
     (b"\xfd7zXZ", "an xz archive", "Unpack it first, or use zip."),
     (b"7z\xbc\xaf", "a 7-Zip archive", "Unpack it first, or use zip."),
@@ -134,6 +139,28 @@ def read_file(path: Path, name: str | None = None) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the name is not valid"
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
+
+
+def ungzipped(name: str, content: bytes) -> tuple[str, bytes]:
+    """Return the name and the content of the file that gzip packed; any other file as it is.
+
+    What is damaged, or more than is allowed, stays as it is too, and `kind_of` refuses it.
+    """
+    limit = min(limits.MAX_FILE_BYTES, max(limits.MB, limits.MAX_RATIO * len(content)))
+    found, rest = bytearray(), content
+    while rest.startswith(_GZIP) and len(content) <= limits.MAX_FILE_BYTES:
+        stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        try:
+            found += stream.decompress(rest, limit + 1 - len(found))
+        except zlib.error:
+            break
+        if not stream.eof or len(found) > limit:
+            break
+        # Parts that stand one behind the other are one file, and zeros may fill a block.
+        rest = stream.unused_data.lstrip(b"\0")
+        if not rest:
+            return re.sub(r"\.gz$", "", name, flags=re.I) or name, bytes(found)
+    return name, content
 
 
 def check_size(

@@ -121,10 +121,10 @@ def _open(source: str | Path) -> Files | Loaded:
     if is_folder:
         return Folder(path)
     if is_file:
-        content = gate.read_file(path)
-        if gate.kind_of(path.name, content) == "zip":
-            return Archive(path.name, content)
-        return read_tables([(path.name, content)])
+        name, content = gate.ungzipped(path.name, gate.read_file(path))
+        if gate.kind_of(name, content) == "zip":
+            return Archive(name, content)
+        return read_tables([(name, content)])
     if sample is not None:
         return Folder(sample)
     near = difflib.get_close_matches(str(source), samples(), n=1)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Ints
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
@@ -29,6 +30,8 @@ from hetviz.io.infer.recipe import (
 from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
+# So large a share of rows does alike on purpose.
+_MANNER = 0.05
 
 
 def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
@@ -63,7 +66,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         )
     if choices.separator is not None and choices.separator not in dialect.SEPARATORS:
         raise gate.refusal(
-            "bad-choice", name, "no such separator", choices.separator, "Comma, ;, tab or |."
+            "bad-choice", name, "no such separator", choices.separator, "Comma, ;, tab, | or space."
         )
     if choices.decimal not in (None, ".", ","):
         raise gate.refusal("bad-choice", name, "the decimal sign is . or ,", choices.decimal)
@@ -71,9 +74,10 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     dialect.refuse_long(name, text)
     separator = choices.separator or dialect.separator_of(text)
+    text, sign = (dialect.tabbed(text), "\t") if separator == dialect.SPACES else (text, separator)
     # What a table is like shows in some of its rows; the others need not become lists of cells.
-    table = column_rows(name, text, separator)
-    rows = dialect.rows_of(name, text, separator) if table is None else table.some()
+    table = column_rows(name, text, sign)
+    rows = dialect.rows_of(name, text, sign) if table is None else table.some()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
     facts = {
         "text": encoding,
@@ -151,6 +155,8 @@ def shaped(
         frame, lines, ragged = _row_by_row(inside, columns, by_file=by_file)
     else:
         frame, lines, ragged = table.body(form.holds_rows, columns)
+    if not choices.exact:
+        frame, lines, ragged = _filled_up(name, frame, lines, ragged, notes)
     notes += listed(
         _ragged(name, line - first, cells, len(columns), read.separator) for line, cells in ragged
     )
@@ -192,6 +198,43 @@ def _row_by_row(
         (kept if len(cells) == len(columns) else ragged).append((line, cells))
     frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=str)
     return frame, np.array([line for line, _ in kept], dtype=np.int64), ragged
+
+
+def _filled_up(
+    name: str,
+    frame: pd.DataFrame,
+    lines: Ints,
+    ragged: list[tuple[int, list[str]]],
+    notes: list[Problem],
+) -> tuple[pd.DataFrame, Ints, list[tuple[int, list[str]]]]:
+    """Take in rows that leave out empty cells at their end, where so many do that it is a manner.
+
+    A single row may lack a cell in its middle, and is told instead.
+    """
+    width = frame.shape[1]
+    short = [(line, cells) for line, cells in ragged if width / 2 <= len(cells) < width]
+    if len(short) < 2 or len(short) < _MANNER * (len(frame) + len(ragged)):
+        return frame, lines, ragged
+    notes.append(
+        Problem(
+            "short-rows",
+            name,
+            f"{count(len(short), 'row')} of {len(frame) + len(ragged):,} end before the last of "
+            f"{width:,} columns; the cells that lack there count as missing",
+            severity="note",
+        )
+    )
+    more = pd.DataFrame(
+        [[*cells, *[""] * (width - len(cells))] for _, cells in short],
+        columns=frame.columns,
+        dtype=str,
+    )
+    together = np.concatenate([lines, np.array([line for line, _ in short], dtype=np.int64)])
+    order = np.argsort(together, kind="stable")
+    filled = pd.concat([frame, more.astype(frame.dtypes)], ignore_index=True).iloc[order]
+    taken = {line for line, _ in short}
+    left = [row for row in ragged if row[0] not in taken]
+    return filled.reset_index(drop=True), together[order], left
 
 
 def _numbered(lines: Ints) -> Sequence[int]:
@@ -256,7 +299,7 @@ def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
 
 
 def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -> Problem:
-    sign = dialect.SEPARATORS.get(separator)
+    sign = None if separator == dialect.SPACES else dialect.SEPARATORS.get(separator)
     return Problem(
         "ragged-row",
         f"{name}, row {row + 1}",

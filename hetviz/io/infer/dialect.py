@@ -10,13 +10,16 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from hetviz.features.columns.types import number
+from hetviz.features.columns.written import NOT_KNOWN
 from hetviz.io import gate, limits
 
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+SPACES = " "
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 SAMPLE_ROWS = 200
 MAX_CELL = 1_000_000
 _MOST_ABOVE = 30
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
+_WORD = re.compile(r'"(?:[^"]|"")*+"(?=\s|$)|\S+')
 _AROUND = " \u00a0\u202f$€£%"
 # With several thousands signs, or one and a fraction, there is no doubt which sign is which.
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
@@ -34,13 +37,18 @@ def lines_of(text: str, most: int) -> Iterator[str]:
 
 
 def rows_of(
-    name: str, text: str, separator: str, limit: int | None = None
+    name: str, text: str, separator: str, limit: int | None = None, *, quoted: bool = True
 ) -> list[tuple[int, list[str]]]:
-    """Return (row, cells) of every row that is not empty, counted from 0."""
+    """Return (row, cells) of every row that is not empty, counted from 0.
+
+    Between tabs few programs put cells in quotation marks: where these do not match there, they are
+    signs like any other.
+    """
     csv.field_size_limit(MAX_CELL)
     # Where only the first rows are wanted, no more is looked at than they can be long.
     lines = lines_of(text, len(text) if limit is None else 50 * MAX_CELL)
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines, delimiter=separator, strict=True, quoting=quoting)
     rows: list[tuple[int, Any]] = []
     cells_so_far = 0
     count = 0
@@ -63,6 +71,8 @@ def rows_of(
     except csv.Error as error:
         if limit is not None:
             return rows
+        if quoted and separator == "\t":
+            return rows_of(name, text, separator, quoted=False)
         # The row began on the line after the last one that was read.
         line = next(islice(lines_of(text, len(text)), start, None), "")
         raise gate.refusal(
@@ -105,7 +115,8 @@ def _too_large(name: str, what: str) -> NoReturn:
 def separator_of(text: str) -> str:
     """Pick the separator that splits most rows into as many cells as is usual.
 
-    One that would tear apart what stands in quotation marks is picked only if all do.
+    One that would tear apart what stands in quotation marks is picked only if all do. Spaces are
+    it where no other sign separates anything, see `_is_spaced`.
     """
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
@@ -120,9 +131,44 @@ def separator_of(text: str) -> str:
         torn = sum(any(cell.count('"') % 2 for cell in cells) for _, cells in rows)
         return width > 1, -round(torn / len(rows), 1), widths[width] / len(rows), width
 
-    merits = {separator: merit(separator) for separator in SEPARATORS}
+    merits = {separator: merit(separator) for separator in SEPARATORS if separator != SPACES}
     best = max(merits, key=lambda separator: merits[separator])
+    if (best == "\t" or not merits[best][0]) and _is_spaced(text, merits[best][3]):
+        return SPACES
     return best if merits[best][0] else ","
+
+
+def tabbed(text: str) -> str:
+    """Return a text whose cells stand between spaces with one tab in the place of these."""
+    return "\n".join("\t".join(_words_of(line)) for line in lines_of(text, len(text)))
+
+
+def _words_of(line: str) -> list[str]:
+    return _WORD.findall(re.sub(r"^\s*#\s+", "#", line))
+
+
+def _is_spaced(text: str, width: int) -> bool:
+    """Whether the rows are numbers between spaces, which another sign cuts into `width` cells only.
+
+    Two or three columns need names: without these they are the edges of a graph, or a sentence.
+    """
+    lines = (_words_of(line) for line in lines_of(text, 50 * MAX_CELL))
+    rows = list(islice((row for row in lines if row and row[0][0] not in "#%"), SAMPLE_ROWS))
+    usual = usual_width(rows[1:])
+    if len(rows) < 3 or usual is None or usual < max(2, width + 1):
+        return False
+    body = [row for row in rows[1:] if len(row) == usual]
+    columns = [[cell.strip('"') for cell in column] for column in zip(*body, strict=True)]
+    measured = [
+        sum(_is_number(cell) or cell in ("NA", "?") for cell in column) >= 0.8 * len(column)
+        for column in columns
+    ]
+    first = [cell.strip('"') for cell in rows[0]]
+    named = first if len(first) == usual else ["", *first]
+    is_header = len(named) == usual and not any(
+        _is_number(cell) for cell, is_measured in zip(named, measured, strict=True) if is_measured
+    )
+    return 2 * sum(measured) >= usual and (usual > 3 or is_header)
 
 
 def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
@@ -141,7 +187,9 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     """Return how many rows stand above the names of the columns: a title, a date, a remark.
 
     Such a row fills few cells of a table of several columns. In a table of two columns, one filled
-    cell is a title only if the next row has two names and there are numbers below.
+    cell is a title only if the next row has two names and there are numbers below. Where the rows
+    below agree on how many cells they have, a row of at most half as many stands above too, and so
+    does one that lacks several and holds numbers, such as how many rows and columns follow.
     """
     sample = rows[:SAMPLE_ROWS]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
@@ -153,7 +201,13 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     widths = Counter(filled[1:])
     width = max(widths, key=lambda cells: (widths[cells], cells))
     above = 0
-    while above < min(_MOST_ABOVE, len(filled) - 1) and filled[above] <= width / 3:
+    if _counts_what_follows(sample):
+        return 1
+    most = min(_MOST_ABOVE, len(filled) - 1)
+    usual = usual_width([cells for _, cells in sample[1:]])
+    while above < most and (
+        filled[above] <= width / 3 or _is_no_header(sample[above][1], usual or 0)
+    ):
         above += 1
     if width == 2:
         while above < min(_MOST_ABOVE, len(filled) - 2) and filled[above] == 1:
@@ -165,10 +219,47 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     return above if filled[above] > 1 else 0
 
 
+def usual_width(rows: Sequence[Sequence[str]]) -> int | None:
+    """Return how many cells nine of ten rows have, or None where they do not agree."""
+    widths = Counter(map(len, rows))
+    width, count = widths.most_common(1)[0] if widths else (0, 0)
+    return width if count > 0 and count >= 0.9 * len(rows) else None
+
+
+def _counts_what_follows(rows: Sequence[tuple[int, list[str]]]) -> bool:
+    """Whether the first row begins with a number and has words over columns of numbers.
+
+    Such a row tells how many rows and columns follow, and what their classes are called.
+    """
+    first = rows[0][1][0].strip()
+    return _is_number(first) and not _is_year(first) and _names_numbers([row for _, row in rows])
+
+
+def _names_numbers(rows: Sequence[list[str]]) -> bool:
+    """Whether the first row has a word over a column of nothing but numbers."""
+    first = [cell.strip() for cell in rows[0]]
+    below = [row for row in rows[1:] if len(row) == len(first)]
+    for at, cell in enumerate(first):
+        if not cell[:1].isalpha() or cell.lower() in NOT_KNOWN or _is_number(cell):
+            continue
+        known = [row[at] for row in below if row[at].strip().lower() not in NOT_KNOWN]
+        if len(known) > 2 and all(map(_is_number, known)):
+            return True
+    return False
+
+
+def _is_no_header(cells: Sequence[str], usual: int) -> bool:
+    lacking = usual - len(cells)
+    if lacking < 2:
+        return False
+    numbers = [cell.strip() for cell in cells if _is_number(cell)]
+    return 2 * len(cells) <= usual or not all(map(_is_year, numbers))
+
+
 def _remarks(rows: Sequence[tuple[int, list[str]]]) -> int:
     """Return how many rows at the top are remarks that begin with #, as programs write them.
 
-    The last of them names the columns if it has as many cells as the rows below.
+    The last of them names the columns if it has as many cells as most rows below, or the widest.
     """
     marked = 0
     while marked < len(rows) and rows[marked][1][0].lstrip().startswith("#"):
@@ -177,7 +268,7 @@ def _remarks(rows: Sequence[tuple[int, list[str]]]) -> int:
         return 0
     below = Counter(len(cells) for _, cells in rows[marked:])
     usual = max(below, key=lambda width: (below[width], width))
-    return marked - (len(rows[marked - 1][1]) == usual)
+    return marked - (len(rows[marked - 1][1]) in (usual, max(below)) and max(below) > 1)
 
 
 def is_prose(text: str) -> bool:
@@ -187,6 +278,8 @@ def is_prose(text: str) -> bool:
         return False
     words = sum(len(line.split()) for line in lines) / len(lines)
     separator = separator_of("\n".join(lines))
+    if separator == SPACES:
+        return False
     rows = rows_of("", "\n".join(lines), separator, SAMPLE_ROWS)
     widths = Counter(len(cells) for _, cells in rows)
     width, count = widths.most_common(1)[0] if widths else (1, 0)
@@ -201,21 +294,25 @@ def has_header(rows: list[tuple[int, list[str]]]) -> bool:
         return True
     below = [row for _, row in rows[1:SAMPLE_ROWS] if len(row) == len(first)]
     numeric = [_is_number(cell) for cell in first]
-    if not any(numeric):
+    if not any(numeric) or _names_numbers([first, *below]):
         return True
     if not below:
         return not all(numeric)
-    years = all(
-        cell.isdigit() and 1000 <= int(cell) < 3000
-        for cell, is_number in zip(first, numeric, strict=True)
-        if is_number
-    )
+    numbers = [cell for cell, one in zip(first, numeric, strict=True) if one]
+    places = [str(at) for at in range(len(numbers) + 1)]
+    if len(numbers) > 2 and numbers in (places[:-1], places[1:]) and not all(numeric):
+        return True
+    years = all(map(_is_year, numbers))
     if years and len(set(first)) == len(first) and not all(numeric):
         return True
     return not any(
         is_number and all(_is_number(row[at]) or not row[at] for row in below)
         for at, is_number in enumerate(numeric)
     )
+
+
+def _is_year(cell: str) -> bool:
+    return cell.isdigit() and 1000 <= int(cell) < 3000
 
 
 def _is_number(cell: str) -> bool:

@@ -789,7 +789,8 @@ def _is_footer(cells: list[str], usual: float, apart: bool) -> bool:
 def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:
     """Return the names of the columns, none empty and none twice; `notes` tells what was changed.
 
-    Where no row names them they are called column_1, column_2 and so on.
+    Where no row names them they are called column_1, column_2 and so on. Where the rows agree on
+    another number of cells than there are names, see `_fitted`.
     """
     lines = dict(raw.rows)
     rows = [lines.get(line, []) for line in recipe.header]
@@ -808,7 +809,68 @@ def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:
     for at in range(width):
         parts = [row[at].strip() if at < len(row) else "" for row in rows]
         titles.append(_JOINED.join(dict.fromkeys(part for part in parts if part)))
-    return column_names(raw.name, titles, notes)
+    return column_names(raw.name, _fitted(raw.name, titles, body, notes), notes)
+
+
+def _fitted(
+    name: str, titles: list[str], body: Sequence[list[str]], notes: list[Problem]
+) -> list[str]:
+    """Return as many names as the rows have cells, where they agree and it is clear which is whose.
+
+    One name too few is that of the first column if its cells could be the names of rows, as R
+    writes them. Otherwise names that lack are those of the last columns, and so are those that are
+    too many. Rows with a space after a separator may hold it in a text without quotes: these are
+    told row by row.
+    """
+    n, usual = len(titles), dialect.usual_width(body)
+    if usual is None or usual == n:
+        return titles
+    said = f"{usual:,} cells in each row, and {count(n, 'name')} of columns"
+    check = "Check that the names stand over their columns, or say under Read a file in another way"
+    if usual < n and max(map(len, body)) > usual:
+        return titles
+    if usual < n:
+        notes.append(
+            Problem(
+                "unfilled-column",
+                name,
+                f"{said}: the last {'is' if n - usual == 1 else f'{n - usual} are'} left out",
+                ", ".join(titles[usual:])[:80],
+                f"{check} which row names them.",
+                severity="note",
+            )
+        )
+        return titles[:usual]
+    if max(map(_last_filled, body)) <= n:
+        return titles
+    fitting = [cells for cells in body if len(cells) == usual]
+    if any(cell[:1] == " " for cells in fitting for cell in cells[1:]):
+        return titles
+    first = [cells[0].strip() for cells in fitting]
+    if usual == n + 1 and len(set(first)) == len(first) and not any(map(_is_decimal, first)):
+        notes.append(
+            Problem(
+                "names-of-rows",
+                name,
+                f"{said}: the first column names the rows, and the names begin at the second",
+                severity="note",
+            )
+        )
+        return ["row", *titles] if "row" not in titles else ["", *titles]
+    notes.append(
+        Problem(
+            "names-lacking",
+            name,
+            f"{said}: the last {'has' if usual - n == 1 else f'{usual - n} have'} none",
+            remedy=f"{check} that no row names them.",
+            severity="note",
+        )
+    )
+    return [*titles, *[""] * (usual - n)]
+
+
+def _is_decimal(cell: str) -> bool:
+    return bool(cell) and not cell.isdigit() and parse(cell, ".") is not None
 
 
 def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:

@@ -68,7 +68,13 @@ def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> 
 
 
 def _is_table(path: PurePosixPath) -> bool:
-    return path.suffix.lower() in (*_TABLES, *_OTHERS)
+    return _suffix(path) in (*_TABLES, *_OTHERS)
+
+
+def _suffix(path: PurePosixPath) -> str:
+    """Return the ending of a name, that of what is inside for a file packed by gzip."""
+    last = path.suffix.lower()
+    return path.with_suffix("").suffix.lower() if last == ".gz" else last
 
 
 class _Reading:
@@ -86,7 +92,7 @@ class _Reading:
 
     def add(self, member: str) -> None:
         path = PurePosixPath(member)
-        suffix = path.suffix.lower()
+        suffix = _suffix(path)
         if is_junk(path):
             self.n_junk += 1
         elif self.name != TOGETHER and suffix not in (*_TABLES, *_TEXTS, *_OTHERS, *_PICTURES):
@@ -121,7 +127,7 @@ class _Reading:
         return self.choices.get(member) or self.choices.get(self.name) or Choices()
 
     def _read(self, member: str, suffix: str) -> None:
-        content = self.files.read(member)
+        member, content = gate.ungzipped(member, self.files.read(member))
         self.left -= len(content)
         if self.left < 0:
             limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"

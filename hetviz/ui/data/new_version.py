@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import Newer
+from hetviz.io import Newer, gate
 from hetviz.ui.data import upload
 from hetviz.ui.shell import session, theme
 from hetviz.workspace import ReplaceDataset, State
@@ -123,10 +123,11 @@ def _stage(name: str, key: str) -> None:
     given = st.session_state.get(key)
     if given is None:
         return
-    blob = session.workspace().blobs.put(given.getvalue())
+    filename, content = gate.ungzipped(given.name, given.getvalue())
+    blob = session.workspace().blobs.put(content)
     # A new key after each upload gives back the memory that the widget holds.
     st.session_state["newer-uploads"] = st.session_state.get("newer-uploads", 0) + 1
-    st.session_state[_STAGED] = Staged(name, given.name, blob)
+    st.session_state[_STAGED] = Staged(name, filename, blob)
 
 
 def _replace(staged: Staged) -> None:

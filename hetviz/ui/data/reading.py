@@ -10,7 +10,14 @@ import streamlit as st
 
 from hetviz.io.infer import encodings
 
-_SEPARATORS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |"}
+_SEPARATORS = {
+    None: "as found",
+    ",": "comma",
+    ";": "semicolon",
+    "\t": "tab",
+    "|": "bar |",
+    " ": "spaces",
+}
 _DECIMALS = {None: "as found", ".": "point: 1.5", ",": "comma: 1,5"}
 _ENCODINGS: dict[str | None, str] = dict([(None, "as found"), *encodings.WORDS.items()])
 _ROLES = {None: "as found", "dataset": "a dataset", "links": "links", "comparisons": "comparisons"}

@@ -12,7 +12,7 @@ import streamlit as st
 
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
-from hetviz.io import DatasetInfo, FileInfo, Loaded
+from hetviz.io import DatasetInfo, FileInfo, Loaded, gate
 from hetviz.io.formats.anndata import OTHERS
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
@@ -152,7 +152,11 @@ def _stage(key: str, fresh: bool) -> None:
     uploads = st.session_state.get(key) or []
     if not uploads:
         return
-    contents = {upload.name: upload.getvalue() for upload in uploads}
+    contents: dict[str, bytes] = {}
+    for upload in uploads:
+        given = upload.name, upload.getvalue()
+        name, content = gate.ungzipped(*given)
+        contents |= [given if name in contents else (name, content)]
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     name, content = next(iter(contents.items()))
     if fresh and len(contents) == 1 and is_project(name, content):

@@ -12,6 +12,7 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.data.edits.adding import add_all
 from hetviz.errors import HetvizError, Problem
+from hetviz.io import gate
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.metrics.conflicts.conflicts import would_contradict
 from hetviz.ui.data import upload
@@ -182,10 +183,11 @@ def _stage(key: str) -> None:
     given = st.session_state.get(key)
     if given is None:
         return
-    blob = session.workspace().blobs.put(given.getvalue())
+    filename, content = gate.ungzipped(given.name, given.getvalue())
+    blob = session.workspace().blobs.put(content)
     # A new key after each upload gives back the memory that the widget holds.
     st.session_state["guidance-uploads"] = st.session_state.get("guidance-uploads", 0) + 1
-    st.session_state[_STAGED] = Staged(given.name, blob)
+    st.session_state[_STAGED] = Staged(filename, blob)
 
 
 def _import(staged: Staged) -> None:

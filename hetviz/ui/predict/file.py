@@ -13,6 +13,7 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Problem
 from hetviz.features.recipe import columns_used
+from hetviz.io import gate
 from hetviz.plots.out_of_sample import newcomers_alt, newcomers_figure
 from hetviz.runs.place.place_rows import cannot_place
 from hetviz.ui.data.upload import problem_table
@@ -123,7 +124,8 @@ def _place(key: str, name: str) -> None:
     run = state.run
     if not uploads or run is None:
         return
-    files = {upload.name: workspace.blobs.put(upload.getvalue()) for upload in uploads}
+    contents = [gate.ungzipped(upload.name, upload.getvalue()) for upload in uploads]
+    files = {filename: workspace.blobs.put(content) for filename, content in contents}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     info = next((info for info in state.understood if info.dataset == name), None)
     known = None if info is None else info.id_column

@@ -1,0 +1,189 @@
+"""Tables of text whose names do not fit their columns, or whose cells stand between spaces."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from hetviz.errors import DataError
+from hetviz.io import gate, limits, read_bundle, read_table, read_tables
+from tests.io.making import packed
+
+CELLS = [[f"{(at * 7 + row * 13) % 50 / 10}" for at in range(8)] for row in range(40)]
+NAMES = [f"m{at}" for at in range(8)]
+
+
+def text(*rows, sign=","):
+    return "".join(sign.join(row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("words", ["", "red", "blue"])
+def test_a_row_that_counts_what_follows_names_no_columns(n, words):
+    above = ["40", "8", *(f"{words or 'kind'}{at}" for at in range(n - 1))]
+    read = read_table("t.csv", text(above, *CELLS))
+    assert read.frame.to_numpy().tolist() == CELLS
+    assert not read.header
+    assert [problem.code for problem in read.problems] == ["rows-above", "no-header"]
+
+
+def test_of_as_many_cells_as_columns_too():
+    above = ["40", "7", "one", "two", "three", "", "", ""]
+    read = read_table("t.csv", text(above, *CELLS))
+    assert read.frame.to_numpy().tolist() == CELLS
+    # With words first it names columns, and so do years and numbers in turn.
+    for names in (["gene", *map(str, range(1, 8))], ["place", *map(str, range(1990, 1997))]):
+        rows = [[f"g{at}", *cells[1:]] for at, cells in enumerate(CELLS)]
+        assert list(read_table("t.csv", text(names, *rows)).frame.columns) == names
+
+
+def test_one_name_too_few_is_that_of_the_names_of_rows():
+    rows = [[f"Car {at}", *cells] for at, cells in enumerate(CELLS)]
+    read = read_table("t.csv", text(NAMES, *rows))
+    assert list(read.frame.columns) == ["row", *NAMES]
+    assert read.frame.to_numpy().tolist() == rows
+    (note,) = read.problems
+    assert note.code == "names-of-rows"
+    assert read_tables([("t.csv", text(NAMES, *rows))]).data["t"].ids[:2].tolist() == [
+        "Car 0",
+        "Car 1",
+    ]
+
+
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_names_that_lack_are_those_of_the_last_columns(n):
+    read = read_table("t.csv", text(NAMES[:n], *CELLS))
+    assert list(read.frame.columns) == [*NAMES[:n], *(f"column_{at + 1}" for at in range(n, 8))]
+    assert read.frame.to_numpy().tolist() == CELLS
+    assert read.problems[0].code == "names-lacking"
+    assert {problem.severity for problem in read.problems} == {"note"}
+
+
+def test_names_without_a_cell_are_left_out_and_told():
+    read = read_table("t.csv", text([*NAMES, "x", "y"], *CELLS))
+    assert list(read.frame.columns) == NAMES
+    (note,) = read.problems
+    assert (note.code, note.value) == ("unfilled-column", "x, y")
+
+
+def test_a_comma_in_a_text_without_quotes_is_told_row_by_row():
+    rows = [[f"i{at}", "Smith", f" {'Ann' if at % 2 else 'Bo'}", "3"] for at in range(30)]
+    read = read_table("t.csv", text(["id", "name", "n"], *rows))
+    assert read.frame.empty
+    assert {problem.code for problem in read.problems} == {"ragged-row"}
+
+
+def test_rows_that_leave_out_cells_at_their_end():
+    rows = [cells[: 8 - at % 3] for at, cells in enumerate(CELLS)]
+    read = read_table("t.csv", text(NAMES, *rows))
+    assert read.frame.to_numpy().tolist() == [[*row, *[""] * (8 - len(row))] for row in rows]
+    assert list(read.row) == list(range(40))
+    (note,) = read.problems
+    assert (note.code, note.what[:12]) == ("short-rows", "26 rows of 4")
+    # A single one may lack a cell in its middle.
+    alone = [*CELLS[:9], CELLS[9][:7], *CELLS[10:]]
+    read = read_table("t.csv", text(NAMES, *alone))
+    assert len(read.frame) == 39
+    assert [problem.code for problem in read.problems] == ["ragged-row"]
+
+
+def test_a_long_table_with_rows_that_end_early():
+    rows = [
+        [str(at), "some text that makes it long", *([] if at % 9 == 0 else ["3"])]
+        for at in range(8_000)
+    ]
+    read = read_table("t.csv", text(["id", "text", "n"], *rows))
+    assert read.frame["id"].tolist() == [str(at) for at in range(8_000)]
+    assert read.frame["n"].tolist() == ["" if at % 9 == 0 else "3" for at in range(8_000)]
+
+
+def test_the_last_remark_names_the_columns_of_the_widest_rows():
+    rows = [["AD", "1.5", "x"], *([f"A{at}", f"{at}.5", "y", "why"] for at in range(3))]
+    rows += [[f"B{at}", f"{at}.25", "z"] for at in range(9)]
+    read = read_table("t.tab", text(["# A table"], ["#code", "n", "z", "note"], *rows, sign="\t"))
+    assert list(read.frame.columns) == ["#code", "n", "z", "note"]
+    assert len(read.frame) == 13
+
+
+def test_quotation_marks_between_tabs_are_signs_like_any_other():
+    rows = [["a", '"AGENT" K is one', "1"], ["b", 'a 5" disk', "2"], ["c", "plain", "3"]]
+    read = read_table("t.tsv", text(["id", "text", "n"], *rows, sign="\t"))
+    assert read.frame.to_numpy().tolist() == rows
+    # Where they match they hold cells together, as in any table.
+    held = b'id\ttext\na\t"one\ttwo"\nb\t"th""ree"\n'
+    assert read_table("t.tsv", held).frame["text"].tolist() == ["one\ttwo", 'th"ree']
+
+
+def savetxt(**more):
+    out = io.StringIO()
+    np.savetxt(out, np.array(CELLS, dtype=float), **more)
+    return out.getvalue().encode()
+
+
+R = b'"mpg" "cyl"\n' + b"".join(b'"Car %d of us" %d.5 %d\n' % (k, k, k % 4) for k in range(30))
+ALIGNED = b"".join(
+    b"  " + b"   ".join(b"%8s" % cell.encode() for cell in row) + b"  \n" for row in CELLS
+)
+
+
+def test_cells_between_spaces():
+    assert read_table("a.txt", savetxt()).frame.astype(float).to_numpy().tolist() == [
+        [float(cell) for cell in row] for row in CELLS
+    ]
+    named = read_table("a.txt", savetxt(header=" ".join(NAMES), fmt="%.1f"))
+    assert list(named.frame.columns)[1:] == NAMES[1:]
+    assert named.separator == " "
+    assert named.frame.to_numpy().tolist() == CELLS
+    assert read_table("a.data", ALIGNED).frame.to_numpy().tolist() == CELLS
+    cars = read_table("cars.txt", R).frame
+    assert list(cars.columns) == ["row", "mpg", "cyl"]
+    assert cars.iloc[3].tolist() == ["Car 3 of us", "3.5", "3"]
+    small = b"Chins Situps Jumps\n" + b"".join(b"%d %d %d\n" % (k, k * 3, k % 5) for k in range(9))
+    assert list(read_table("s.csv", small).frame.columns) == ["Chins", "Situps", "Jumps"]
+    # A text file is not taken for prose either.
+    assert len(read_tables([("a.txt", ALIGNED)]).data["a"]) == 40
+
+
+def test_spaces_in_other_texts_separate_nothing():
+    lines = b"id;name\n" + b"".join(b"%d;Ann %d of 7 in 3 rows\n" % (k, k) for k in range(9))
+    assert list(read_table("a.csv", lines).frame.columns) == ["id", "name"]
+    words = b"".join(b"one of %d words here\n" % k for k in range(9))
+    assert read_table("a.csv", words).frame.shape[1] == 1
+    # Edges without names of columns stay edges.
+    edges = b"".join(b"%d %d\n" % (k % 5, k % 7 + 5) for k in range(40))
+    assert read_tables([("e.txt", edges)]).data.links
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_file_packed_by_gzip_is_read_as_what_is_in_it(parts, tmp_path):
+    whole = text(NAMES, *CELLS)
+    half = len(whole) // parts
+    content = gzip.compress(whole[:half]) + (gzip.compress(whole[half:]) if parts > 1 else b"")
+    (tmp_path / "t.csv.gz").write_bytes(content)
+    loaded = read_bundle(tmp_path / "t.csv.gz")
+    assert list(loaded.data.datasets) == ["t"]
+    assert len(loaded.data["t"]) == 40
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "t.csv.GZ").write_bytes(content)
+    assert len(read_bundle(tmp_path / "more").data["t"]) == 40
+    inside = read_bundle(packed([("t.csv.gz", content)]), "all.zip")
+    assert len(inside.data["t"]) == 40
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(b"id,x\na,1\n")[:-9],
+        gzip.compress(b"id,x\na,1\n") + b"more",
+        gzip.compress(bytes(3 * limits.MB)),
+        gzip.compress(gzip.compress(b"id,x\na,1\n")),
+        b"\x1f\x8b\x08" + bytes(40),
+    ],
+    ids=["short", "garbage", "bomb", "twice", "nothing"],
+)
+def test_what_gzip_does_not_give_whole_is_refused(content, tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(content)
+    with pytest.raises(DataError, match="gzip archive inside of another, damaged or too large"):
+        read_bundle(tmp_path / "t.csv.gz")
+    assert gate.ungzipped("t.csv", b"id\n") == ("t.csv", b"id\n")
