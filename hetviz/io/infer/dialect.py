@@ -144,7 +144,9 @@ def tabbed(text: str) -> str:
 
 
 def _words_of(line: str) -> list[str]:
-    return _WORD.findall(re.sub(r"^\s*#\s+", "#", line))
+    """Return the cells of a line, one more than are allowed at most."""
+    words = _WORD.finditer(re.sub(r"^\s*#\s+", "#", line))
+    return [word[0] for word in islice(words, limits.MAX_COLUMNS + 1)]
 
 
 def _is_spaced(text: str, width: int) -> bool:

@@ -145,6 +145,12 @@ def test_cells_between_spaces():
     assert len(read_tables([("a.txt", ALIGNED)]).data["a"]) == 40
 
 
+def test_more_numbers_between_spaces_than_columns_are_allowed():
+    line = b" ".join([b"1"] * (limits.MAX_COLUMNS + 9)) + b"\n"
+    with pytest.raises(DataError, match="20,001 columns; 20,000 are allowed"):
+        read_table("a.txt", line * 4)
+
+
 def test_spaces_in_other_texts_separate_nothing():
     lines = b"id;name\n" + b"".join(b"%d;Ann %d of 7 in 3 rows\n" % (k, k) for k in range(9))
     assert list(read_table("a.csv", lines).frame.columns) == ["id", "name"]
