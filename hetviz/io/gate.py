@@ -107,6 +107,11 @@ _WORDS = ("parquet", "arrow")
 _ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 _MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml", b"<gexf")
+_TAG = re.compile(
+    rb"<(?:!--|(?:a|b|body|br|center|div|font|h[1-6]|head|html|i|meta|p|pre|script|span|style|svg|"
+    rb"table|tbody|td|th|thead|tr|ul)(?:\s[^<>]*)?/?>)",
+    re.I,
+)
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
@@ -207,7 +212,7 @@ def kind_of(name: str, content: bytes) -> str:
             remedy="Save the table as CSV, or the matrix with numpy.save.",
         )
     head = content[:4000].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.lower().startswith(_MARKUP):
+    if head.lower().startswith(_MARKUP) or _TAG.match(head):
         if b"<graphml" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
             return "graphml"
         if b"<gexf" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):

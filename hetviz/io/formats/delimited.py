@@ -16,7 +16,7 @@ from hetviz._types import Ints
 from hetviz.errors import Problem, listed
 from hetviz.io import gate
 from hetviz.io.formats.column_rows import ColumnRows, column_rows
-from hetviz.io.infer import dialect, encodings
+from hetviz.io.infer import dialect, encodings, other_texts
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.recipe import (
     RawTable,
@@ -73,8 +73,8 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     dialect.refuse_long(name, text)
-    separator = choices.separator or dialect.separator_of(text)
-    text, sign = (dialect.tabbed(text), "\t") if separator == dialect.SPACES else (text, separator)
+    text, separator = other_texts.as_table(name, text, choices.separator)
+    sign = "\t" if separator == dialect.SPACES else separator
     # What a table is like shows in some of its rows; the others need not become lists of cells.
     table = column_rows(name, text, sign)
     rows = dialect.rows_of(name, text, sign) if table is None else table.some()

@@ -11,7 +11,7 @@ import pandas as pd
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
-from hetviz.io.infer import dialect, encodings
+from hetviz.io.infer import dialect, encodings, other_texts
 from hetviz.io.piece import Choices, Piece
 
 PROSE = (".md", ".markdown", ".rst")
@@ -49,6 +49,8 @@ def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list
 
 def is_prose(name: str, words: str) -> bool:
     """Whether a text file is to be read, not to be looked up in as a table."""
+    if other_texts.is_drawn(words) or other_texts.is_pairs(words):
+        return False
     return PurePosixPath(name).suffix.lower() in PROSE or dialect.is_prose(words)
 
 

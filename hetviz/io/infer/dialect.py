@@ -133,9 +133,21 @@ def separator_of(text: str) -> str:
 
     merits = {separator: merit(separator) for separator in SEPARATORS if separator != SPACES}
     best = max(merits, key=lambda separator: merits[separator])
-    if (best == "\t" or not merits[best][0]) and _is_spaced(text, merits[best][3]):
+    if (not merits[best][0] or (best == "\t" and _has_lists(text))) and _is_spaced(
+        text, merits[best][3]
+    ):
         return SPACES
     return best if merits[best][0] else ","
+
+
+def _has_lists(text: str) -> bool:
+    """Whether a column between tabs holds several numbers with spaces between them."""
+    rows = [cells for _, cells in rows_of("", text, "\t", SAMPLE_ROWS)]
+    return any(
+        len(column) > 2 and all(len(cell.split()) > 1 and all(map(_is_number, cell.split()))
+                                for cell in column)
+        for column in zip(*rows[1:], strict=False)
+    )  # fmt: skip
 
 
 def tabbed(text: str) -> str:
@@ -145,7 +157,9 @@ def tabbed(text: str) -> str:
 
 def _words_of(line: str) -> list[str]:
     """Return the cells of a line, one more than are allowed at most."""
-    words = _WORD.finditer(re.sub(r"^\s*#\s+", "#", line))
+    if line.lstrip().startswith("# "):
+        line = "#" + line.lstrip()[1:].lstrip()
+    words = _WORD.finditer(line)
     return [word[0] for word in islice(words, limits.MAX_COLUMNS + 1)]
 
 
@@ -154,7 +168,7 @@ def _is_spaced(text: str, width: int) -> bool:
 
     Two or three columns need names: without these they are the edges of a graph, or a sentence.
     """
-    lines = (_words_of(line) for line in lines_of(text, 50 * MAX_CELL))
+    lines = (_words_of(line) for line in lines_of(text, 10 * MAX_CELL))
     rows = list(islice((row for row in lines if row and row[0][0] not in "#%"), SAMPLE_ROWS))
     usual = usual_width(rows[1:])
     if len(rows) < 3 or usual is None or usual < max(2, width + 1):

@@ -14,13 +14,13 @@ from hetviz.io.files import Archive, Files
 from hetviz.io.formats import images, texts
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.readers import read_pieces
-from hetviz.io.infer import dialect, encodings
+from hetviz.io.infer import encodings
 from hetviz.io.matrices import matrices_joined, square_table
 from hetviz.io.piece import Choices, Drop, Piece, ReadTable, TableRead, has_matrix, stem, table_of
 
 _TABLES = (".csv", ".tsv", ".tab")
 _TEXTS = (".txt", ".text", *texts.PROSE)
-_OTHERS = (".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx",
+_OTHERS = (".arff", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx",
            ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
            ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf", ".gml",
            ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
@@ -374,11 +374,9 @@ def is_text(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a file named as text holds sentences."""
     if choice.only_table:
         return False
-    if name.lower().endswith(texts.PROSE):
-        return True
-    if not name.lower().endswith(".txt"):
+    if not name.lower().endswith((".txt", *texts.PROSE)):
         return False
     try:
-        return dialect.is_prose(encodings.decode(name, content, None, [])[0])
+        return texts.is_prose(name, encodings.decode(name, content, None, [])[0])
     except DataError:
         return False

@@ -193,3 +193,76 @@ def test_what_gzip_does_not_give_whole_is_refused(content, tmp_path):
     with pytest.raises(DataError, match="gzip archive inside of another, damaged or too large"):
         read_bundle(tmp_path / "t.csv.gz")
     assert gate.ungzipped("t.csv", b"id\n") == ("t.csv", b"id\n")
+
+
+THINGS = [[f"thing {at}", f"{at / 2}", str(at % 7)] for at in range(9)]
+MARKDOWN = "| name | x | y |\n|:--|--:|---|\n" + "".join(
+    f"| {' | '.join(row)} |\n" for row in THINGS
+)
+PSQL = (
+    "  name   |  x  | y\n---------+-----+---\n"
+    + "".join(f" {' | '.join(row)}\n" for row in THINGS)
+    + "(9 rows)\n\n"
+)
+MYSQL = "+---+---+---+\n| name | x | y |\n+---+---+---+\n" + "".join(
+    f"| {' | '.join(row)} |\n" for row in THINGS
+)
+
+
+@pytest.mark.parametrize("name", ["t.md", "t.txt", "t.csv"])
+@pytest.mark.parametrize("drawn", [MARKDOWN, PSQL, MYSQL + "+---+---+---+\n"])
+def test_a_table_drawn_with_bars_and_lines(name, drawn):
+    data = read_tables([(name, drawn.encode())]).data["t"]
+    assert data.ids.tolist() == [row[0] for row in THINGS]
+    assert data.table["x"].astype(float).tolist() == [float(row[1]) for row in THINGS]
+
+
+def test_a_text_with_a_table_in_it_stays_a_text():
+    read = read_table("t.csv", b"id|x\na|1\nb|--\nc|3\n")
+    assert read.frame["x"].tolist() == ["1", "", "3"]
+    words = "# About\n\nSome words about it.\n\n" + MARKDOWN
+    assert list(read_tables([("t.md", words.encode())]).data.datasets) == ["texts"]
+
+
+ARFF = b"""% Title
+@RELATION plants
+
+@attribute 'leaf width' NUMERIC
+@ATTRIBUTE height real
+@attribute kind {big, 'very big'}
+@data
+% rows
+1.5,2,big
+?,3.5,'very big'
+2.5, 4,big
+"""
+
+
+def test_arff_has_its_names_and_its_rows():
+    read = read_table("plants.arff", ARFF)
+    assert list(read.frame.columns) == ["leaf width", "height", "kind"]
+    assert read.frame.to_numpy().tolist() == [
+        ["1.5", "2", "big"],
+        ["", "3.5", "very big"],
+        ["2.5", "4", "big"],
+    ]
+    with pytest.raises(DataError, match="sparse ARFF"):
+        read_table("plants.arff", ARFF.split(b"% rows")[0] + b"{0 1, 2 big}\n")
+
+
+def test_what_is_only_half_understood_is_refused():
+    pairs = b"".join(b"%d 1:0.%d 7:1.5 # row\n" % (2 * (k % 2) - 1, k) for k in range(9))
+    with pytest.raises(DataError, match="svmlight and LIBSVM"):
+        read_tables([("a.txt", pairs)])
+    page = b'<table border="1" class="dataframe">\n<tr><td>1</td><td>2</td></tr>\n</table>\n'
+    with pytest.raises(DataError, match="this is XML or HTML"):
+        read_tables([("export.xls", page)])
+    # Names in angle brackets are names.
+    quotes = b"<date>,<open>\n" + b"".join(b"2024-01-%02d,%d\n" % (k, k) for k in range(1, 9))
+    assert list(read_table("q.csv", quotes).frame.columns) == ["<date>", "<open>"]
+
+
+def test_names_of_two_words_between_tabs_stay_one_cell():
+    rows = [[f"thing {at}", "1.5", str(at)] for at in range(9)]
+    read = read_table("t.txt", text(["name", "x", "y"], *rows, sign="\t"))
+    assert read.frame.to_numpy().tolist() == rows
