@@ -47,8 +47,12 @@ def rows_of(
     csv.field_size_limit(MAX_CELL)
     # Where only the first rows are wanted, no more is looked at than they can be long.
     lines = lines_of(text, len(text) if limit is None else 50 * MAX_CELL)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=separator, strict=True, quoting=quoting)
+    reader = csv.reader(
+        lines,
+        delimiter=separator,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
     rows: list[tuple[int, Any]] = []
     cells_so_far = 0
     count = 0
