@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 from typing import Any
@@ -239,7 +240,8 @@ def test_a_broken_file_is_told_and_the_app_goes_on(page: Page) -> None:
 def test_a_file_of_any_ending_is_read_or_told(page: Page) -> None:
     page.goto("/")
     settled(page)
-    drop(page, photo_docx=b"\xd0\xcf\x11\xe0" + bytes(4000), sizes_dat=PLANTS)
+    packed = gzip.compress(PLANTS.encode())
+    drop(page, photo_docx=b"\xd0\xcf\x11\xe0" + bytes(4000), sizes_dat_gz=packed)
     expect(page.get_by_role("heading", name="40 sizes")).to_be_visible()
     expect(page.get_by_role("cell", name="photo.docx")).to_be_visible()
     expect(page.get_by_role("cell", name="the file holds NUL bytes")).to_be_visible()
