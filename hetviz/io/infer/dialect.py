@@ -116,7 +116,7 @@ def _too_large(name: str, what: str) -> NoReturn:
     raise gate.refusal("too-large", name, what, remedy="Give a smaller table.")
 
 
-def separator_of(text: str) -> str:
+def separator_of(text: str, name: str = "the text") -> str:
     """Pick the separator that splits most rows into as many cells as is usual.
 
     One that would tear apart what stands in quotation marks is picked only if all do. Spaces are
@@ -124,7 +124,7 @@ def separator_of(text: str) -> str:
     """
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
-        rows = rows_of("", text, separator, SAMPLE_ROWS)
+        rows = rows_of(name, text, separator, SAMPLE_ROWS)
         if not rows:
             return False, -1.0, 0.0, 0
         widths = Counter(len(cells) for _, cells in rows)

@@ -55,7 +55,7 @@ def as_table(name: str, text: str, separator: str | None) -> tuple[str, str]:
             "these are pairs of a column and its value, as svmlight and LIBSVM write them",
             remedy="Save it as CSV, or the matrix by scipy.sparse.save_npz.",
         )
-    found = separator or dialect.separator_of(text)
+    found = separator or dialect.separator_of(text, name)
     return (dialect.tabbed(text) if found == dialect.SPACES else text), found
 
 

@@ -149,6 +149,8 @@ def test_more_numbers_between_spaces_than_columns_are_allowed():
     line = b" ".join([b"1"] * (limits.MAX_COLUMNS + 9)) + b"\n"
     with pytest.raises(DataError, match="20,001 columns; 20,000 are allowed"):
         read_table("a.txt", line * 4)
+    with pytest.raises(DataError, match=r"a\.csv: 20,009 columns; 20,000 are allowed"):
+        read_table("a.csv", line.replace(b" ", b",") * 4)
 
 
 def test_spaces_in_other_texts_separate_nothing():
