@@ -31,7 +31,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         hetviz.embed(LINKED, "mkpe")
         # What can be kept of umap-learn is kept among the installed packages.
-        hetviz.embed(HeteroData([ONE]), "umap", engine="umap-learn", n_epochs=5)
+        hetviz.embed(HeteroData([ONE]), "umap", engine="umap-learn", n_epochs=10)
 
 
 if __name__ == "__main__":
