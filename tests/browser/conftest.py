@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.harness import (
     ARTIFACTS,
@@ -105,9 +105,11 @@ class Visitors:
             yield context
         finally:
             for page in set(context.pages) - self.kept:
-                with contextlib.suppress(Error):
-                    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
                 page.close()
+            # Only now, since a page that is open may keep its project once more, and the next
+            # visitor would go on with it.
+            for page in context.pages:
+                page.evaluate("() => localStorage.clear()")
             context.clear_cookies()
             waiting.append(context)
 
