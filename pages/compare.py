@@ -13,7 +13,7 @@ state = session.workspace().state
 
 if state.data is None:
     theme.headline("Nothing to compare yet", "Open a sample or your own files on the Start page.")
-    st.page_link(PAGES / "start.py", label="To the Start page")
+    st.page_link(PAGES / "start.py", label="To the Start page", query_params=session.address())
     st.stop()
 
 kept = kept_of(state)

@@ -16,7 +16,9 @@ elif new_version.waits(state):
 elif state.data is None:
     theme.headline("No data yet", "Drop files here, or open a sample on the Start page.")
     upload.drop_zone("Your own files", fresh=True)
-    st.page_link(PAGES / "start.py", label="Samples on the Start page")
+    st.page_link(
+        PAGES / "start.py", label="Samples on the Start page", query_params=session.address()
+    )
 else:
     links = sum(map(len, state.data.links))
     kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]

@@ -12,14 +12,14 @@ if state.data is None:
     theme.headline(
         "Nothing to take along yet", "Open a sample or your own files on the Start page."
     )
-    st.page_link(PAGES / "start.py", label="To the Start page")
+    st.page_link(PAGES / "start.py", label="To the Start page", query_params=session.address())
 elif state.run is None:
     if background.live() is None:
         words = "No map to take along yet", "The Map page makes one; then its figures are here."
     else:
         words = "The map is being made", "Its figures are here as soon as it is ready."
     theme.headline(*words)
-    st.page_link(PAGES / "map.py", label="To the Map page")
+    st.page_link(PAGES / "map.py", label="To the Map page", query_params=session.address())
     project.offer(state)
 else:
     # It loads matplotlib, which no other page needs.

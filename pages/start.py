@@ -29,7 +29,7 @@ else:
             with st.container(key="primary_map", width="content"):
                 label = "Open this map" if state.run else "Make a map"
                 if st.button(label, type="primary"):
-                    st.switch_page(PAGES / "map.py")
+                    st.switch_page(PAGES / "map.py", query_params=session.address())
             gallery.legend(state, [])
 with st.container(key="start-side"):
     theme.section("Your own data")

@@ -42,8 +42,11 @@ def test_one_map_stays_over_all_places(page: Page) -> None:
     until(page, "map.count === 1 && map.view.zoomed && !map.flight")
     range_ = told(page, "view.range.x")
     frame = stage(page).bounding_box()
+    steps = page.evaluate("history.length")
     for place in PLACES:
         go(page, place)
+    # The project stands in each address from the start, not as a step of its own.
+    assert page.evaluate("history.length") == steps + len(PLACES)
     page.go_back()
     page.wait_for_selector(".hv-at-export", state="attached")
     page.go_forward()

@@ -59,7 +59,11 @@ def _link(data: HeteroData) -> None:
         theme.quiet("An item is not linked to itself: choose two.")
     _warn(data, command)
     _button("Add the link", "add-link", command)
-    st.page_link(PAGES / "data.py", label="Link many by a shared key, on the Data page")
+    st.page_link(
+        PAGES / "data.py",
+        label="Link many by a shared key, on the Data page",
+        query_params=session.address(),
+    )
 
 
 def _comparison(data: HeteroData) -> None:

@@ -114,8 +114,8 @@ def no_map(state: State) -> None:
             "that say which items belong together. Add a file on the Data page, or open other data "
             "on the Start page.",
         )
-        st.page_link(PAGES / "data.py", label="Add a file")
-        st.page_link(PAGES / "start.py", label="Open other data")
+        st.page_link(PAGES / "data.py", label="Add a file", query_params=session.address())
+        st.page_link(PAGES / "start.py", label="Open other data", query_params=session.address())
 
 
 def _hold(data: HeteroData) -> float:

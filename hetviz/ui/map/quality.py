@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from hetviz.ui.map import warned
-from hetviz.ui.shell import theme
+from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.measure_names import COLUMNS, FIRST, GROUPS, MEASURES, shown
@@ -25,14 +25,18 @@ def show(state: State, run: Run) -> None:
     if figures.get("choice"):
         theme.section("Why this method")
         theme.quiet(str(figures["choice"]))
-        st.page_link(PAGES / "compare.py", label="Try another")
+        st.page_link(PAGES / "compare.py", label="Try another", query_params=session.address())
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
         theme.section("What the map keeps", theme.count(links, "link"))
         curves, kind = charts.choose_curve(figures)
         charts.show_curve(curves, kind)
         theme.quiet(charts.curve_words(curves, kind))
-        st.page_link(PAGES / "guidance.py", label="What it breaks, and what that would cost")
+        st.page_link(
+            PAGES / "guidance.py",
+            label="What it breaks, and what that would cost",
+            query_params=session.address(),
+        )
     else:
         theme.section("How well it does")
         theme.quiet("No links yet that say together, so there are none to keep.")

@@ -83,7 +83,9 @@ def show(found: Iterable[Warned], place: str = "") -> None:
     for one in found:
         st.html(f'<div class="hv-conflict"><p>{theme.esc(one.words)}</p></div>')
         if one.act is None:
-            st.page_link(PAGES / one.page, label=theme.plain(one.label))
+            st.page_link(
+                PAGES / one.page, label=theme.plain(one.label), query_params=session.address()
+            )
         else:
             key = "-".join(filter(None, ("mend", one.kind, one.about, place)))
             st.button(theme.plain(one.label), key=key, on_click=one.act)

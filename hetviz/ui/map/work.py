@@ -18,7 +18,9 @@ def show(tab: str | None = None) -> None:
             theme.headline(
                 "Nothing to map yet", "Open a sample or your own files on the Start page."
             )
-            st.page_link(PAGES / "start.py", label="To the Start page")
+            st.page_link(
+                PAGES / "start.py", label="To the Start page", query_params=session.address()
+            )
         return
     arrived = st.session_state.pop("arrived", False)
     if arrived and (tab is not None or state.run is None):

@@ -34,12 +34,16 @@ def show(place: str) -> list[tuple[str, str]]:
     # By this the style sheet knows where we are.
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
-        st.page_link(PAGES / "start.py", label="Start")
+        st.page_link(PAGES / "start.py", label="Start", query_params=session.address())
         _project(workspace)
         with st.container(horizontal=True, key="places", gap=None, width="content"):
             for name in PLACES:
                 with st.container(key=f"place-{name}", width="content"):
-                    st.page_link(PAGES / f"{name}.py", label=name.capitalize())
+                    st.page_link(
+                        PAGES / f"{name}.py",
+                        label=name.capitalize(),
+                        query_params=session.address(),
+                    )
         st.html('<div class="hv-find-host"></div>', width="content")
         beat = _FAST_BEAT if background.live() or background.foreseeing() else _BEAT
         with st.container(key="state", width="content"):
@@ -71,8 +75,9 @@ def _project(workspace: Workspace) -> None:
         st.text_input(
             "Project name", value=title, max_chars=80, key=key, on_change=_retitle, args=(key,)
         )
-        st.page_link(PAGES / "start.py", label="All projects, or a new one")
-        st.page_link(PAGES / "export.py", label="Save it as a file")
+        here = session.address()
+        st.page_link(PAGES / "start.py", label="All projects, or a new one", query_params=here)
+        st.page_link(PAGES / "export.py", label="Save it as a file", query_params=here)
         if SESSIONS.durable:
             saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
             st.html(f"{saved}Saved</span>")

@@ -13,7 +13,7 @@ st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
 
 
 def _to_start() -> None:
-    st.switch_page(PAGES / "start.py")
+    st.switch_page(PAGES / "start.py", query_params=session.address())
 
 
 page = st.navigation(
@@ -64,7 +64,7 @@ target = st.session_state.get("go-to")
 if target is not None:
     # Forgotten only on arrival: the run that was to go there may have been cut short.
     if frame.PLACE_OF.get(page.url_path) != target:
-        st.switch_page(PAGES / f"{target}.py")
+        st.switch_page(PAGES / f"{target}.py", query_params=session.address())
     if target == "map":
         panel.turn_to("Item")
     del st.session_state["go-to"]

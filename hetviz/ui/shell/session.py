@@ -38,11 +38,20 @@ def session_id(takes_up: bool = False) -> str:
     else:
         sid = new_session()
         st.session_state["asks-last"] = takes_up and given is None
-    # Links of the navigation drop it, so it is written back on every run.
+    # An address may be typed without it, so it is written back on every run.
     if given != sid:
         st.query_params["s"] = sid
     st.session_state["sid"] = sid
     return sid
+
+
+def address() -> dict[str, str]:
+    """Return what the address of each page of this project says, for links that lead to one.
+
+    Written only once the page has changed, it can be a step of its own for the browser's Back,
+    which then seems to do nothing.
+    """
+    return {"s": str(st.session_state["sid"])}
 
 
 def new_session() -> str:
