@@ -64,6 +64,42 @@ def test_one_map_stays_over_all_places(page: Page) -> None:
     assert page.evaluate("window.hvShift") < 0.1
 
 
+@pytest.mark.parametrize("before", [True, False], ids=["a-run-waits", "at-rest"])
+def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(
+    page: Page, before: bool
+) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    for number, place in enumerate(PLACES):
+        page.evaluate(
+            "([place, item, before]) => {"
+            " const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
+            " const link = document.querySelector(`.st-key-place-${place} a`);"
+            " if (before) map.select([item]);"
+            " setTimeout(() => link.click()); setTimeout(() => map.select([item + 1])); }",
+            [place, 1400 + 10 * number, before],
+        )
+        page.wait_for_selector(f".hv-at-{place}", state="attached")
+        settled(page)
+    # And it is not clicked for the visitor where they went elsewhere since.
+    page.go_back()
+    page.wait_for_selector(".hv-at-export", state="attached")
+    settled(page)
+    expect(page.locator(".hv-at-export")).to_be_attached()
+
+
+def test_a_click_on_a_place_that_was_lost_is_made_again(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.evaluate(
+        "() => document.querySelector('.st-key-place-data a').addEventListener('click',"
+        " (event) => { event.preventDefault(); event.stopPropagation(); }, { once: true })"
+    )
+    go(page, "data")
+
+
 def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -> None:
     page.goto("/map")
     stage(page)

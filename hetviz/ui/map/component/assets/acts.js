@@ -2,6 +2,7 @@
 // and an item that is carried elsewhere. Python decides; here it is drawn, and wishes are sent.
 
 import { clear } from "./colour.js";
+import { tell } from "./journey.js";
 import { pack } from "./pick.js";
 
 const DASH = { A: [], B: [5, 4], C: [1.5, 3.5] };
@@ -103,7 +104,7 @@ export class Acts {
       this.wishes = [];
       return;
     }
-    map.component.setTriggerValue("act", { wishes: this.wishes, rows: map.data.acts?.rows });
+    tell(() => map.component.setTriggerValue("act", { wishes: this.wishes, rows: map.data.acts?.rows }));
     this.again = setTimeout(() => this.deliver(tries - 1), PATIENCE);
   }
 

@@ -1,6 +1,7 @@
 // Where the camera goes: home, to items, in or out; each in one sweep. Python hears where it rests.
 
 import { cardsOver } from "./covered.js";
+import { tell } from "./journey.js";
 import { panel as shownPanel, panelTop, panelWidth } from "./panel.js";
 import { remember } from "./recall.js";
 import { View, between, calm, ease, frameOf } from "./view.js";
@@ -274,7 +275,7 @@ export class Camera {
       const told = JSON.stringify(camera);
       if (told === this.told) return;
       this.told = told;
-      map.component.setStateValue("camera", camera);
+      tell(() => map.component.setStateValue("camera", camera));
     }, PAUSE);
   }
 

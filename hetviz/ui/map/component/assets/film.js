@@ -3,6 +3,7 @@
 
 import { aligned } from "./align.js";
 import { h } from "./dom.js";
+import { tell } from "./journey.js";
 import { Rove } from "./rove.js";
 import { keptBy, watchKept } from "./panel.js";
 import { places } from "./store.js";
@@ -53,7 +54,7 @@ export class Film {
   take(one) {
     clearTimeout(this.timer);
     this.tried = null;
-    if (!one.shown) this.map.component.setTriggerValue("run", one.id);
+    if (!one.shown) tell(() => this.map.component.setTriggerValue("run", one.id));
   }
 
   /** Show where the points would be on another map, positions only. */

@@ -1,5 +1,6 @@
 // Which points are there: placed, past the filters, of a dataset that is shown.
 
+import { tell } from "./journey.js";
 import { countOf } from "./pick.js";
 
 const told = (names) => JSON.stringify([...names].sort());
@@ -42,7 +43,7 @@ export class Layers {
     } else if (map.hidden.includes(name)) map.hidden = map.hidden.filter((other) => other !== name);
     else map.hidden = [...map.hidden, name];
     this.sent.push(told(map.hidden));
-    map.component.setStateValue("hidden", map.hidden);
+    tell(() => map.component.setStateValue("hidden", map.hidden));
     this.show();
     map.bar.update();
     map.legend.update();

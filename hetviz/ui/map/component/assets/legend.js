@@ -3,6 +3,7 @@
 
 import { spoken } from "./colour.js";
 import { h, icon, set, thousands } from "./dom.js";
+import { tell } from "./journey.js";
 import { Rove } from "./rove.js";
 
 export class Legend {
@@ -70,7 +71,7 @@ export class Legend {
 
   colourBy(key) {
     this.map.bar.closeMenus();
-    this.map.component.setTriggerValue("colour", key);
+    tell(() => this.map.component.setTriggerValue("colour", key));
   }
 
   dataset(d, most) {

@@ -12,6 +12,7 @@ import { Drawing } from "./drawing.js";
 import { watchDrops } from "./drop.js";
 import { Film } from "./film.js";
 import { Hands } from "./pointer.js";
+import { watchJourneys } from "./journey.js";
 import { Keys } from "./keys.js";
 import { Layers } from "./layers.js";
 import { Legend } from "./legend.js";
@@ -90,6 +91,7 @@ class HetMap {
       watchProposed((pairs) => this.camera.see(pairs[0]?.slice(0, 2) ?? [])),
     ];
     watchDrops();
+    watchJourneys();
     document.fonts?.ready.then(() => this.wish({ place: true }));
   }
 

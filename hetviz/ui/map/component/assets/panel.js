@@ -4,6 +4,7 @@
 
 import { ask } from "./ask.js";
 import { h, icon, set } from "./dom.js";
+import { tell } from "./journey.js";
 import { keepKeys } from "./typing.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
@@ -154,7 +155,8 @@ class Tabs {
   want() {
     clearTimeout(this.missing);
     store.wanted = (store.wanted ?? 0) + 1;
-    this.component.setStateValue("view", { tab: panel.tab, wide: panel.wide, n: store.wanted });
+    const view = { tab: panel.tab, wide: panel.wide, n: store.wanted };
+    tell(() => this.component.setStateValue("view", view));
   }
 
   toggle() { change({ open: !panel.open, shut: panel.open }); }

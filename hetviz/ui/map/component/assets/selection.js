@@ -3,6 +3,7 @@
 import { countOf, pack, rowsOf, unpack } from "./pick.js";
 import { remember } from "./recall.js";
 import { ask } from "./ask.js";
+import { tell } from "./journey.js";
 
 const [REST, MOST_HAIRS] = [60, 40];
 const MOST_LINKED = 20000; // selections larger than this are asked for no links
@@ -40,9 +41,9 @@ export class Selection {
     const version = Math.max(map.version, data.selection.version) + 1;
     Object.assign(map, { picked, count, version });
     this.known = null;
-    map.component.setStateValue(
+    tell(() => map.component.setStateValue(
       "selection", { packed: pack(picked), count, version, fingerprint: data.fingerprint },
-    );
+    ));
     map.stats.selectedAt = performance.now();
     if (count) map.offer();
     map.camera.lift(this.rows());
