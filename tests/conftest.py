@@ -47,6 +47,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="session")
+def cases(request: pytest.FixtureRequest) -> Path:
+    """Give the folder of real tables; a test that needs it is skipped where none was named."""
+    folder = request.config.getoption("--cases")
+    if folder is None:
+        pytest.skip("real tables: name their folder by --cases")
+    return Path(folder)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--within",
@@ -54,6 +63,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         metavar="SECONDS",
         help="begin no further test after so many seconds; those left are told as skipped",
+    )
+    parser.addoption(
+        "--cases",
+        type=Path,
+        default=None,
+        metavar="FOLDER",
+        help="holds real tables that are not part of the project, for the tests that need them",
     )
 
 

@@ -63,3 +63,16 @@ def test_a_dataset_can_be_left_out_of_the_figure(visit: Visit) -> None:
     pills.set_value(["pixels"]).run()
     assert not app.exception
     assert "Joint map of 700 pixels" in html_of(app)
+
+
+def test_colours_are_named_as_their_columns_are(visit: Visit) -> None:
+    name = "Chloride (mg/l) [mean]"
+    rows = "".join(f"w{k},{k}.5,{k % 5}.25\n" for k in range(30))
+    app = visit()
+    table = f"well,{name},depth\n{rows}".encode()
+    app.file_uploader[0].set_value([("wells.csv", table, "text/csv")]).run()
+    app.button(key="go-on").click().run()
+    go(app, "export")
+    assert not app.exception
+    offered = next(one for one in app.selectbox if one.label == "Colour").options
+    assert any(name in title for title in offered)

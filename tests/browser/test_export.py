@@ -15,6 +15,31 @@ def open_files(page: Page) -> None:
     page.get_by_role("button", name="Export", exact=True).click()
 
 
+def caption_below(page: Page) -> None:
+    """Assert that the words about the figure stand below it, however high it is."""
+    figure = page.locator(".st-key-export-preview img")
+    expect(figure).to_be_visible(timeout=PATIENCE)
+    page.wait_for_function(
+        "(one) => one.complete && one.naturalHeight > 0", arg=figure.element_handle()
+    )
+    above, below = figure.bounding_box(), page.locator(".st-key-export-said").bounding_box()
+    assert above is not None
+    assert below is not None
+    assert below["y"] >= above["y"] + above["height"] - 1
+
+
+def test_a_high_figure_has_its_caption_below(page: Page) -> None:
+    page.goto("/export")
+    caption_below(page)
+    page.get_by_text("Caption below").click()
+    # The caption in the figure makes it higher than there is room for.
+    page.wait_for_function(
+        "() => { const one = document.querySelector('.st-key-export-preview img');"
+        " return one?.complete && one.naturalHeight > 1.05 * one.naturalWidth / 1.23; }"
+    )
+    caption_below(page)
+
+
 def test_a_figure_and_a_page_that_needs_no_server(
     page: Page, browser: Browser, tmp_path: Path
 ) -> None:

@@ -49,7 +49,8 @@ def show(state: State, run: Run) -> Chosen:
         "Colour",
         keys,
         index=keys.index(shown) if shown in keys else 0,
-        format_func=lambda key: theme.plain(titles[key]),
+        # Options of a list are shown as they are, not read as markdown.
+        format_func=titles.__getitem__,
         key=f"export-colour-{shown}",
     )
     names = st.selectbox(

@@ -74,9 +74,10 @@ def _drawn(of: export_files.Source) -> tuple[bytes, str]:
         return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
 
     if settings.height:
-        # Room for the figure before it is drawn; one as high as it needs has about the usual shape.
+        # Room for the figure before it is drawn; one as high as it needs has about the usual shape,
+        # and takes more where that is too little.
         shape = settings.width / settings.height
-        theme.rules(f".st-key-export-preview{{aspect-ratio:{shape:.3f}}}")
+        theme.rules(f".st-key-export-preview::before{{aspect-ratio:{shape:.3f}}}")
     key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _settled(settings))
     return session.cached(key, (of.data, of.run, of.chosen.colours), make)
 

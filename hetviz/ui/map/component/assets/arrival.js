@@ -118,6 +118,8 @@ export class Arrival {
     if (!data.live) map.travel.home();
     map.moving = Boolean(data.live) || Boolean(map.motion);
     map.learnTrust();
+    const others = fresh || before.datasets.some(({ name }, k) => name !== data.datasets[k]?.name);
+    if (others) map.regions.forget();
     map.regions.learn();
     remember(map);
     this.draw(fresh);

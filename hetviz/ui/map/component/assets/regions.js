@@ -40,6 +40,9 @@ export class Regions {
     map.wish({ place: true });
   }
 
+  /** Name nothing until the regions of other data are known: those of before are of other items. */
+  forget() { Object.assign(this, { levels: [], of: null, stood: new Map() }); }
+
   /** What is named; nothing where the map is coloured by clusters, which have names of their own. */
   get named() { return this.map.data.colour?.option === "cluster" ? [] : this.levels; }
 
