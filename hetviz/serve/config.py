@@ -47,12 +47,12 @@ class Work:
     memory_mb : int
         Address space of one worker, in MB; 0 sets no limit.
     processor_s : int
-        Processor seconds that one task of a page may take, such as making features of a file.
+        Processor seconds that making data of files may take, in a process of its own; at least 60.
     """
 
     workers: int = 0
     memory_mb: int = 0
-    processor_s: int = 120
+    processor_s: int = 300
 
 
 @dataclass(frozen=True)

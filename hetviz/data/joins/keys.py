@@ -153,7 +153,8 @@ def key_of(value: Any) -> str:
     """Return the key that a cell holds, "" where it holds none; 7 and 7.0 are one key."""
     if isinstance(value, str):
         return value.strip()
-    if pd.isna(value):
+    # A list or an object, which a saved table may hold, is the key of nothing.
+    if not pd.api.types.is_scalar(value) or pd.isna(value):
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

@@ -209,7 +209,9 @@ def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
     ids = set(dataset.ids.tolist())
     table = dataset.table if dataset.table is not None else pd.DataFrame()
     places = place_columns(dataset) or ()
-    for column in map(str, table.columns):
+    # Names that are numbers, as a saved table may have, cannot be said in a join.
+    columns: Sequence[object] = table.columns.tolist()
+    for column in (name for name in columns if isinstance(name, str)):
         if len(found) > _MOST_COLUMNS:
             break
         if places == (column,):

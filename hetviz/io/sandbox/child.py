@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -201,7 +202,7 @@ def load(
         into.seek(0)
         into.truncate()
         given = (json.dumps(about).encode(), before, *contents)
-        process.run(_MODULE, given, where, _MAKING_S, heard, into)
+        process.run(_MODULE, given, where, making_s(), heard, into)
 
     # The library for HDF5 may turn for ever, so that such files are read with a limit of their own.
     alone = drop is None and any(_is_kind(name, content, "hdf5") for name, content in files)
@@ -212,6 +213,40 @@ def load(
             raise
         # One file that cannot be read does not stop the others.
         run(packed_drop(files, choices, heard))
+    _raise_refusal(into, where)
+
+
+def load_bundle(
+    name: str, content: bytes, into: IO[bytes], heard: process.Heard | None = None
+) -> None:
+    """Make data of a zip as `hetviz.io.read_bundle` does: manifest, tables, features and pictures.
+
+    Parameters
+    ----------
+    name : str
+    content : bytes
+    into : file
+        Gets the data, see `loaded_of`.
+    heard : callable, optional
+        See `hetviz.io.sandbox.process.run`.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used, or the process does not come to its end.
+    """
+    about = {"task": "bundle", "names": [name], "choices": {}, "parsed": 0}
+    process.run(_MODULE, (json.dumps(about).encode(), content), name, making_s(), heard, into)
+    _raise_refusal(into, name)
+
+
+def making_s() -> int:
+    """Return the seconds of work that making data of files may take in all."""
+    # Set by who runs the server; settings that are none are refused when it starts.
+    return max(process.PROCESSOR_S, int(os.environ.get("HETVIZ_WORK_PROCESSOR_S") or _MAKING_S))
+
+
+def _raise_refusal(into: IO[bytes], where: str) -> None:
     into.seek(0)
     if into.read(1) == _REFUSED:
         try:
@@ -346,6 +381,8 @@ def _loaded(
     from hetviz.io.sandbox.pieces_as_bytes import unpacked
     from hetviz.progress import Part
 
+    if task == "bundle":
+        return _bundle(names[0], parts[0], tell)
     before, *contents = parts
     base = unpacked_base(before) if before else None
     files = list(zip(names, contents if task == "load" else [b""] * len(names), strict=True))
@@ -353,7 +390,7 @@ def _loaded(
         tell(0.05, f"Reading {_named(files)}")
         found = drop.read_drop(files, choices)
         # What follows works on what was read, and is not what a damaged file makes hang.
-        process.allow(_MAKING_S)
+        process.allow_all()
     else:
         found = unpacked(contents[0])
 
@@ -371,6 +408,32 @@ def _loaded(
     return [_MADE, *packed_loaded(loaded, proposals, base)]
 
 
+def _bundle(name: str, content: bytes, tell: process.Heard) -> Sequence[bytes | memoryview]:
+    """Return what `load_bundle` writes, in the process."""
+    from hetviz.data.joins.proposals import propose_joins
+    from hetviz.io.bundle.reading import read_bundle
+    from hetviz.io.sandbox.loaded_as_bytes import packed_loaded
+
+    def parse(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+        # A damaged file has no longer to be read than by itself.
+        process.allow(_work_s(files))
+        try:
+            return drop.read_drop(files, choices)
+        finally:
+            process.allow_all()
+
+    tell(0.05, f"Reading {name}")
+    process.allow_all()
+    try:
+        loaded = read_bundle(content, name, parse)
+    except DataError as error:
+        return [_REFUSED, json.dumps(list(map(asdict, error.problems))).encode()]
+    tell(0.9, "Handing it over")
+    # What comes with a map was joined by who made it.
+    proposals = propose_joins(loaded.data) if loaded.map is None else ()
+    return [_MADE, *packed_loaded(loaded, proposals)]
+
+
 def main() -> int:
     """Read files from standard input, and write what they hold to standard output."""
     process.confine()
@@ -380,7 +443,7 @@ def main() -> int:
 
     try:
         names, parts, choices, task = _read(sys.stdin.buffer)
-        if task in ("load", "make"):
+        if task in ("load", "make", "bundle"):
             for part in _loaded(names, parts, choices, task, tell):
                 sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()

@@ -18,7 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
-from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.proposals import Proposal
@@ -31,7 +31,8 @@ from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 Buffer = bytes | memoryview
 
 _LENGTH = struct.Struct("<Q")
-_PLAIN = (str, int, float, bool, type(None))
+# Lists and objects are what a saved table has in JSON; what else is in them is refused there.
+_PLAIN = (str, int, float, bool, type(None), list, dict)
 _HEADER = 10_000
 
 
@@ -43,7 +44,6 @@ def packed_loaded(
     Parameters
     ----------
     loaded : Loaded
-        Without a map.
     proposals : sequence of Proposal
     base : HeteroData, optional
         What was added to; none of it is packed.
@@ -79,7 +79,14 @@ def packed_loaded(
         ],
         "files": list(map(asdict, loaded.files)),
         "proposals": [_proposal(one, parts) for one in proposals],
-    }
+        "map": None if loaded.map is None else _map(loaded.map, parts),
+        "map_method": loaded.map_method,
+        "map_params": dict(loaded.map_params),
+        "map_seed": loaded.map_seed,
+        "held_out": None if loaded.held_out is None else [
+            _links(group, parts) for group in loaded.held_out.links
+        ],
+    }  # fmt: skip
     return parts.joined(about)
 
 
@@ -119,6 +126,11 @@ def unpacked_loaded(
             tuple(Problem(**one) for one in about["problems"]),
             tuple(map(_info_of, about["understood"])),
             tuple(FileInfo(**one) for one in about["files"]),
+            None if about["map"] is None else _map_of(about["map"], parts),
+            about["map_method"],
+            about["map_params"],
+            about["map_seed"],
+            _held_out_of(about["held_out"], data, parts),
         )
         proposals = tuple(_proposal_of(one, parts) for one in about["proposals"])
         for one in proposals:
@@ -200,16 +212,17 @@ class _Parts:
                 columns.append(pa.array(cells.to_numpy()))
             else:
                 kinds.append(_values(cells.tolist()))
-        names = [str(at) for at in range(len(columns))]
         place = None
         if columns:
-            table = pa.Table.from_arrays(columns, names=names)
+            table = pa.Table.from_arrays(columns, names=[str(at) for at in range(len(columns))])
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)
             place = self.keep(memoryview(sink.getvalue()))
-        return {"names": list(map(str, frame.columns)), "kinds": kinds, "rows": len(frame),
-                "columns": place}  # fmt: skip
+        # What hetviz.save wrote may have numbers for names.
+        columns_of: Sequence[object] = frame.columns.tolist()
+        names = [name if isinstance(name, int) else str(name) for name in columns_of]
+        return {"names": names, "kinds": kinds, "rows": len(frame), "columns": place}
 
     def joined(self, about: Mapping[str, object]) -> list[Buffer]:
         """Return all parts with their lengths, what they are about first."""
@@ -424,6 +437,35 @@ def _comparisons_of(about: Any, parts: Sequence[memoryview]) -> Comparisons | No
     objects, weight, meta = about
     return Comparisons(
         _array_of(objects, parts), _array_of(weight, parts), meta=_frame_of(meta, parts)
+    )
+
+
+def _held_out_of(about: Any, data: HeteroData, parts: Sequence[memoryview]) -> HeteroData | None:
+    if about is None:
+        return None
+    links = [_links_of(one, parts) for one in about]
+    return HeteroData(data.datasets, links, None, data.labels)
+
+
+def _map(found: Embedding, parts: _Parts) -> JsonObject:
+    return {
+        "coordinates": {name: parts.array(Y) for name, Y in found.coordinates.items()},
+        "ids": {name: _texts(ids, parts) for name, ids in found.ids.items()},
+        "entity": dict(found.entity),
+        "placed": {name: parts.array(mask) for name, mask in found.placed.items()},
+        "components": dict(found.components),
+        "note": found.note,
+    }
+
+
+def _map_of(about: Mapping[str, Any], parts: Sequence[memoryview]) -> Embedding:
+    return Embedding(
+        {name: _array_of(place, parts) for name, place in about["coordinates"].items()},
+        {name: _texts_of(ids, parts) for name, ids in about["ids"].items()},
+        about["entity"],
+        {name: _array_of(place, parts) for name, place in about["placed"].items()},
+        about["components"],
+        note=about["note"],
     )
 
 

@@ -30,6 +30,7 @@ PROCESSOR_S = 60
 # Work is limited, not time: only what waits for ever comes to this, or a machine that is all busy.
 WALL_S = 600.0
 _OPEN_FILES = 64
+_GRACE_S = 5
 _OUT = 2_000 * limits.MB
 _LOOK_S = 0.02
 _SELDOM_S = 0.1
@@ -159,10 +160,11 @@ def confine() -> None:
     processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else PROCESSOR_S
     # Loading the modules is no work on the file.
     begun = math.ceil(time.process_time())
+    end = begun + processor_s + _GRACE_S
     for what, most, last in (
         (resource.RLIMIT_AS, MEMORY, MEMORY),
         # At the first the system says why it ends the process, at the last it does not.
-        (resource.RLIMIT_CPU, begun + min(processor_s, PROCESSOR_S), begun + processor_s + 5),
+        (resource.RLIMIT_CPU, begun + min(processor_s, PROCESSOR_S), end),
         (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
         (resource.RLIMIT_FSIZE, _OUT, _OUT),
         (resource.RLIMIT_CORE, 0, 0),
@@ -173,12 +175,25 @@ def confine() -> None:
 
 
 def allow(processor_s: int) -> None:
-    """Let this process work for longer, as far as who started it allows."""
+    """Let this process work for so many seconds from now on, as far as who started it allows."""
+    _allow(math.ceil(time.process_time()) + processor_s)
+
+
+def allow_all() -> None:
+    """Let this process work for as long as who started it allows."""
+    _allow(None)
+
+
+def _allow(until: int | None) -> None:
     import resource
 
+    if not is_confined():
+        return
     with contextlib.suppress(ValueError, OSError):
         _, last = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (min(processor_s, last), last))
+        # Before the last, at which the system does not say why it ends the process.
+        end = max(1, last - _GRACE_S)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(end, until or end), last))
 
 
 def _watched(

@@ -195,7 +195,7 @@ def _read(waiting: Staged, heard: Heard) -> Staged:
         contents = StoredFiles(workspace.blobs, waiting.files)
         if waiting.is_bundle and waiting.fresh:
             name, content = next(iter(contents.items()))
-            loaded = read_zip(content, name, workspace.blobs.read_cache)
+            loaded = read_zip(content, name, workspace.blobs.read_cache, heard)
         else:
             base = None if waiting.fresh else workspace.state.data
             cache = workspace.blobs.read_cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -79,10 +80,36 @@ def _read(path: Path) -> Loaded:
     return read_bundle(path)
 
 
-def read_zip(content: bytes, filename: str, cache: ReadCache | None = None) -> Loaded:
-    """Read an uploaded bundle, or a zip of files that are none; see `read_files` for `cache`."""
+def read_zip(
+    content: bytes, filename: str, cache: ReadCache | None = None, heard: Heard | None = None
+) -> Loaded:
+    """Read an uploaded bundle, or a zip of files that are none; see `read_files`.
+
+    All of it is read in a process of its own: the manifest, tables and pictures.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be used.
+    """
     key = "zip " + _key(_hashed([(filename, content)]), {})
-    return _once(key, lambda: read_bundle(content, filename, keeping(cache)))
+    return _once(key, lambda: _bundle_apart(content, filename, key, cache, heard))
+
+
+def _bundle_apart(
+    content: bytes, filename: str, key: str, cache: ReadCache | None, heard: Heard | None
+) -> Loaded:
+    key = hashlib.sha256(key.encode()).hexdigest()
+    kept = None if cache is None else cache.view(key)
+    if kept is not None:
+        with contextlib.suppress(DataError):
+            return _with_proposals(kept, None)
+    with cache.new_file() if cache is not None else tempfile.TemporaryFile() as file:
+        child.load_bundle(filename, content, file, heard)
+        loaded = _with_proposals(viewed(file), None)
+        if cache is not None:
+            cache.take(file, key)
+    return loaded
 
 
 def read_files(

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import hetviz
 from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
-from hetviz.io import Choices, read_tables
+from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.loaded_as_bytes import packed_loaded, unpacked_loaded
-from tests.io.making import workbook
+from tests.io.making import packed, picture, workbook
 
 PEOPLE = "\n".join(
     ["person,town,born,height,motto"]
@@ -171,3 +172,73 @@ def test_objects_are_not_taken_for_arrays():
     pieces[arrays[0] - 1 : arrays[0] + 1] = [len(content).to_bytes(8, "little"), content]
     with pytest.raises(ValueError, match="damaged"):
         unpacked_loaded(b"".join(pieces))
+
+
+def test_a_saved_bundle_with_all_that_it_may_hold_is_made_apart_as_it_is_here(tmp_path):
+    cells = {
+        "lists": [[1, "a"], {"b": [None]}, None],
+        7: [True, False, True],
+        "day": pd.to_datetime(["2020-01-01", None, "2021-05-06"]),
+        "word": pd.array(["x", None, "ü"], dtype=pd.StringDtype(na_value=np.nan)),
+        "small": np.array([1, 2, 3], dtype="uint8"),
+    }
+    plants = hetviz.Dataset("plants", list("abc"), np.eye(3), table=pd.DataFrame(cells))
+    sizes = pd.DataFrame({"size": [1.5, 2.0]})
+    towns = hetviz.Dataset("towns", ["t", "u"], np.eye(2), table=sizes, media=[picture(), None])
+    data = hetviz.HeteroData(
+        [plants, towns],
+        [hetviz.Links("plants", "towns", [0, 1], [1, 0], [0.5, 1.0], role="guidance")],
+        labels=[hetviz.Labels("plants", "group", ["x", None, "y"])],
+    )
+    path = tmp_path / "all.zip"
+    hetviz.save(data, path)
+    content = path.read_bytes()
+    with tempfile.TemporaryFile() as file:
+        child.load_bundle("all.zip", content, file)
+        file.seek(0)
+        there, _ = child.loaded_of(memoryview(file.read()))
+    here = read_bundle(content, "all.zip")
+    same(there, here)
+    assert list(there.data["plants"].table.columns) == list(cells)
+    assert there.data["plants"].table["lists"].tolist() == cells["lists"]
+
+
+def test_a_map_and_links_kept_aside_come_with_a_bundle():
+    manifest = b"""format = 1
+[[dataset]]
+name = "a"
+table = "a.csv"
+id = "id"
+[[links]]
+file = "kept.csv"
+held_out = true
+[[links]]
+file = "links.csv"
+[map]
+coordinates = "map.csv"
+method = "pca"
+seed = 3
+params = {scale = true}
+"""
+    ends = b"source_dataset,source_id,target_dataset,target_id\na,1,a,%d\n"
+    content = packed(
+        [
+            ("hetviz.toml", manifest),
+            ("a.csv", b"id,size\n1,2\n2,5\n3,4\n"),
+            ("kept.csv", ends % 3),
+            ("links.csv", ends % 2),
+            ("map.csv", b"dataset,id,x,y\na,1,0,0.5\na,3,2,1\n"),
+        ]
+    )
+    with tempfile.TemporaryFile() as file:
+        child.load_bundle("b.zip", content, file)
+        file.seek(0)
+        there, proposals = child.loaded_of(memoryview(file.read()))
+    here = read_bundle(content, "b.zip")
+    same(there, here)
+    assert proposals == ()
+    assert there.held_out.fingerprint() == here.held_out.fingerprint()
+    assert (there.map_method, there.map_seed, there.map_params) == ("pca", 3, {"scale": True})
+    np.testing.assert_array_equal(there.map.coordinates["a"], here.map.coordinates["a"])
+    assert there.map.placed["a"].tolist() == [True, False, True]
+    assert there.map.note == here.map.note

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hetviz.errors import DataError
 from hetviz.io import Loaded
+from hetviz.io.formats import toml
+from hetviz.io.sandbox import child
 from hetviz.workspace.store import content
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import read_files, read_zip
 from tests.io.making import packed
 
@@ -31,8 +36,14 @@ def times(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return noted
 
-    for name in ("read_tables", "read_bundle"):
-        monkeypatch.setattr(content, name, noting(name))
+    monkeypatch.setattr(content, "read_tables", noting("read_tables"))
+    load_bundle = child.load_bundle
+
+    def noted(*args: Any) -> None:
+        found.append("load_bundle")
+        load_bundle(*args)
+
+    monkeypatch.setattr(child, "load_bundle", noted)
     return found
 
 
@@ -61,4 +72,49 @@ def test_a_zip_is_read_once_too(times: list[str]) -> None:
     shown = read_zip(archive, "plants.zip")
     assert read_zip(archive, "plants.zip") is shown
     assert read_zip(archive, "other.zip") is not shown
-    assert times.count("read_bundle") == 2
+    assert times.count("load_bundle") == 2
+
+
+MANIFEST = b'format = 1\n[[dataset]]\nname = "plants"\ntable = "plants.csv"\nid = "id"\n'
+
+
+def test_a_manifest_is_read_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here(*_: object) -> None:
+        raise AssertionError("read in the server")
+
+    monkeypatch.setattr(toml, "loads", here)
+    archive = packed([("hetviz.toml", MANIFEST), *FILES.items()])
+    cache = BlobStore(tmp_path / "blobs").read_cache
+    first = read_zip(archive, "plants.zip", cache)
+    assert list(first.data["plants"].ids) == ["a", "b", "c"]
+    fingerprint = first.data.fingerprint()
+    del first
+    gc.collect()
+    # Kept with the project: a restart starts no process for it.
+    monkeypatch.setattr(child, "load_bundle", here)
+    assert read_zip(archive, "plants.zip", cache).data.fingerprint() == fingerprint
+
+
+def test_a_manifest_that_is_wrong_is_told_as_it_is_here() -> None:
+    archive = packed([("hetviz.toml", MANIFEST + b"wrong = 1\n"), *FILES.items()])
+    with pytest.raises(DataError, match="unknown key") as told:
+        read_zip(archive, "plants.zip")
+    with pytest.raises(DataError) as here:
+        content.read_bundle(archive, "plants.zip")
+    assert told.value.problems == here.value.problems
+
+
+def test_the_work_that_making_data_may_take_is_set_by_the_operator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "77")
+    assert child.making_s() == 77
+    monkeypatch.setattr(child.process, "PROCESSOR_S", 0)
+    monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "0")
+    rows = (f"i{k}," + ",".join(str(k * j % 991) for j in range(300)) for k in range(3_000))
+    wide = "\n".join(rows)
+    archive = packed([("hetviz.toml", MANIFEST), ("plants.csv", f"id{',x' * 300}\n{wide}")])
+    with pytest.raises(DataError, match="more than the 0 seconds of work"):
+        read_zip(archive, "plants.zip")
