@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
@@ -64,7 +64,7 @@ def make_map(
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
         When `progress` raises it; its ``partial`` is the map as far as it got, not measured, where
-        the method has partial layouts.
+        the method has partial layouts or had come to its end.
     """
     title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as told:
@@ -86,8 +86,19 @@ def make_map(
                 early = f"{title}, stopped early"
                 stopped.partial = MadeMap(method, early, dict(params), stopped.partial, None)
             raise
-    progress(0.8, "Measuring the map")
-    figures = figures_of(fitted.scope.shown, fitted.model.embedding_, fitted.scope.held_out)
+
+    def beat() -> None:
+        progress(0.8, "Measuring the map")
+
+    try:
+        beat()
+        shown, held_out = fitted.scope.shown, fitted.scope.held_out
+        figures = figures_of(shown, fitted.model.embedding_, held_out, beat)
+    except Cancelled as stopped:
+        # The map itself is there.
+        params = fitted.run.params
+        stopped.partial = MadeMap(method, title, dict(params), fitted.embedding, None)
+        raise
     figures |= notes_of(told)
     views = getattr(fitted.model, "view_weights_", None)
     if views:
@@ -126,8 +137,18 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
             params = dict(drawn.params)
             stopped.partial = MadeMap(drawn.method, early, params, drawn.embedding, None)
         raise
-    progress(0.9, "Measuring the map")
-    figures = figures_of(data, first.embedding)
+
+    def beat() -> None:
+        progress(0.9, "Measuring the map")
+
+    try:
+        beat()
+        figures = figures_of(data, first.embedding, beat=beat)
+    except Cancelled as stopped:
+        # The map itself is there.
+        params = dict(first.params)
+        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, None)
+        raise
     figures["choice"] = first.choice.sentence
     if (best := first.choice.best_neighbours) is not None:
         figures["best_neighbours"] = best.to_dict()
@@ -139,9 +160,12 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
 
 
 def figures_of(
-    data: HeteroData, embedding: Embedding, held_out: HeteroData | None = None
+    data: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None = None,
+    beat: Callable[[], None] = lambda: None,
 ) -> dict[str, object]:
-    """Return measures and satisfaction curves of a map, JSON-ready.
+    """Return measures and satisfaction curves of a map, JSON-ready; `beat` is called in between.
 
     Returns
     -------
@@ -150,7 +174,7 @@ def figures_of(
         were sampled; ``kinds`` as from `hetviz.metrics.fit.curves`, and ``curves`` the one of all
         links that say together: "given" and, where there are held-out links, "held_out".
     """
-    measured = Measured(data, embedding, held_out)
+    measured = Measured(data, embedding, held_out, beat=beat)
     scores, kinds = scores_of(measured), measured_curves(measured)
     return {
         "scores": scores.to_dict(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,11 +107,15 @@ def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) 
 
 
 def scores_of_parts(
-    Y: Mapping[str, Floats], parts: Sequence[Iterable[Links]], seed: int
+    Y: Mapping[str, Floats],
+    parts: Sequence[Iterable[Links]],
+    seed: int,
+    beat: Callable[[], None] = lambda: None,
 ) -> list[list[BlockScore]]:
     """Return the blocks of several parts of what is known, as given and held out.
 
-    The pairs that could be linked are gone through once for all parts and signs.
+    The pairs that could be linked are gone through once for all parts and signs. `beat` is called
+    before each step that may take a second, so that it can be cancelled.
     """
     order = {name: position for position, name in enumerate(Y)}
     pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
@@ -130,6 +134,7 @@ def scores_of_parts(
         if source == target:
             i, j = np.minimum(i, j), np.maximum(i, j)
         other = None if source == target else Y[target]
+        beat()
         ranked = distance_percentiles(Y[source], i, j, other, random_state=seed)
         owner = np.concatenate(
             [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in said]
@@ -144,6 +149,7 @@ def scores_of_parts(
             if sign > 0:
                 known = (i[together], j[together])
                 ends = (i[mine][first], j[mine][first])
+                beat()
                 degree = degree_auc(Y[source], *ends, other, known, random_state=seed)
             found[part].append(
                 BlockScore(

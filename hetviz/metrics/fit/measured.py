@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,8 @@ class Measured:
     held_out : HeteroData, optional
     random_state : int
         Seeds what is sampled.
+    beat : callable
+        Called between the steps of measures that take long, so that these can be cancelled.
     """
 
     def __init__(
@@ -42,9 +45,10 @@ class Measured:
         embedding: Embedding,
         held_out: HeteroData | None = None,
         random_state: int = 0,
+        beat: Callable[[], None] = lambda: None,
     ) -> None:
         self.data, self.embedding, self.held_out = data, embedding, held_out
-        self.random_state = random_state
+        self.random_state, self.beat = random_state, beat
         self._near: dict[tuple[str, str], tuple[Ints, Ints]] = {}
 
     @cached_property
@@ -76,15 +80,16 @@ class Measured:
         """The links given and held out, each ranked among all pairs of its two datasets."""
         held = self.held_out
         if held is None:
-            (given,) = scores_of_parts(self.places, [self.data.links], self.random_state)
+            (given,) = scores_of_parts(self.places, [self.data.links], self.random_state, self.beat)
             return given, []
         if self.places_held is self.places:
             given, kept_back = scores_of_parts(
-                self.places, [self.data.links, held.links], self.random_state
+                self.places, [self.data.links, held.links], self.random_state, self.beat
             )
             return given, kept_back
-        (given,) = scores_of_parts(self.places, [self.data.links], self.random_state)
-        (kept_back,) = scores_of_parts(self.places_held, [held.links], self.random_state)
+        seed, beat = self.random_state, self.beat
+        (given,) = scores_of_parts(self.places, [self.data.links], seed, beat)
+        (kept_back,) = scores_of_parts(self.places_held, [held.links], seed, beat)
         return given, kept_back
 
     @cached_property

@@ -180,6 +180,7 @@ def scores_of(measured: Measured) -> Scores:
         warnings.warn(note, DataWarning, stacklevel=3)
     else:
         for measure in _MEASURES:
+            measured.beat()
             found |= measure(measured)
     given, held = measured.blocks
     tables = [_table(given, False)]
@@ -268,6 +269,7 @@ def neighbors_kept(measured: Measured) -> Values:
     for name, Y in measured.places.items():
         space = space_of(data[name])
         if space is not None:
+            measured.beat()
             found_here = preservation(space, Y, random_state=measured.random_state)
             if np.isfinite(found_here.trustworthiness):
                 kept[name] = found_here

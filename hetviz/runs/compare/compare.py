@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -226,7 +226,9 @@ class _Work:
                 fitted = fit_run(train, chosen.method, chosen.params, seed, report)
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
-                scores, curves = judged(train, fitted.embedding, held_out)
+                scores, curves = judged(
+                    train, fitted.embedding, held_out, lambda: report(1.0, "Measuring the map")
+                )
                 scores |= held_out_scores(train, fitted.model, held_out, seed)
                 if Capability.LABELS in get_method(chosen.method).card.capabilities:
                     # It was shown the labels by which, in part, the others are judged.
@@ -294,15 +296,18 @@ class _Work:
 
 
 def judged(
-    train: HeteroData, embedding: Embedding, held_out: HeteroData | None
+    train: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None,
+    beat: Callable[[], None] = lambda: None,
 ) -> tuple[dict[str, float], dict[str, Curve]]:
     """Return every measure that applies to a map, and its satisfaction curves.
 
     ``links_kept`` (and ``links_kept_held_out``) is what the curve shows at 5 % of the pairs; links
     of items without a place count as not kept. ``placed`` is the share of rows with a place, and
-    ``overall`` as `hetviz.runs.compare.measures.overall` says.
+    ``overall`` as `hetviz.runs.compare.measures.overall` says. `beat` is called in between.
     """
-    measured = Measured(train, embedding, held_out)
+    measured = Measured(train, embedding, held_out, beat=beat)
     scores = scores_of(measured).to_dict()
     scores["placed"] = float(embedding.stacked_placed().mean())
     curves: dict[str, Curve] = {}

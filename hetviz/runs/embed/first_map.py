@@ -23,7 +23,6 @@ from hetviz.algorithms.ranking import (
 from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.views import tied
 from hetviz.data.queries.rows import part_of
 from hetviz.errors import (
     Cancelled,
@@ -34,7 +33,6 @@ from hetviz.errors import (
 )
 from hetviz.features.spaces.joint_axes import glance, leading_features
 from hetviz.features.spaces.landmarks import ABOVE, N_LANDMARKS, landmarks, placed_by
-from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
@@ -149,15 +147,12 @@ class FirstMap:
         What the method warned of.
     unsettled : tuple of str
         Those of the notes that say that it had not come to its end.
-    area : float or None
-        Guidance area of the map; None where nothing is linked.
     """
 
     choice: Choice
     embedding: Embedding
     notes: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
-    area: float | None = None
 
     @property
     def method(self) -> str:
@@ -313,9 +308,14 @@ def first_map(
     if (choice.method, choice.params) == (made.method, made.params):
         made = replace(made, choice=choice)
     else:
-        made = _drawn(data, choice, random_state, Part(report, 0.8, 1.0))
-    report(1.0, "Done")
-    return _measured(data, made)
+        try:
+            made = _drawn(data, choice, random_state, Part(report, 0.8, 1.0))
+        except Cancelled as stopped:
+            # What was drawn first is better than nothing.
+            if not isinstance(stopped.partial, FirstMap):
+                stopped.partial = made
+            raise
+    return _told(made, report)
 
 
 def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: int) -> FirstMap:
@@ -336,8 +336,16 @@ def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: i
         if not isinstance(stopped.partial, FirstMap):
             stopped.partial = everywhere
         raise
-    report(1.0, "Done")
-    return _measured(data, made)
+    return _told(made, report)
+
+
+def _told(made: FirstMap, report: Progress) -> FirstMap:
+    try:
+        report(1.0, "Done")
+    except Cancelled as stopped:
+        stopped.partial = made
+        raise
+    return made
 
 
 def _by_landmarks(data: HeteroData, rows: Ints, drawn: FirstMap, random_state: int) -> FirstMap:
@@ -349,11 +357,6 @@ def _by_landmarks(data: HeteroData, rows: Ints, drawn: FirstMap, random_state: i
         places, before.ids, before.entity, components=before.components, note=before.note
     )
     return replace(drawn, embedding=whole)
-
-
-def _measured(data: HeteroData, made: FirstMap) -> FirstMap:
-    # Rows of one object in several views ought to lie together, whether or not that was said.
-    return replace(made, area=evaluate(tied(data), made.embedding).to_dict().get("guidance_area"))
 
 
 def embed(

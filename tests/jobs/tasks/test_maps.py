@@ -12,7 +12,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statements
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.jobs.tasks.maps import make_first_map, make_map
-from hetviz.progress import silent
+from hetviz.progress import Progress, silent
 
 
 def linked(n: int = 50) -> HeteroData:
@@ -78,6 +78,33 @@ def test_a_first_map_that_is_stopped_while_others_are_tried_is_kept() -> None:
     kept = caught.value.partial
     assert kept.title.endswith(", stopped early")
     assert kept.embedding.stacked_placed().all()
+
+
+def stop_while_measuring(after: int) -> Progress:
+    """Return a progress that cancels when measures have gone on for so many steps."""
+    steps = 0
+
+    def stop(fraction: float, message: str = "", **figures: object) -> None:
+        nonlocal steps
+        # Those of the methods that are tried name the method too.
+        steps += message == "Measuring the map"
+        if steps > after:
+            raise Cancelled("Stopped.")
+
+    return stop
+
+
+@pytest.mark.parametrize("after", [0, 3])
+def test_a_map_that_is_stopped_while_it_is_measured_is_kept(after: int) -> None:
+    with pytest.raises(Cancelled) as first:
+        make_first_map(linked(), stop_while_measuring(after))
+    with pytest.raises(Cancelled) as other:
+        make_map(linked(), "guided-projection", {}, 0, 0.2, stop_while_measuring(after))
+    for caught in (first, other):
+        kept = caught.value.partial
+        assert kept.figures is None
+        assert not kept.title.endswith(", stopped early")
+        assert kept.embedding.stacked_placed().all()
 
 
 def test_a_map_of_some_rows_is_measured_on_them() -> None:
