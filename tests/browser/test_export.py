@@ -25,6 +25,8 @@ def caption_below(page: Page) -> None:
     above, below = figure.bounding_box(), page.locator(".st-key-export-said").bounding_box()
     assert above is not None
     assert below is not None
+    # As wide as there is room.
+    assert above["width"] >= 0.95 * below["width"] >= 300
     assert below["y"] >= above["y"] + above["height"] - 1
 
 

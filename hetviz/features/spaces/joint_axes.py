@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Floats, Sparse, is_sparse
+from hetviz._types import Floats, Ints, Sparse, is_sparse
 from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
+from hetviz.core.graph.laplacian import dataset_components
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral.joint_axes import new_axes
 from hetviz.core.spectral.leading import DIRECT, leading_scores, leading_scores_of_kernel
@@ -23,6 +24,7 @@ MOST_FEATURES = 32
 """Leading axes of each dataset's own features that take part."""
 _FEW = 5.0
 _HOPS = 3
+_BETWEEN = 0.15
 _PASSES = 200
 _QUICK_WORK = 300_000_000
 
@@ -84,8 +86,10 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
     -------
     ndarray of shape (n_rows, 2)
         The two leading principal components of the dataset with the most items that something
-        describes; each other item in the weighted mean of those it is linked with, over at most
-        three links; by its own two components where no links lead there, and NaN without any.
+        describes, of those that links join; each other item in the weighted mean of those it is
+        linked with, over at most three links; by its own two components where no links lead there,
+        and NaN without any.
+        Datasets that nothing joins lie side by side, each as large as the largest.
 
     Notes
     -----
@@ -102,10 +106,15 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
             own[span] = two / size if size > 0 else two
             described[name] = len(found)
     Y = np.full((data.n_rows, 2), np.nan)
-    if described:
-        first = data.offsets[max(described, key=lambda name: described[name])]
-        Y[first] = own[first]
     W = data.adjacency("+")
+    sizes = [len(dataset) for dataset in data.datasets.values()]
+    parts = dataset_components(W, sizes)
+    part_of = dict(zip(data.datasets, parts.tolist(), strict=True))
+    for part in set(parts.tolist()):
+        there = [name for name in described if part_of[name] == part]
+        if there:
+            first = data.offsets[max(there, key=lambda name: described[name])]
+            Y[first] = own[first]
     for _ in range(_HOPS):
         known = ~np.isnan(Y[:, 0])
         weight = W @ known.astype(np.float64)
@@ -113,7 +122,29 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
         if not reached.any():
             break
         Y[reached] = (W @ np.where(known[:, None], Y, 0.0))[reached] / weight[reached, None]
-    return np.where(np.isnan(Y), own, Y)
+    Y = np.where(np.isnan(Y), own, Y)
+    if parts.any():
+        _lay_side_by_side(Y, np.repeat(parts, sizes))
+    return Y
+
+
+def _lay_side_by_side(Y: Floats, owner: Ints) -> None:
+    """Put places of the smaller owners beside those of the largest, each as large as these are."""
+    there = ~np.isnan(Y[:, 0])
+    counts = np.bincount(owner[there], minlength=int(owner.max()) + 1)
+    at = level = width = 0.0
+    for one in np.argsort(-counts, kind="stable"):
+        rows = np.flatnonzero((owner == one) & there)
+        if not len(rows):
+            continue
+        low, high = Y[rows].min(axis=0), Y[rows].max(axis=0)
+        side = float((high - low).max())
+        if not width:
+            width, (at, level) = side or 1.0, (low + high) / 2
+            continue
+        at += width * (1 + _BETWEEN)
+        Y[rows] = (Y[rows] - (low + high) / 2) * (width / side if side > 0 else 1.0)
+        Y[rows] += at, level
 
 
 def glance_is_quick(data: HeteroData) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.spaces.joint_axes import glance, glance_is_quick
@@ -34,3 +35,24 @@ def test_only_what_is_quick_is_looked_at_before_a_worker_has_the_data() -> None:
     # The same numbers, but as few wide rows: a matrix of their products is made first.
     assert not glance_is_quick(of(2_000, 590))
     assert not glance_is_quick(HeteroData([Dataset("words", ["v", "w"])]))
+
+
+def test_datasets_that_nothing_joins_lie_side_by_side() -> None:
+    rng = np.random.default_rng(3)
+    wide = rng.normal(size=(90, 4))
+    # One far off, which made a point of all others.
+    wide[0] += 500.0
+    sets = [
+        Dataset("a", [f"a{k}" for k in range(90)], wide),
+        Dataset("b", [f"b{k}" for k in range(9)], rng.normal(size=(9, 3))),
+        Dataset("c", list("xyz")),
+    ]
+    Y = glance(HeteroData(sets, [Links("b", "c", [0, 1, 2], [0, 0, 1])]))
+    a, b, c = Y[:90], Y[90:99], Y[99:]
+    # What is linked stays with it: the first of c with the first two of b.
+    assert np.allclose(c[0], (b[0] + b[1]) / 2)
+    assert np.allclose(c[1], b[2])
+    assert a[:, 0].max() < b[:, 0].min()
+    for one in (a, b):
+        assert np.ptp(one, axis=0).max() == pytest.approx(np.ptp(a, axis=0).max())
+    assert np.isnan(c[2]).all()
