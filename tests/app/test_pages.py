@@ -117,6 +117,33 @@ def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit)
     assert sum(map(len, data.links)) == 20
 
 
+@pytest.mark.parametrize(
+    ("files", "words", "label"),
+    [
+        ({"page_html": "<html></html>"}, "1 file cannot be used as it is", "Leave this file out"),
+        (
+            {"page_html": "<html></html>", "none_csv": ""},
+            "2 files cannot be used as they are",
+            "Leave these files out",
+        ),
+        (
+            {"page_html": "<html></html>", "links_csv": LINKS + "plants,x,birds,b1,1\n"},
+            "2 rows or files cannot be used as they are",
+            "Leave these rows and files out",
+        ),
+        ({"links_csv": LINKS + "plants,x,birds,b1,1\n"}, "1 row cannot", "Leave this row out"),
+    ],
+)
+def test_the_button_says_whether_rows_or_whole_files_are_left_out(
+    visit: Visit, files: dict[str, str], words: str, label: str
+) -> None:
+    app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, **files)
+    assert words in html_of(app)
+    assert app.button(key="go-on").label == f"{label} and go on"
+    press(app, "go-on")
+    assert workspace_of(app).state.data is not None
+
+
 def test_leaving_it_changes_nothing(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS, links_csv=LINKS)
     press(app, "leave")

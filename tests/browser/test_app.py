@@ -194,7 +194,7 @@ def test_own_files_with_a_wrong_row_are_told_and_mapped(page: Page, picture: Pic
     expect(page.get_by_text("1 problem", exact=True)).to_be_visible()
     settled(page)
     picture(page, "account")
-    page.get_by_role("button", name="Leave these rows out and go on").click()
+    page.get_by_role("button", name="Leave this row out and go on").click()
     stage(page)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     page.get_by_role("button", name="Open this map").or_(

@@ -251,7 +251,7 @@ def account(waiting: Staged) -> None:
         if loaded is not None:
             chosen = belonging.ask(loaded.data, waiting.proposals, "door")
         with decide:
-            _decide(waiting, bool(errors), chosen)
+            _decide(waiting, errors, chosen)
     if loaded is not None:
         for info in loaded.files:
             st.html(
@@ -273,7 +273,7 @@ def account(waiting: Staged) -> None:
         problem_table(notes)
 
 
-def _decide(waiting: Staged, errors: bool, chosen: belonging.Belonging) -> None:
+def _decide(waiting: Staged, errors: list[Problem], chosen: belonging.Belonging) -> None:
     with st.container(horizontal=True, key="decide"):
         if waiting.loaded is not None:
             with st.container(key="primary_go", width="content"):
@@ -364,14 +364,24 @@ def _second_line(loaded: Loaded, waiting: Staged, errors: list[Problem]) -> str:
         rows = summary(loaded)
         return all_used if found(loaded, waiting.proposals) == rows else f"{rows}. {all_used}"
     n = sum(problem.count for problem in errors)
-    some = theme.count(n, "row or file", "rows or files")
+    row, rows = _left_out(waiting, errors, "row"), _left_out(waiting, errors, "rows")
+    some = theme.count(n, row, rows)
     are = "it is" if n == 1 else "they are"
     return f"{some} cannot be used as {are}; the table says why. Nothing has been opened yet."
 
 
-def _go_label(waiting: Staged, errors: bool) -> str:
+def _left_out(waiting: Staged, errors: list[Problem], rows: str) -> str:
+    """Return what errors are about: rows, whole files, or some of both."""
+    whole = [problem.where in waiting.files for problem in errors]
+    files = rows.replace("row", "file")
+    return rows if not any(whole) else files if all(whole) else f"{rows} or {files}"
+
+
+def _go_label(waiting: Staged, errors: list[Problem]) -> str:
     if errors:
-        return "Leave these rows out and go on"
+        one = sum(problem.count for problem in errors) == 1
+        what = _left_out(waiting, errors, "row" if one else "rows").replace(" or ", " and ")
+        return f"Leave {'this' if one else 'these'} {what} out and go on"
     return "Map them" if waiting.fresh else "Add them"
 
 
