@@ -54,6 +54,7 @@ def in_seconds(seconds: float) -> str:
 # Text on plots: shown as it is, and not too long.
 
 
+_FILE = re.compile(r"\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg|npy|txt|wav|mp3)\s*$", re.IGNORECASE)
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 
 
@@ -82,3 +83,12 @@ def short(text: str, most: int) -> str:
 def is_word(text: str) -> bool:
     """Say whether text says something to a reader, as a running number such as f0483 does not."""
     return _TWO_LETTERS.search(text) is not None
+
+
+def is_name(title: str, own_id: str) -> bool:
+    """Say whether a title names an item: a file does not, nor an id such as f0483 or shop-07."""
+    if _FILE.search(title):
+        return False
+    if title != own_id:
+        return True
+    return is_word(title) and (" " in title.strip() or not any(map(str.isdigit, title)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import in_digits
+from hetviz._text import in_digits, is_name
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,21 @@ from hetviz._text import in_digits
 )
 def test_a_number_has_as_many_digits_as_are_read(value: float, words: str) -> None:
     assert in_digits(value) == words
+
+
+@pytest.mark.parametrize(
+    ("title", "own_id", "is_one"),
+    [
+        ("France", "France", True),
+        ("p1402.png", "p1402", False),
+        ("birthday.JPG", "k1", False),
+        ("s1402", "s1402", False),
+        ("shop-07", "shop-07", False),
+        ("Boeing 747", "Boeing 747", True),
+        ("1984", "m-7", True),
+        ("東京", "東京", True),
+        ("17", "17", False),
+    ],
+)
+def test_neither_a_file_nor_an_id_is_a_name(title: str, own_id: str, is_one: bool) -> None:
+    assert is_name(title, own_id) == is_one

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetviz._text import in_digits, is_word, short
+from hetviz._text import in_digits, is_name, is_word, short
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
@@ -268,12 +268,13 @@ class _Drawing:
     def _write_words(self, axes: Axes, board: Board, at: Floats, middle: Floats) -> None:
         degree = self.data.adjacency("+").astype(bool).sum(axis=1)[self.rows]
         titles = np.concatenate([part.titles for part in self.data.datasets.values()])[self.rows]
+        ids = np.concatenate([part.ids for part in self.data.datasets.values()])[self.rows]
         size = 0.86 * self.font
         most = int(board.width * board.height / (_WORD_AREA * self.grown**2))
         order, texts = [], {}
         for k in np.argsort(-degree, kind="stable").tolist():
             text = short(str(titles[k]), 20)
-            if is_word(text) and writable(text):
+            if is_name(str(titles[k]), str(ids[k])) and is_word(text) and writable(text):
                 order.append(k)
                 texts[k] = text
             if len(order) == _WORD_TRIES * most:

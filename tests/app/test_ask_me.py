@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from streamlit.testing.v1 import AppTest
@@ -39,6 +40,22 @@ def test_answers_are_kept_counted_and_followed_by_the_next_question(visit: Visit
     assert last.weight[-1] == 1.0
     press(app, "ask-no")
     assert "2 answered, 1 of them yes" in html_of(app)
+
+
+def test_what_is_asked_about_is_shown_on_the_map(visit: Visit) -> None:
+    app = visit("guidance")
+    (drawn,) = (
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "hetviz_proposed"
+    )
+    assert drawn["tab"] == "Guidance"
+    assert drawn["asked"] == len(drawn["pairs"]) == 1
+    (pair,) = drawn["pairs"]
+    assert "|".join(pair[2:]) == question(app)
+    data = workspace_of(app).state.opened()
+    titles = [str(title) for part in data.datasets.values() for title in part.titles]
+    assert [titles[row] for row in pair[:2]] == pair[2:]
 
 
 def test_undo_takes_the_answer_back_and_asks_again(visit: Visit) -> None:

@@ -141,6 +141,7 @@ def test_items_have_names_and_say_whether_they_fit_the_map(sid: str) -> None:
     assert [item["title"] for item in found] == ["Éclair", "Ÿ", '"<b>$x$</b>', "w"]
     assert [item["dataset"] for item in found] == ["food, cold"] * 3 + ["words"]
     assert [item["word"] for item in found] == [True, False, False, False]
+    assert [item["named"] for item in found] == [True, True, True, False]
 
 
 def test_a_card_tells_what_is_known(sid: str) -> None:
@@ -161,6 +162,8 @@ def test_a_card_tells_what_is_known(sid: str) -> None:
     assert "Price" not in dict(second["facts"])
     assert second["text"] is None
     assert ask(f"/hv/item/{sid}/5").json["picture"] is None
+    assert found["head"]["faces"] == [found["picture"]]
+    assert found["head"]["line"] == "food, cold · True"
 
 
 @pytest.mark.parametrize(

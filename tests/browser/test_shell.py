@@ -262,6 +262,63 @@ def runs(sent: list[object]) -> int:
     return count
 
 
+_LINES = """(root) => ['.hv-one h2', '.hv-one p', '.hv-one img', '.hv-sec', '.hv-quiet',
+  '.hv-ends-of li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)]).map((e) => {
+  const b = e.getBoundingClientRect();
+  return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
+_FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
+  const at = (r) => { const b = map.stage.getBoundingClientRect();
+    return [b.left + map.view.x(map.pos[2 * r]), b.top + map.view.y(map.pos[2 * r + 1])]; };
+  const row = [...Array(map.n).keys()].findLast((r) => map.pass[r]
+    && document.elementFromPoint(...at(r))?.closest('.hv-stage'));
+  return at(row); }"""
+
+
+def test_the_head_of_a_card_is_there_before_the_server_answers_and_does_not_move(
+    page: Page,
+) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.mouse.move(*page.evaluate(_FREE))
+    until(page, "map.hovered >= 0 && map.media.cards.has(map.hovered)")
+    # What was shown in the last frame before the panel's own card.
+    page.evaluate(
+        f"""() => {{ const lines = {_LINES}; const look = () => {{
+          if (document.querySelector('.hv-early')) window.hvEarly = lines('.hv-early');
+          requestAnimationFrame(look); }}; look(); }}"""
+    )
+    page.mouse.down()
+    page.mouse.up()
+    until(page, "map.count === 1")
+    row = page.evaluate("document.querySelector('.st-key-map .hv-map').__hv.map.pickedRows()[0]")
+    expect(page.locator(f'.st-key-tab-item .hv-of[data-of="{row}"]')).to_be_attached()
+    expect(page.locator(".hv-early")).to_have_count(0)
+    settled(page)
+    early = page.evaluate("window.hvEarly")
+    assert len(early) > 2
+    now = page.evaluate(f"({_LINES})('.st-key-tab-item')")
+    assert [line for line in early if line not in now] == []
+    # Of several there is none.
+    page.evaluate("() => document.querySelector('.st-key-map .hv-map').__hv.map.select([3, 4, 5])")
+    settled(page)
+    expect(page.locator(".hv-early")).to_have_count(0)
+
+
+@pytest.mark.parametrize("look", [Look("dark")], indirect=True, ids=str)
+def test_what_hangs_beside_the_app_is_of_its_theme(page: Page) -> None:
+    page.goto("/map")
+    stage(page)
+    settled(page)
+    page.keyboard.press("?")
+    expect(page.locator(".hv-help").first).to_be_visible()
+    expect(page.get_by_label("Search help")).to_be_visible()
+    assert not serious_barriers(page)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_selector('.hv-map[data-theme="light"]', state="attached")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
 def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> None:
     page.goto("/map")
     stage(page).focus()

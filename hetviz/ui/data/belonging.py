@@ -108,7 +108,8 @@ def linked(state: State) -> None:
         )
         ticked += between if on else []
     with drawn:
-        st.html(boxes(data, ticked, "linked with", "linked with nothing"))
+        pairs = list(dict.fromkeys(ticked))
+        st.html(boxes(data, pairs, "linked with", "linked with nothing"))
 
 
 def _switch(name: str, on: bool) -> None:
@@ -143,7 +144,10 @@ def boxes(data: HeteroData, pairs: Sequence[tuple[str, str]], verb: str, alone_w
         there = [
             _box(data, target, " twice" if targets.count(target) > 1 else "")
             for target in dict.fromkeys(targets)
+            if target != name
         ]
+        if name in targets:
+            there.append("<i>each other</i>")
         lines.append(f"<li>{_box(data, name)}<i>{verb}</i>{''.join(there)}</li>")
     found = {*names, *(target for targets in names.values() for target in targets)}
     alone = [name for name in data.datasets if name not in found]

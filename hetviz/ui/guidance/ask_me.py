@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData
@@ -17,6 +18,7 @@ from hetviz.jobs.tasks.ask import LIKE
 from hetviz.jobs.tasks.predict import LINKS
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
+from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import moved as act_moved
 from hetviz.ui.statements import outcome
@@ -28,7 +30,7 @@ from hetviz.workspace.commands.command import from_dict
 BATCH = 10
 EVERY = 5
 _KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
-_TEXT = 160
+_TEXT, _NAME = 160, 30
 _TEXTS = {"comparison": "Which is it nearer to?", "member": "Does it belong with these?"}
 
 
@@ -71,6 +73,8 @@ def card(state: State) -> None:
     asking = _asking()
     _note_moves(state, run, asking)
     question = _next(state, data, run, asking)
+    pairs = [] if question is None else _pairs(data, question)
+    component.proposals(pairs, "asked", "Guidance", asked=len(pairs))
     with st.container(border=True, key="ask"):
         if question is None:
             theme.quiet("Nothing is left to ask about this map.")
@@ -110,6 +114,18 @@ def _show(data: HeteroData, question: Question) -> None:
             args=(question, said),
         )
     theme.quiet(question.why)
+
+
+def _pairs(data: HeteroData, question: Question) -> list[tuple[int, int, str, str]]:
+    """Return what the question is about, for the map: the first item with each other one."""
+    first, *others = question.rows
+    # Which key says which of the two.
+    keys = (" ←", " →") if question.kind == "comparison" else ("",) * len(others)
+    titles = [item_chip.item_at(data, row).title for row in question.rows]
+    return [
+        (first, other, short(titles[0], _NAME), short(title, _NAME) + key)
+        for other, title, key in zip(others, titles[1:], keys, strict=True)
+    ]
 
 
 def _line(data: HeteroData, row: int) -> str:

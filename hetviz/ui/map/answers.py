@@ -14,7 +14,7 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.ui.map import atlas, item_cards, layers, links_of_rows, search
+from hetviz.ui.map import atlas, item_cards, item_head, layers, links_of_rows, search
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import SHELVES, Packed
 from hetviz.workspace import Run, State
@@ -145,7 +145,10 @@ def _items(opened: Open, asked: Asked) -> Answer:
 def _item(opened: Open, asked: Asked) -> Answer:
     (row,) = opened.rows([asked.part], 1)
     colours = layers.colours_of(opened.state, opened.run)
-    return Answer(item_cards.card(opened.data, row, colours, opened.session), ASK_AGAIN)
+    card = item_cards.card(opened.data, row, colours, opened.session)
+    run = opened.run
+    first = None if run is None else item_head.head(opened.state, run, row, opened.session)
+    return Answer(card | {"head": first}, ASK_AGAIN)
 
 
 def _search(opened: Open, asked: Asked) -> Answer:

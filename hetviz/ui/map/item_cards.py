@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._text import is_word, short
+from hetviz._text import is_name, is_word, short
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, spoken
@@ -23,17 +23,19 @@ _MOST_FACTS = 40
 
 
 def items(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
-    """Return name and dataset of rows, and whether the name may be written on the map."""
+    """Return name and dataset of rows, whether the name is one, and whether it fits on the map."""
     found = []
     for row in rows:
         item = item_at(data, row)
         title = short(item.title, _LONGEST_TITLE)
+        named = is_name(item.title, str(item.dataset.ids[item.row]))
         found.append(
             {
                 "row": row,
                 "title": title,
                 "dataset": item.dataset.name,
-                "word": len(title) <= LONGEST_WORD and is_word(title),
+                "named": named,
+                "word": named and len(title) <= LONGEST_WORD and is_word(title),
             }
         )
     return found

@@ -10,13 +10,13 @@ from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.map import item_trust
+from hetviz.ui.map import item_head, item_trust
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, ends, item_chip, item_text
 from hetviz.ui.widgets.item_chip import Item
 from hetviz.workspace import Run, State
 
-_PICTURES, _WORDS = 10, 8
+_WORDS = 8
 _FACTS, _LONG = 5, 400
 
 
@@ -27,11 +27,13 @@ def show(state: State, row: int) -> None:
         return
     item = item_chip.item_at(data, row)
     links = touching(data, [row])
-    item_chip.head(data, item, _line(state, data, item, row))
+    item_chip.head(data, item, item_head.line(data, item, row, charts.colours(state)))
     near = {} if run is None else _nearest(state, run, row)
     if run is not None and not near:
         theme.quiet("This item has no place on this map.")
     _links(state, row, links, near)
+    # The browser shows head and links by itself until they are here.
+    st.html(f'<i class="hv-of" data-of="{row}"></i>')
     for name, found in near.items():
         _neighbours(data, name, found)
     _facts(data, item)
@@ -43,21 +45,6 @@ def show(state: State, row: int) -> None:
         _button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
         _button("Select linked", "pick-linked", linked, bool(linked))
         st.button("Clear", type="tertiary", key="clear", on_click=selection.clear)
-
-
-def _line(state: State, data: HeteroData, item: Item, row: int) -> str:
-    """Say what it is: its dataset, and the group that its colour on the map stands for."""
-    dataset = item.dataset
-    words = dataset.name
-    if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
-        words += f", a view of one {dataset.entity}"
-    colours = charts.colours(state)
-    code = int(colours.code[row]) if colours.categories else -1
-    if code < 0:
-        return words
-    group = spoken(colours.categories[code])
-    # A bare number says nothing without its column.
-    return f"{words} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 
 
 def _facts(data: HeteroData, item: Item) -> None:
@@ -102,7 +89,7 @@ def _nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     return session.cached(
         ("nearest", id(data), id(run), row),
         (data, run),
-        lambda: nearest(data, embedding, row, _PICTURES, LOOK_AT, least=_PICTURES),
+        lambda: item_head.near_of(data, embedding, row),
     )
 
 
@@ -123,7 +110,7 @@ def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) ->
     if data is None:
         return
     held = _held_out(state, row)
-    there = {name: found for name, found in near.items() if len(found.ends)}
+    there = item_head.sections(near)
     if len(links) and not there:
         theme.section("Linked with", theme.count(len(links), "link"))
         return
@@ -131,13 +118,12 @@ def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) ->
         theme.quiet("Its links are held out: the map is judged by them and was not made from them.")
     elif not len(links) and data.links:
         theme.quiet("No link touches this item.")
-    for name, found in there.items():
-        kept = f"{int(found.met().sum()):,} of {len(found.ends):,} kept"
-        theme.section("Linked with" if len(there) == 1 else f"Linked {name}", kept)
+    for name, found, title, kept in there:
+        theme.section(title, kept)
         ends.show(data, name, found)
     embedding = None if state.run is None else charts.embedding_of(state, state.run)
     if held is not None and embedding is not None:
-        unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=_PICTURES)
+        unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=item_head.PICTURES)
         theme.pairs(
             [
                 (f"Held-out {name} among the {found.n_near:,} nearest", _kept(found))

@@ -66,7 +66,7 @@ def show(state: State) -> None:
     wide, narrow = st.columns([1.75, 1], gap="large")
     with wide:
         if kept is None:
-            component.proposals([], "proposed")
+            component.proposals([], "proposed", "Predict")
         else:
             _headline(state, kept, left, tested)
             _question(state, kept, left, asked)
@@ -168,11 +168,11 @@ def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked)
     """Ask about the first candidate, with what speaks for it and against it."""
     data = state.data
     if data is None or not left:
-        component.proposals([], "proposed")
+        component.proposals([], "proposed", "Predict")
         return
     first = left[0]
     shown = [(*one.rows, *one.titles) for one in left[: link_list.A_PAGE]]
-    component.proposals(shown, "proposed")
+    component.proposals(shown, "proposed", "Predict")
     with st.container(border=True, key="ask-pair"):
         st.html(item_chip.faces(data, first.rows))
         answers = (("Accept", "accept", "y", True), ("Reject", "reject", "n", False))

@@ -55,7 +55,8 @@ def sheet() -> str:
             zip(light["categories"], dark["categories"], strict=True)
         )
     ]
-    return f":root{{{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
+    # Until the map says which theme is seen, what hangs beside the app has that of the system.
+    return f":root{{color-scheme:light dark;{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
 
 
 def category_colours(colouring: Colouring) -> list[str]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
 
-import numpy as np
 import streamlit as st
 
 from hetviz._text import short
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import touching
-from hetviz.ui.map import pictures
+from hetviz.ui.map import item_head, pictures
 from hetviz.ui.map.item import Item, item_at
 from hetviz.ui.shell import theme
 
 __all__ = ["Item", "chips", "head", "item_at", "named", "picture_of", "strip"]
-_CHIP, _STAND_INS = 26, 4
+_CHIP = 26
 
 
 def picture_of(data: HeteroData, item: Item) -> str | None:
@@ -98,23 +95,10 @@ def head(data: HeteroData, item: Item, line: str) -> None:
 
 def _face(data: HeteroData, item: Item) -> str:
     """Return HTML of an item's picture; without one, of those that it is linked with most."""
-    source = picture_of(data, item)
-    if source:
-        return f'<img src="{theme.esc(source)}" alt="">'
-    others = _strongest(data, item)
-    if others:
-        pictures = "".join(f'<img src="{theme.esc(one)}" alt="">' for one in others)
+    found = item_head.faces(data, item, str(st.session_state["sid"]))
+    if found and item_head.own_picture(data, item):
+        return f'<img src="{theme.esc(found[0])}" alt="">'
+    if found:
+        pictures = "".join(f'<img src="{theme.esc(one)}" alt="">' for one in found)
         return f'<span class="hv-four" aria-hidden="true">{pictures}</span>'
     return f'<i aria-hidden="true">{item.glyph}</i>'
-
-
-def _strongest(data: HeteroData, item: Item) -> list[str]:
-    """Return the pictures of what an item is linked with most, four at most."""
-    if all(dataset.media is None for dataset in data.datasets.values()):
-        return []
-    links = touching(data, [data.offsets[item.dataset.name].start + item.row])
-    together = links.weight > 0
-    order = np.argsort(-links.weight[together], kind="stable")
-    rows = dict.fromkeys(links.outer[together][order].tolist())
-    found = (picture_of(data, item_at(data, row)) for row in rows)
-    return list(islice(filter(None, found), _STAND_INS))

@@ -150,14 +150,19 @@ def finder(key: str, within: str) -> None:
     component(key=key, data={"within": within, "assets": f"hv/asset/{asset_version()}"})
 
 
-def proposals(pairs: Sequence[tuple[int, int, str, str]], key: str) -> None:
-    """Draw pairs on the map by dashed lines, for as long as this is on the page.
+def proposals(
+    pairs: Sequence[tuple[int, int, str, str]], key: str, tab: str, asked: int = 1
+) -> None:
+    """Draw pairs on the map by dashed lines, while a tab of the panel is looked at.
 
     Parameters
     ----------
     pairs : sequence of (row, row, title, title)
-        Global rows. The first pair is the one that is asked about, and has its names written.
+        Global rows.
     key : str
+    tab : str
+    asked : int
+        So many, the first, are asked about: their ends are ringed and named.
     """
     component = st.components.v2.component(
         _PROPOSED,
@@ -167,5 +172,10 @@ def proposals(pairs: Sequence[tuple[int, int, str, str]], key: str) -> None:
     )
     component(
         key=key,
-        data={"pairs": [list(pair) for pair in pairs], "assets": f"hv/asset/{asset_version()}"},
+        data={
+            "pairs": [list(pair) for pair in pairs],
+            "asked": asked,
+            "tab": tab,
+            "assets": f"hv/asset/{asset_version()}",
+        },
     )

@@ -96,6 +96,8 @@ export class Arrival {
     if (fresh) this.begin(data, geometry, kept);
     map.selection.take(data, bits, fresh);
     map.layers.take(data);
+    // Cards tell of nearness and of the group that a colour stands for.
+    if (values !== map.values || geometry !== map.geometry) map.media.cards.clear();
     if (values !== map.values || data.colour !== before?.colour) {
       Object.assign(map, slots(data.colour, values, map.n, map.scheme), { values });
     }

@@ -5,6 +5,7 @@
 import { Boxes, shift, textWidth } from "./boxes.js";
 import { clear } from "./colour.js";
 import { thousands } from "./dom.js";
+import { outline } from "./flat_renderer.js";
 import { panelWidth } from "./panel.js";
 import { crossesBox } from "./regions.js";
 
@@ -82,7 +83,7 @@ export function arrange(m, ctx, ink, lacking, kinds, covered) {
       row, chosen: true, ringed: m.picked[row] && !said.has(row), words: more && !k ? `+${more} more` : "",
     }));
     const found = fitted(m, ctx, [...chosen, ...some.map((end) => ({ ...end }))], ink, kinds, covered);
-    const without = found.pieces.filter((one) => one.align === null && one.title);
+    const without = found.pieces.filter((one) => one.align === null && one.known);
     return { ...found, heads: without.filter((one) => one.chosen).length, loose: without.some((one) => !one.chosen) };
   };
   // A line ends in a name or is not drawn: where not all have room, the heaviest that have.
@@ -97,8 +98,8 @@ export function arrange(m, ctx, ink, lacking, kinds, covered) {
       found = one;
     }
   }
-  for (const { row, title, pictured } of found.pieces) {
-    if (!title) lacking.titles.push(row);
+  for (const { row, known, pictured } of found.pieces) {
+    if (!known) lacking.titles.push(row);
     if (pictured && !m.media.picture(row)) lacking.pictures.push(row);
   }
   m.overlay.moved = new Map(found.pieces.map((one) => [one.row, one.off]));
@@ -146,11 +147,12 @@ function fitted(m, ctx, all, ink, kinds, covered) {
   const pieces = [];
   for (const one of all) {
     const item = media.title(one.row);
-    const title = item ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
+    // Ids and names of files are for the panel; the map says only what holds of the item.
+    const title = item?.named ? (item.title.length > 30 ? `${item.title.slice(0, 28)}…` : item.title) : "";
     const face = `600 ${one.chosen ? NAME + 1 : NAME}px ${m.family}`;
     const words = narrow && !one.chosen ? "" : one.words;
     const w = Math.max(textWidth(ctx, title, face), words ? textWidth(ctx, words, `400 ${VERDICT}px ${m.family}`) : 0) + 4;
-    const name = title ? beside(boxes, roads, ink, one, w, words ? 34 : 19, narrow && !one.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
+    const name = title || (item && words) ? beside(boxes, roads, ink, one, w, title && words ? 34 : 19, narrow && !one.chosen ? [0, 8] : [0, 14, 30, 52, 80]) : null;
     // All relative to the item's own place, so that a moving camera takes it along.
     const box = (name?.box ?? [one.p[0] - one.disc, one.p[1] - one.disc, one.p[0] + one.disc, one.p[1] + one.disc])
       .map((v, k) => v - one.still[k % 2]);
@@ -158,7 +160,7 @@ function fitted(m, ctx, all, ink, kinds, covered) {
     pieces.push({
       kind: "linked", row: one.row, chosen: Boolean(one.chosen), ringed: Boolean(one.ringed), weight: one.weight, good: one.good,
       held: one.held, words, size, title, face, off: [one.p[0] - one.still[0], one.p[1] - one.still[1]], disc: one.disc, box,
-      align: name?.align ?? null, from: one.from, angle: one.angle, pictured: Boolean(kinds[one.row]),
+      align: item && !title && !words ? 2 : name?.align ?? null, known: Boolean(item), from: one.from, angle: one.angle, pictured: Boolean(kinds[one.row]),
       fromOff: from ? [from[0] - view.x(pos[2 * one.from]), from[1] - view.y(pos[2 * one.from + 1])] : null,
     });
   }
@@ -322,11 +324,11 @@ export function drawEnds(ctx, overlay, pieces) {
       ctx.lineWidth = 1;
       ctx.strokeStyle = tokens.ink;
       ctx.stroke();
-      dot(ctx, tx, ty, 3.4, colour, tokens.ink);
+      mark(ctx, tx, ty, 6.8, m, one.row, colour, tokens.ink);
     }
     if (one.pictured && m.media.picture(one.row)) overlay.picture(ctx, { row: one.row, size: one.size, near: true }, x, y, 1, one.ringed);
     else {
-      dot(ctx, x, y, 6, colour, tokens.bg);
+      mark(ctx, x, y, 12, m, one.row, colour, tokens.bg);
       if (one.ringed) overlay.ring(ctx, x, y, 11, 2.4);
     }
     if (one.align === null) continue;
@@ -345,18 +347,21 @@ export function drawEnds(ctx, overlay, pieces) {
     const at = [left + 2, right - 2, (left + right) / 2][one.align];
     overlay.text(ctx, one.title, at, top + 9.5, one.face, tokens.ink, align);
     const verdict = one.chosen ? tokens.mute : one.good ? tokens.ok : tokens.minus;
-    if (one.words) overlay.text(ctx, one.words, at, top + 26, `400 ${VERDICT}px ${m.family}`, verdict, align);
+    if (one.words) overlay.text(ctx, one.words, at, top + (one.title ? 26 : 9.5), `400 ${VERDICT}px ${m.family}`, verdict, align);
   }
 }
 
-function dot(ctx, x, y, radius, fill, edge) {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 7);
+/** An item without a picture, in the shape of its dataset. */
+function mark(ctx, x, y, size, m, row, fill, edge) {
+  ctx.save();
+  ctx.translate(x, y);
+  outline(ctx, m.data.datasets.find((d) => row >= d.start && row < d.stop)?.symbol, size);
   ctx.fillStyle = fill;
   ctx.fill();
   ctx.lineWidth = 1.4;
   ctx.strokeStyle = edge;
   ctx.stroke();
+  ctx.restore();
 }
 
 /** At the edge: this way to an item that is out of sight. */

@@ -10,6 +10,7 @@ import { Camera } from "./camera.js";
 import { h } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { watchDrops } from "./drop.js";
+import { Early } from "./early.js";
 import { Film } from "./film.js";
 import { Hands } from "./pointer.js";
 import { watchJourneys } from "./journey.js";
@@ -73,6 +74,7 @@ class HetMap {
     this.overlay = new Overlay(canvas, this);
     this.outline = new Outline(this);
     this.tip = new Tip(this);
+    this.early = new Early(this);
     this.together = new Together(this);
     this.acts = new Acts(this);
     this.bar = new Bar(this);
@@ -153,6 +155,7 @@ class HetMap {
     this.film.close();
     this.legend.close();
     this.tip.close();
+    this.early.close();
     this.together.leave();
     this.follower.stop();
     this.media?.close();

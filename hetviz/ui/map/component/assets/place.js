@@ -133,7 +133,7 @@ export function place(m, ctx) {
       lacking.titles.push(r);
       return false;
     }
-    if (!item.word && !strong) return false;
+    if (!item.word && !(strong && item.named)) return false;
     const text = item.word ? item.title : `${item.title.slice(0, 26)}…`;
     const px = view.x(pos[2 * r]);
     const py = view.y(pos[2 * r + 1]);

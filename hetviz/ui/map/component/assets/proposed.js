@@ -1,21 +1,26 @@
-// Pairs that the panel proposes as links: the map draws them dashed, the one that is asked about
-// with the names of its ends. The panel is drawn without the map, so the pairs are kept on the window.
+// Pairs that a tab of the panel asks about: the map draws them dashed, the first ones with the names of
+// their ends. The panel is drawn without the map, so the pairs are kept on the window.
 
 import { clear } from "./colour.js";
 import { panel, panelWidth, watchPanel } from "./panel.js";
 
-const store = (window.hetvizProposed ??= { pairs: [], watch: new Set() });
+const store = (window.hetvizProposed ??= { of: {}, watch: new Set() });
+const NONE = { pairs: [], asked: 0 };
+const now = () => (panel.open ? store.of[panel.tab] : null) ?? NONE;
 
-/** What is proposed now: rows of both ends and their titles; the first is asked about. */
-export const proposed = () => (panel.tab === "Predict" ? store.pairs : []);
+/** What is proposed now: rows of both ends and their titles. */
+export const proposed = () => now().pairs;
 
-let seen = panel.tab;
-watchPanel(({ tab }) => {
-  if (tab === seen) return;
-  const turned = [tab, seen].includes("Predict") && store.pairs.length;
-  seen = tab;
-  if (turned) for (const told of store.watch) told(proposed());
-});
+/** Those of them that are asked about. */
+const asks = () => proposed().slice(0, now().asked);
+
+let seen = NONE;
+function look() {
+  if (now() === seen) return;
+  seen = now();
+  for (const told of store.watch) told(proposed());
+}
+watchPanel(look);
 
 /** Be told of a change; returns how to stop. */
 export function watchProposed(told) {
@@ -23,10 +28,10 @@ export function watchProposed(told) {
   return () => store.watch.delete(told);
 }
 
-function propose(pairs) {
-  if (JSON.stringify(pairs) === JSON.stringify(store.pairs)) return;
-  store.pairs = pairs;
-  for (const told of store.watch) told(proposed());
+function propose(tab, what) {
+  if (JSON.stringify(what) === JSON.stringify(store.of[tab]?.what ?? NONE)) return;
+  store.of[tab] = { ...what, what };
+  look();
 }
 
 /** Draw what is proposed over the points. */
@@ -35,9 +40,10 @@ export function drawProposed(overlay, ctx) {
   const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
   const shown = proposed().filter(([i, j]) => there(i) && there(j));
+  const first = asks();
   for (const pair of [...shown].reverse()) {
     const [i, j] = pair;
-    const asked = pair === store.pairs[0];
+    const asked = first.includes(pair);
     ctx.beginPath();
     ctx.moveTo(...at(i));
     ctx.lineTo(...at(j));
@@ -50,29 +56,35 @@ export function drawProposed(overlay, ctx) {
   }
 }
 
-/** Where the names of the pair that is asked about are written; none where none is. */
+/** Where the names of what is asked about are written. */
 function namesOf(overlay, ctx) {
   const { view, pos, pass, n } = overlay.map;
-  const [asked] = proposed();
-  if (!asked) return [];
-  const [i, j, ...titles] = asked;
-  if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) return [];
   const font = `600 14px ${overlay.map.family}`;
   const edge = view.W - panelWidth();
+  const found = new Map();
   ctx.font = font;
-  return [i, j].map((r, k) => {
-    const [x, y] = [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
-    const wide = ctx.measureText(titles[k]).width;
-    const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + wide > edge;
-    const at = x + (left ? -14 : 14);
-    return { text: titles[k], x: at, y, font, left, box: [left ? at - wide : x - 10, y - 10, left ? x + 10 : at + wide, y + 10] };
-  });
+  for (const [i, j, ...titles] of asks()) {
+    if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) continue;
+    [i, j].forEach((r, k) => {
+      if (found.has(r)) return;
+      const x = view.x(pos[2 * r]);
+      let y = view.y(pos[2 * r + 1]);
+      const wide = ctx.measureText(titles[k]).width;
+      const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + wide > edge;
+      const at = x + (left ? -14 : 14);
+      const [x0, x1] = [left ? at - wide : x - 10, left ? x + 10 : at + wide];
+      // Names of ends that lie on each other stand one below the other.
+      while ([...found.values()].some(({ box }) => x0 < box[2] && box[0] < x1 && Math.abs(y - box[1] - 10) < 20)) y += 20;
+      found.set(r, { text: titles[k], x: at, y, font, left, box: [x0, y - 10, x1, y + 10] });
+    });
+  }
+  return [...found.values()];
 }
 
-/** Boxes on the screen of the names of the pair that is asked about: other names give way. */
+/** Boxes on the screen of the names of what is asked about: other names give way. */
 export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) => name.box);
 
-/** Write the names of the pair that is asked about. */
+/** Write the names of what is asked about. */
 export function nameProposed(overlay, ctx) {
   for (const { text, x, y, font, left } of namesOf(overlay, ctx)) {
     ctx.globalAlpha = 1;
@@ -80,12 +92,13 @@ export function nameProposed(overlay, ctx) {
   }
 }
 
-/** What the panel's page says; the lines end when it leaves the page. */
+/** What a tab says; the lines end when it leaves the page. */
 export function mount(root, component) {
-  store.root = root;
-  propose(component.data.pairs);
+  const { tab, pairs, asked } = component.data;
+  (store.roots ??= {})[tab] = root;
+  propose(tab, { pairs, asked });
   return () => setTimeout(() => {
     // Another one may have taken its place meanwhile.
-    if (!root.isConnected && store.root === root) propose([]);
+    if (!root.isConnected && store.roots[tab] === root) propose(tab, NONE);
   });
 }

@@ -18,13 +18,20 @@ export function scheme() {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
+/** What Streamlit opens beside the app (menus, help, dialogs) hangs below the root, and is of its theme. */
+function tellRoot(now) {
+  if (document.querySelector(".stApp")) document.documentElement.style.colorScheme = now;
+}
+
 /** Be told of a change; returns how to stop. */
 export function watchScheme(told) {
   let now = scheme();
+  tellRoot(now);
   const look = () => {
     const next = scheme();
     if (next === now) return;
     now = next;
+    tellRoot(next);
     told(next);
   };
   const observer = new MutationObserver(look);

@@ -48,6 +48,7 @@ export class Selection {
     if (count) map.offer();
     map.camera.lift(this.rows());
     this.changed();
+    map.early.show();
     remember(map);
     map.together.selected();
     map.say(count ? `${count.toLocaleString("en")} selected` : "Nothing selected");
@@ -79,6 +80,7 @@ export class Selection {
   changed() {
     const { map } = this;
     this.known = null;
+    map.early.clear();
     Object.assign(map, { links: [], linksTotal: 0 });
     const { version } = map;
     if (!map.count || map.count > MOST_LINKED || map.data.mode !== "work") return;

@@ -1,0 +1,96 @@
+// The head of an item's card, from the press on until the panel has come: its picture and name, and what
+// it is linked with, as the map was told of it when it was pointed at.
+
+import { ROOT } from "./ask.js";
+import { h, thousands } from "./dom.js";
+import { panel, watchPanel } from "./panel.js";
+
+const LAST = 10000; // ms, after which only the panel's word counts
+const REST = 300; // ms that no run is under way
+
+export class Early {
+  constructor(map) {
+    Object.assign(this, { map, row: -1, element: null });
+    this.stop = watchPanel(() => this.look());
+    this.watch = new MutationObserver(() => this.look());
+    this.resized = () => this.look();
+    addEventListener("resize", this.resized);
+  }
+
+  /** One item was selected here: show what is known of it. */
+  async show() {
+    const { map } = this;
+    this.clear();
+    if (map.count !== 1 || !map.data.stage || map.data.live || map.data.together || map.acts.groups.size) return;
+    const [row] = map.pickedRows();
+    this.row = row;
+    const card = await map.media.card(row).catch(() => null);
+    if (this.row === row && card?.head?.of === map.data.geometry.id) this.draw(card);
+  }
+
+  draw({ title, head }) {
+    const app = document.querySelector(".stApp");
+    const body = document.querySelector(".st-key-panel-body");
+    if (!app || !body || !this.wanted()) return;
+    body.scrollTop = 0;
+    const picture = (address) => h("img", { alt: "", src: new URL(address.slice(1), ROOT).href });
+    const faces = head.faces.map(picture);
+    const face = head.own ? faces[0] : faces.length ? h("span", { class: "hv-four" }, ...faces) : h("i", {}, head.glyph);
+    this.element = h("div", { class: "hv-early", "aria-hidden": "true" },
+      h("div", { class: "hv-one" }, face, h("div", {}, h("h2", {}, title), h("p", {}, head.line))),
+      ...head.linked.flatMap((set) => [
+        h("div", { class: "hv-sec" }, h("span", {}, set.title), h("small", {}, set.kept)),
+        h("p", { class: "hv-quiet" }, set.told),
+        h("ul", { class: "hv-ends-of" }, ...set.ends.map((end) => h("li", { class: end.met ? null : "not" },
+          end.picture ? picture(end.picture) : h("i", {}, end.glyph),
+          h("span", {}, end.title, end.apart ? " " : null, end.apart ? h("em", {}, "apart") : null),
+          h("u", {}, h("i", { style: `width:${end.share}%` })),
+          h("b", {}, end.nearer))), set.more ? h("li", { class: "more" }, `… and ${thousands(set.more)} more, farther away`) : null),
+      ]));
+    const { left, top } = body.getBoundingClientRect();
+    Object.assign(this.element.style, {
+      left: `${left}px`, top: `${top}px`, width: `${body.clientWidth}px`, height: `${body.clientHeight}px`,
+    });
+    this.over = [panel.stop, innerWidth, innerHeight].join();
+    // Not within the panel, whose children are Streamlit's.
+    app.append(this.element);
+    this.watch.observe(body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-of"] });
+    this.watch.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+    this.end = setTimeout(() => this.clear(), LAST);
+  }
+
+  /** Whether the panel shows cards, and not this one yet. */
+  wanted() {
+    const shown = document.querySelector(".st-key-tab-item .hv-of")?.dataset.of;
+    return panel.open && panel.tab === "Item" && !panel.wide && !this.map.acts.groups.size && shown !== String(this.row);
+  }
+
+  look() {
+    if (!this.element) return;
+    if (!this.wanted() || this.over !== [panel.stop, innerWidth, innerHeight].join()) {
+      this.clear();
+      return;
+    }
+    const state = () => document.querySelector(".stApp")?.dataset.testScriptState;
+    if (state() !== "notRunning") this.ran = true;
+    else if (this.ran) this.rest ??= setTimeout(() => {
+      this.rest = null;
+      // The panel shows something else first, such as what a statement did.
+      if (state() === "notRunning") this.clear();
+    }, REST);
+  }
+
+  clear() {
+    clearTimeout(this.end);
+    clearTimeout(this.rest);
+    this.watch.disconnect();
+    this.element?.remove();
+    Object.assign(this, { row: -1, element: null, ran: false, rest: null });
+  }
+
+  close() {
+    removeEventListener("resize", this.resized);
+    this.stop();
+    this.clear();
+  }
+}

@@ -1,0 +1,179 @@
+"""The first lines of an item's card: what it is, its picture, and what it is linked with.
+
+The panel shows them; the map in the browser asks for them when an item is pointed at, and shows
+them from a press on until the panel has come.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import log1p
+from typing import Any
+
+import numpy as np
+
+from hetviz._text import short
+from hetviz.data import HeteroData
+from hetviz.data.queries.rows import Touching, touching
+from hetviz.metrics.fit.nearest import Nearest, nearest
+from hetviz.plots.colour import Colouring, spoken
+from hetviz.plots.curve import LOOK_AT
+from hetviz.ui.map import pictures
+from hetviz.ui.map.item import Item, item_at
+from hetviz.ui.map.layers import colours_of
+from hetviz.ui.map.parts import geometry
+from hetviz.workspace import Run, State
+
+PICTURES = 10
+MOST_ENDS = 12
+MOST_ROWS = 20_000
+_NAME, _STAND_INS = 44, 4
+
+
+def head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
+    """Return what the browser shows of an item before the panel has come, JSON-ready.
+
+    Parameters
+    ----------
+    state : State
+        With data.
+    run : Run
+        The map that is seen.
+    row : int
+        Global.
+    session : str
+        For addresses of pictures.
+
+    Returns
+    -------
+    dict or None
+        None of an item without a place, and of more than 20,000 items, where it takes longer than a
+        pointer rests.
+    """
+    data = state.data
+    embedding = None if data is None else state.embedding(run)
+    if data is None or embedding is None or data.n_rows > MOST_ROWS:
+        return None
+    item = item_at(data, row)
+    links = touching(data, [row])
+    near = near_of(data, embedding, row)
+    if not near:
+        return None
+    return {
+        "of": geometry(state, run).id,
+        "line": line(data, item, row, colours_of(state, run)),
+        "faces": faces(data, item, session, links),
+        "own": own_picture(data, item),
+        "glyph": item.glyph,
+        "linked": [
+            {"title": title, "kept": kept, "told": told(name, found)}
+            | {"ends": ends(data, found, session), "more": more(found)}
+            for name, found, title, kept in sections(near)
+        ],
+    }
+
+
+def near_of(data: HeteroData, embedding: Any, row: int) -> dict[str, Nearest]:
+    """Return the nearest of each dataset, with what counts as near in the panel."""
+    return nearest(data, embedding, row, PICTURES, LOOK_AT, least=PICTURES)
+
+
+def sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
+    """Return each dataset that the item is linked with, its title, and how many links are kept."""
+    there = {name: found for name, found in near.items() if len(found.ends)}
+    return [
+        (
+            name,
+            found,
+            "Linked with" if len(there) == 1 else f"Linked {name}",
+            f"{int(found.met().sum()):,} of {len(found.ends):,} kept",
+        )
+        for name, found in there.items()
+    ]
+
+
+def told(name: str, found: Nearest) -> str:
+    """Say what the bars of the ends mean."""
+    return f"How many {name} lie nearer. The mark: the {found.n_near:,} nearest."
+
+
+def more(found: Nearest) -> int:
+    """Return how many ends are not listed."""
+    return max(len(found.ends) - MOST_ENDS, 0)
+
+
+def ends(data: HeteroData, found: Nearest, session: str) -> list[dict[str, Any]]:
+    """Return what of one dataset the item is linked with, the nearest first."""
+    rows = []
+    for row, nearer, weight, met in zip(
+        found.ends[:MOST_ENDS].tolist(),
+        found.nearer.tolist(),
+        found.weight.tolist(),
+        found.met().tolist(),
+        strict=False,
+    ):
+        item = item_at(data, row)
+        share = 100.0 * length(nearer, found.n_near, found.n_others)
+        rows.append(
+            {
+                "title": short(item.title, _NAME),
+                "picture": pictures.address(session, data, item.dataset.name, item.row),
+                "glyph": item.glyph,
+                "apart": weight < 0,
+                "met": met,
+                "share": max(round(share), 3),
+                "nearer": f"{nearer:,}",
+            }
+        )
+    return rows
+
+
+def length(nearer: int, n_near: int, n_others: int) -> float:
+    """Return how long a bar stands for a rank: 1 for the nearest, one half where near ends.
+
+    By the logarithm of the rank, so that the first few differ as much as the last hundreds.
+    """
+    edge = log1p(n_near)
+    if nearer <= n_near:
+        return 1.0 - 0.5 * log1p(nearer) / edge
+    beyond = log1p(max(n_others, n_near + 1)) - edge
+    return 0.5 * (1.0 - min((log1p(nearer) - edge) / beyond, 1.0))
+
+
+def line(data: HeteroData, item: Item, row: int, colours: Colouring) -> str:
+    """Say what it is: its dataset, and the group that its colour on the map stands for."""
+    dataset = item.dataset
+    words = dataset.name
+    if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
+        words += f", a view of one {dataset.entity}"
+    code = int(colours.code[row]) if colours.categories else -1
+    if code < 0:
+        return words
+    group = spoken(colours.categories[code])
+    # A bare number says nothing without its column.
+    return f"{words} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
+
+
+def faces(data: HeteroData, item: Item, session: str, links: Touching | None = None) -> list[str]:
+    """Return the address of an item's picture; without one, of those it is linked with most.
+
+    One address for its own, up to four for those; none where there is none.
+    """
+    own = pictures.address(session, data, item.dataset.name, item.row)
+    if own:
+        return [own]
+    if all(dataset.media is None for dataset in data.datasets.values()):
+        return []
+    found = links or touching(data, [data.offsets[item.dataset.name].start + item.row])
+    together = found.weight > 0
+    order = np.argsort(-found.weight[together], kind="stable")
+    rows = dict.fromkeys(found.outer[together][order].tolist())
+    others = (item_at(data, row) for row in rows)
+    addresses = (pictures.address(session, data, other.dataset.name, other.row) for other in others)
+    return list(islice(filter(None, addresses), _STAND_INS))
+
+
+def own_picture(data: HeteroData, item: Item) -> bool:
+    """Whether an item has a picture of its own."""
+    media = item.dataset.media
+    return media is not None and media[item.row] is not None

@@ -1,0 +1,55 @@
+"""What the browser shows of an item before the panel has come: the panel's own lines."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hetviz.ui.data import belonging
+from hetviz.ui.map import item_head
+from tests.app.conftest import Visit, html_of, workspace_of
+
+
+def test_the_head_says_what_the_panel_says(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    state = workspace.state
+    data, run = state.opened(), state.run
+    assert run is not None
+    row = int(data.offsets[data.links[0].source].start + data.links[0].i[0])
+    head = item_head.head(state, run, row, "s")
+    assert head is not None
+    json.dumps(head)
+    assert head["linked"]
+    workspace.set_glance(selection=np.array([row], dtype=np.int64))
+    app.run()
+    text = html_of(app)
+    assert f'data-of="{row}"' in text
+    assert head["line"] in text
+    for part in head["linked"]:
+        assert part["told"] in text
+        assert part["kept"] in text
+        assert sum(end["met"] for end in part["ends"]) <= len(part["ends"])
+        for end in part["ends"]:
+            assert end["title"] in text
+            assert f"width:{end['share']}%" in text
+
+
+def test_of_a_large_map_nothing_is_worked_out_for_a_pointer(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = workspace_of(visit("map")).state
+    assert state.run is not None
+    monkeypatch.setattr(item_head, "MOST_ROWS", 1)
+    assert item_head.head(state, state.run, 0, "s") is None
+
+
+def test_a_dataset_that_is_linked_within_is_named_once(visit: Visit) -> None:
+    data = workspace_of(visit("map")).state.opened()
+    first, second = list(data.datasets)[:2]
+    html = belonging.boxes(data, [(first, first), (first, second)], "linked with", "alone")
+    assert "each other" in html
+    assert html.count(f"<b>{first}<") == 1
+    assert html.count(f"<b>{second}<") == 1
