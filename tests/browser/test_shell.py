@@ -263,8 +263,8 @@ def runs(sent: list[object]) -> int:
 
 
 _LINES = """(root) => ['.hv-one h2', '.hv-one p', '.hv-one img', '.hv-sec', '.hv-quiet',
-  '.hv-ends-of li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)]).map((e) => {
-  const b = e.getBoundingClientRect();
+  '.hv-ends-of li'].flatMap((part) => [...document.querySelectorAll(`${root} ${part}`)])
+  .map((e) => { const b = e.getBoundingClientRect();
   return [e.textContent, e.src ?? '', ...[b.x, b.y, b.width, b.height].map(Math.round)]; })"""
 _FREE = """() => { const { map } = document.querySelector('.st-key-map .hv-map').__hv;
   const at = (r) => { const b = map.stage.getBoundingClientRect();
