@@ -114,15 +114,15 @@ class Archive:
         """Return how many bytes a member is said to be, unpacked."""
         return self._members[name].file_size
 
-    def read(self, name: str) -> bytes:
-        """Return the content of a member; what really comes out is counted."""
+    def read(self, name: str, most: int = limits.MAX_FILE_BYTES) -> bytes:
+        """Return the content of a member of `most` bytes; what really comes out is counted."""
         check_name(self.name, name)
         where = f"{self.name}, {name}"
         if name not in self._members:
             raise gate.refusal("no-file", where, "there is no such file")
         info = self._members[name]
-        gate.check_size(where, info.file_size, limits.MAX_FILE_BYTES)
-        limit = min(limits.MAX_FILE_BYTES, self._left, info.file_size)
+        gate.check_size(where, info.file_size, most)
+        limit = min(most, self._left, info.file_size)
         try:
             with self._zip.open(info) as stream:
                 content = stream.read(limit + 1)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 MB = 1_000_000
 MAX_FILE_BYTES = 200 * MB
+# A million rows of ten columns take 460 MB in a workbook.
+MAX_SHEET_BYTES = 600 * MB
 MAX_UNPACKED_BYTES = 1_000 * MB
 # Of one table, all cells written out: in some formats a text that is often used stands once.
 MAX_TEXT_BYTES = 400 * MB
@@ -48,6 +50,7 @@ LIMITS = (
     Limit("One file", MAX_FILE_BYTES // MB, "MB"),
     Limit("A zip, unpacked", MAX_UNPACKED_BYTES // MB, "MB"),
     Limit("A zip, unpacked, as a multiple of its size", MAX_RATIO),
+    Limit("A sheet of a workbook, unpacked", MAX_SHEET_BYTES // MB, "MB"),
     Limit("Files in a zip or folder", MAX_MEMBERS),
     Limit("Rows of a table", MAX_ROWS),
     Limit("Columns of a table", MAX_COLUMNS),

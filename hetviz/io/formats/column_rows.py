@@ -68,6 +68,23 @@ class ColumnRows:
         odd = [row for at, row in enumerate(self._odd) if at < _TAIL or row[0] >= last]
         return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
+    def n_filled(self, start: int) -> list[int]:
+        """Return how many cells of each column hold something, from row `start` of all on."""
+        import pyarrow.compute as pc
+
+        at = max(start - len(self._above), 0)
+        below = self._table.slice(at)
+        return [pc.sum(pc.not_equal(c, "")).as_py() or 0 for c in below.columns]
+
+    def only(self, kept: Sequence[int]) -> ColumnRows:
+        """Return some of the columns, of the rows that hold something there."""
+        table = self._table.select(list(kept))
+        keep = _holding(table)
+        narrow = [(at, [cells[k] for k in kept if k < len(cells)]) for at, cells in self._odd]
+        if keep is None:
+            return ColumnRows(self._above, self._lines, table, narrow)
+        return ColumnRows(self._above, self._lines[keep.to_numpy()], table.filter(keep), narrow)
+
     def whole(self) -> tuple[pd.DataFrame, Ints]:
         """Return all rows as a table, filled up with missing cells, and the row of each."""
         others = [*self._above, *self._odd]
@@ -199,13 +216,8 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     if len(out) and (out >= n).any():
         return None
     lines = np.delete(places, out) + head[first][0]
-    empty = pc.equal(table.column(0), "")
-    for column in table.columns[1:]:
-        if not pc.any(empty).as_py():
-            break
-        empty = pc.and_(empty, pc.equal(column, ""))
-    if pc.any(empty).as_py():
-        keep = pc.invert(empty)
+    keep = _holding(table)
+    if keep is not None:
         table, lines = table.filter(keep), lines[keep.to_numpy()]
     others = [
         (number - 1 + head[first][0], cells)
@@ -217,6 +229,18 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
         # Such rows fit but for empty cells at their end.
         return None
     return ColumnRows(head[:first], lines, table, others)
+
+
+def _holding(table: pa.Table) -> pa.ChunkedArray | None:
+    """Say of each row whether it holds something; None where all do."""
+    import pyarrow.compute as pc
+
+    empty = pc.equal(table.column(0), "")
+    for column in table.columns[1:]:
+        if not pc.any(empty).as_py():
+            break
+        empty = pc.and_(empty, pc.equal(column, ""))
+    return pc.invert(empty) if pc.any(empty).as_py() else None
 
 
 def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:

@@ -8,15 +8,18 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, islice, pairwise, zip_longest
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import pandas as pd
 
+from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
+from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.delimited import shaped
 from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
 from hetviz.io.infer import dialect
@@ -44,8 +47,10 @@ _SPARSE = 50
 _SMALL_AREA = 5_000_000
 _PLAIN_TITLE = re.compile(r"(sheet|table|tabelle|blatt|feuil|feuille|hoja|foglio)\s*\d*", re.I)
 
-# Rows of a sheet that hold something: (row, from 0; cells).
-_Rows = list[tuple[int, list[object]]]
+# So many rows are not yet as many that columns are better.
+_FEW = 20_000
+_EXACT = 2**53
+_CHUNK = 10_000
 # Title, whether it is hidden, and what yields (row of the sheet, from 0; cells).
 _Sheet = tuple[str, bool, Callable[[], Iterable[tuple[int, Sequence[object]]]]]
 
@@ -104,13 +109,13 @@ class SheetCells:
     ----------
     title : str
     decimal : {".", ","}
-    rows : list of (row of the sheet, from 0; cells)
-        Those with something in them.
+    rows : list of (row of the sheet, from 0; cells), or ColumnRows
+        Those with something in them; of a large sheet as columns.
     """
 
     title: str
     decimal: str
-    rows: list[tuple[int, list[str]]]
+    rows: list[tuple[int, list[str]]] | ColumnRows
 
 
 @dataclass(frozen=True)
@@ -165,14 +170,7 @@ def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
         return _PARSED[key]
     checked = _checked(name, content)
     sheets, notes = _sheets(name, content, choices, in_stream=checked.is_sparse)
-    cells = []
-    while sheets:
-        # One sheet after the other, or all would be there twice.
-        title, rows = sheets.pop(0)
-        decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
-        texts = [(line, [_as_text(value, decimal) for value in row]) for line, row in rows]
-        cells.append(SheetCells(title, decimal, texts))
-    found = StoredCells(tuple(cells), tuple(notes), checked.n_unstored, checked.n_failed)
+    found = StoredCells(tuple(sheets), tuple(notes), checked.n_unstored, checked.n_failed)
     if _IS_KEPT.is_set():
         _PARSED[key] = found
     return found
@@ -213,10 +211,11 @@ def _checked(name: str, content: bytes) -> _Checked:
     for member in sorted(archive.names(), key=lambda member: member != _TEXTS):
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
-        if member.startswith("xl/worksheets/"):
-            where, size = f"{name}, {member} unpacked", archive.size(member)
-            gate.check_size(where, size, limits.MAX_FILE_BYTES, remedy=_AS_TEXT)
-        text = archive.read(member)
+        is_sheet = kind == "xlsx" and member.startswith("xl/worksheets/")
+        most = limits.MAX_SHEET_BYTES if is_sheet else limits.MAX_FILE_BYTES
+        where = f"{name}, {member} unpacked"
+        gate.check_size(where, archive.size(member), most, remedy=_AS_TEXT)
+        text = archive.read(member, most)
         if any(mark.encode(codec) in text for mark in _DOCTYPE for codec in _CODECS):
             raise gate.refusal(
                 "document-type",
@@ -224,10 +223,11 @@ def _checked(name: str, content: bytes) -> _Checked:
                 "it declares a document type, which may pull in other files or grow without end",
                 remedy="Save it again with a spreadsheet program.",
             )
-        if kind == "xlsx" and member.startswith("xl/worksheets/"):
+        if is_sheet:
             found.n_failed += text.count(_FAILED_CELL)
             found.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
             found.is_sparse |= _is_sparse(text)
+            check_cells(f"{name}, {member}", 0, 0, text.count(b"<c ") + text.count(b"<c>"))
             n_bytes += _written_out(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
         elif kind == "xlsx" and member == _TEXTS:
@@ -256,6 +256,8 @@ def _is_sparse(sheet: bytes) -> bool:
 
 def _widest(sheet: bytes) -> int:
     """Return a bound on the number of columns, by the letters that cells are named with."""
+    if not re.search(rb'r="[A-Z]{2}', sheet):
+        return 26
     if re.search(rb'r="[A-Z]{3}\d', sheet):
         return 16_384
     for place, letter in enumerate(_LETTERS):
@@ -266,10 +268,10 @@ def _widest(sheet: bytes) -> int:
 
 def _sheets(
     name: str, content: bytes, choices: Choices, *, in_stream: bool
-) -> tuple[list[tuple[str, _Rows]], list[Problem]]:
-    """Return (title, rows with something in them) of each sheet to be read, and notes."""
+) -> tuple[list[SheetCells], list[Problem]]:
+    """Return the cells of each sheet to be read, and notes."""
     notes: list[Problem] = []
-    found: list[tuple[str, _Rows]] = []
+    found: list[SheetCells] = []
     try:
         opened = _streamed(name, content) if in_stream else _filled(name, content)
         titles = [title for title, _, _ in opened]
@@ -285,12 +287,17 @@ def _sheets(
             if choices.sheet is None and is_hidden:
                 notes.append(_passed_over(where, "the sheet is hidden, and passed over"))
                 continue
-            rows = list(_rows(where, stored(), notes))
+            all_rows = _rows(where, stored(), notes)
+            rows = list(islice(all_rows, _FEW))
             if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
                 what = "the sheet holds no table of several columns, and is passed over"
                 notes.append(_passed_over(where, what))
             elif rows:
-                found.append((title, rows))
+                decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
+                small = len(rows) < _FEW
+                rest = chain(rows, all_rows)
+                texts = _texts(rows, decimal) if small else _columns(rest, decimal)
+                found.append(SheetCells(title, decimal, texts))
     except (DataError, MemoryError):
         raise
     except BaseException as error:
@@ -326,7 +333,8 @@ def _filled(name: str, content: bytes) -> list[_Sheet]:
         if sheet.start is None:
             return
         check_cells(f"{name}, sheet {title}", 0, 0, sheet.height * sheet.width)
-        yield from enumerate(sheet.to_python(skip_empty_area=True), start=sheet.start[0])
+        # Row by row: a list of all would be as large again.
+        yield from enumerate(sheet.iter_rows())
 
     visible, of_cells = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
     return [
@@ -391,6 +399,33 @@ def _rows(
         yield at, cells
 
 
+def _texts(rows: Iterable[tuple[int, list[object]]], decimal: str) -> list[tuple[int, list[str]]]:
+    return [(line, [_as_text(value, decimal) for value in row]) for line, row in rows]
+
+
+def _columns(rows: Iterator[tuple[int, list[object]]], decimal: str) -> ColumnRows:
+    """Return rows as columns of text, of which few are Python objects at a time."""
+    import pyarrow as pa
+
+    nothing = pa.scalar("", pa.large_string())
+    lines: list[Ints] = []
+    columns: list[list[pa.Array]] = []
+    n = 0
+    while chunk := list(islice(rows, _CHUNK)):
+        lines.append(np.array([line for line, _ in chunk], dtype=np.int64))
+        values = list(zip_longest(*(cells for _, cells in chunk)))
+        while len(columns) < len(values):
+            columns.append([pa.repeat(nothing, n)])
+        for at, parts in enumerate(columns):
+            if at < len(values):
+                parts.append(pa.array(_column_as_text(values[at], decimal), pa.large_string()))
+            else:
+                parts.append(pa.repeat(nothing, len(chunk)))
+        n += len(chunk)
+    table = pa.table({str(at): pa.chunked_array(parts) for at, parts in enumerate(columns)})
+    return ColumnRows([], np.concatenate(lines), table, [])
+
+
 def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
     return max((sum(c is not None and c != "" for c in cells) for _, cells in rows), default=0)
 
@@ -398,31 +433,56 @@ def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
 def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str]) -> TableRead:
     """Return the table of a sheet: the columns that have a name, or something below it."""
     decimal, texts = sheet.decimal, sheet.rows
+    table = texts if isinstance(texts, ColumnRows) else None
+    rows = _some(texts) if isinstance(texts, ColumnRows) else texts
     notes: list[Problem] = []
     above = (
-        dialect.rows_above(texts)
+        dialect.rows_above(rows)
         if choices.skip is None
-        else sum(line < choices.skip for line, _ in texts)
+        else sum(line < choices.skip for line, _ in rows)
     )
     spare = 0
     if not choices.raw and choices.like is None and choices.recipe_of(where) is None:
-        texts, spare = _trimmed(texts, above)
+        if table is None:
+            rows, spare = _trimmed(rows, above)
+        else:
+            table, spare = _narrowed(table, rows, above)
+            rows = _some(table)
     if spare:
         what = f"{spare:,} cells beside the table, under no name, are passed over"
         notes.append(Problem("cells-beside", where, what, severity="note"))
     if decimal == ",":
         facts["decimal sign"] = DECIMALS[decimal]
     read = TableRead(where, _EMPTY, (), "", "", decimal, True, tuple(notes), facts)
-    return shaped(read, texts, choices, by_file=True)
+    return shaped(read, rows, choices, by_file=True, table=table)
 
 
 def _as_text(value: object, decimal: str) -> str:
-    if isinstance(value, str) and value in FAILED:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float):
         # A workbook does not tell 7 from 7.0, and ids are often numbers.
-        return str(int(value))
-    return cell(value, decimal)
+        if value.is_integer() and abs(value) < _EXACT:
+            return str(int(value))
+        return cell(value, decimal)
+    return "" if isinstance(value, str) and value in FAILED else cell(value, decimal)
+
+
+def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
+    """Return what `_as_text` makes of each value; columns of one plain kind take less time."""
+    if set(map(type, values)) == {str}:
+        words = cast("Sequence[str]", values)
+        together = "".join(words)
+        if together.isascii() and "\0" not in together and FAILED.isdisjoint(words):
+            return words
+    return [_as_text(value, decimal) for value in values]
+
+
+def _some(table: ColumnRows) -> list[tuple[int, list[str]]]:
+    """Return some rows of a sheet, each to its last cell, as a sheet has no width."""
+    rows = table.some()
+    for _, cells in rows:
+        while cells and not cells[-1]:
+            cells.pop()
+    return rows
 
 
 def _trimmed(
@@ -430,24 +490,46 @@ def _trimmed(
 ) -> tuple[list[tuple[int, list[str]]], int]:
     """Return rows of the columns that belong to the table, all of one width; and what is lost."""
     head = texts[above][1] if above < len(texts) else []
-    named = [at for at, text in enumerate(head) if text.strip()]
-    if not named:
-        return texts, 0
     filled: dict[int, int] = {}
     for _, cells in texts[above + 1 :]:
         for at, text in enumerate(cells):
             if text:
                 filled[at] = filled.get(at, 0) + 1
-    # A column without a name between or beside named ones counts where it is mostly filled.
-    half = (len(texts) - above - 1) / 2
-    kept = [
-        at
-        for at in range(max([*named, *filled]) + 1)
-        if at in named or (filled.get(at, 0) > half and at <= named[-1] + 1)
-    ]
-    spare = sum(n for at, n in filled.items() if at not in set(kept))
+    kept, spare = _belonging(head, filled, len(texts) - above - 1)
+    if kept is None:
+        return texts, 0
     rows = [
         (line, cells if k < above else [cells[at] if at < len(cells) else "" for at in kept])
         for k, (line, cells) in enumerate(texts)
     ]
     return [(line, cells) for line, cells in rows if any(cells)], spare
+
+
+def _narrowed(
+    table: ColumnRows, rows: list[tuple[int, list[str]]], above: int
+) -> tuple[ColumnRows, int]:
+    """Return the columns that belong to the table, as `_trimmed` does, and what is lost."""
+    head = rows[above][1] if above < len(rows) else []
+    filled = dict(enumerate(table.n_filled(above + 1)))
+    kept, spare = _belonging(head, filled, len(table) - above - 1)
+    return (table, 0) if kept is None else (table.only(kept), spare)
+
+
+def _belonging(
+    head: Sequence[str], filled: Mapping[int, int], n: int
+) -> tuple[list[int] | None, int]:
+    """Return the columns that belong to a table, and how many cells lie beside it.
+
+    None for the columns where none has a name. `filled` counts the cells with something in them of
+    the `n` rows below the names.
+    """
+    named = [at for at, text in enumerate(head) if text.strip()]
+    if not named:
+        return None, 0
+    # A column without a name between or beside named ones counts where it is mostly filled.
+    kept = [
+        at
+        for at in range(max([*named, *filled]) + 1)
+        if at in named or (filled.get(at, 0) > n / 2 and at <= named[-1] + 1)
+    ]
+    return kept, sum(n for at, n in filled.items() if at not in set(kept))

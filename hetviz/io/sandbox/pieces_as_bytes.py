@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,14 @@ from numpy.typing import ArrayLike
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.types import arrow_texts
+from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.workbooks import SheetCells, StoredCells
 from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.recipe import Recipe
 from hetviz.io.piece import Drop, Piece
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LENGTH = struct.Struct("<Q")
 _PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",
@@ -171,11 +175,15 @@ def packed_cells(found: Mapping[tuple[str, str, str], StoredCells]) -> dict[str,
         parts: list[bytes] = []
         sheets = []
         for sheet in stored.sheets:
-            width = max((len(cells) for _, cells in sheet.rows), default=0)
-            filled = [[*cells, *[None] * (width - len(cells))] for _, cells in sheet.rows]
-            frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
-            lines = np.array([line for line, _ in sheet.rows], dtype=np.int64)
-            sheets.append([sheet.title, sheet.decimal, len(parts), len(parts) + 1])
+            in_columns = isinstance(sheet.rows, ColumnRows)
+            if isinstance(sheet.rows, ColumnRows):
+                frame, lines = sheet.rows.whole()
+            else:
+                width = max((len(cells) for _, cells in sheet.rows), default=0)
+                filled = [[*cells, *[None] * (width - len(cells))] for _, cells in sheet.rows]
+                frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
+                lines = np.array([line for line, _ in sheet.rows], dtype=np.int64)
+            sheets.append([sheet.title, sheet.decimal, in_columns, len(parts), len(parts) + 1])
             parts += [arrow_bytes(frame), _npy(lines)]
         about = {
             "key": list(key),
@@ -200,9 +208,15 @@ def unpacked_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
         head, *parts = _split(content)
         about = json.loads(head)
         sheets = []
-        for title, decimal, cells, lines in about["sheets"]:
-            rows = FrameRows(frame_of(parts[cells]), _array(parts[lines]))
-            sheets.append(SheetCells(title, decimal, rows[:]))
+        for title, decimal, in_columns, cells, lines in about["sheets"]:
+            at = _array(parts[lines])
+            content = parts[cells]
+            rows = (
+                ColumnRows([], at, table_of(content), [])
+                if in_columns
+                else FrameRows(frame_of(content), at)[:]
+            )
+            sheets.append(SheetCells(title, decimal, rows))
         notes = tuple(map(_problem, about["notes"]))
         name, sheet, decimal = about["key"]
         return (name, sheet, decimal), StoredCells(tuple(sheets), notes, *about["counts"])
@@ -233,8 +247,15 @@ def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFra
     """Return the table, or some columns of it, that `arrow_bytes` wrote."""
     import pyarrow as pa
 
-    table = pa.ipc.open_stream(pa.BufferReader(content)).read_all()
+    table = table_of(content)
     table = table if columns is None else table.select(columns)
     texts = {pa.large_string(): pd.StringDtype(na_value=np.nan)}
     frame: pd.DataFrame = table.to_pandas(types_mapper=texts.get, ignore_metadata=True)
     return frame
+
+
+def table_of(content: bytes) -> pa.Table:
+    """Return what `arrow_bytes` wrote, as it is in Arrow."""
+    import pyarrow as pa
+
+    return pa.ipc.open_stream(pa.BufferReader(content)).read_all()

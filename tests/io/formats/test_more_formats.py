@@ -515,7 +515,7 @@ def test_a_web_address_is_never_fetched(content):
 def test_a_sheet_too_large_unpacked_names_its_size_and_a_way_out(monkeypatch):
     rows = [[f"i{k}", k] for k in range(20_000)]
     book = workbook({"Items": [["id", "x"], *rows]})
-    monkeypatch.setattr(limits, "MAX_FILE_BYTES", limits.MB)
+    monkeypatch.setattr(limits, "MAX_SHEET_BYTES", limits.MB)
     assert len(book) < limits.MB
     with pytest.raises(DataError, match=r"sheet1\.xml unpacked: 2 MB; 1 MB are allowed") as caught:
         read_tables([("book.xlsx", book)])

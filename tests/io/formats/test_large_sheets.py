@@ -1,0 +1,81 @@
+"""Large sheets are kept as columns, and read as small ones are."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pandas as pd
+import pytest
+
+from hetviz.io.formats import workbooks
+from hetviz.io.formats.column_rows import ColumnRows
+from hetviz.io.formats.workbooks import read_workbook, stored_cells
+from hetviz.io.piece import Choices
+from hetviz.io.sandbox.pieces_as_bytes import packed_cells, unpacked_cells
+from tests.io.making import workbook
+
+N = 60
+PLAIN = [[f"p{k}", k, k / 4, k % 3 == 0, dt.date(2026, 1, 1 + k % 28)] for k in range(N)]
+HEAD = ["id", "count", "weight", "new", "day"]
+SHEETS = {
+    "plain": [HEAD, *PLAIN],
+    "rows above and below": [
+        ["Survey of 2026"],
+        [],
+        HEAD,
+        *PLAIN,
+        [],
+        ["Total", sum(range(N))],
+    ],
+    "begins at C3": [[], [], *([None, None, *row] for row in [HEAD, *PLAIN])],
+    "gaps, errors and units": [
+        [*HEAD, None, "remark"],
+        [None, "kg", "mm", None, None],
+        *([row[0], "#N/A", *row[2:], None, "late" if row[1] == 40 else None] for row in PLAIN),
+    ],
+    "cells beside": [
+        HEAD,
+        *([*row, None, None, "see the other" if row[1] == 50 else None] for row in PLAIN),
+    ],
+    "wider below": [["id", "x"], *([f"p{k}", k] for k in range(N)), ["q", 1, None, "a remark"]],
+    "letters": [["id", "name"], *([f"p{k}", "Z\u00fcrich \U0001f600"] for k in range(N))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", SHEETS.values(), ids=SHEETS)
+@pytest.mark.parametrize("choices", [Choices(), Choices(decimal=","), Choices(raw=True)], ids=str)
+def test_a_large_sheet_is_read_as_a_small_one(monkeypatch, rows, choices):
+    book = workbook({"Items": rows})
+    (small,) = read_workbook("book.xlsx", book, choices)
+    for name, value in (("_FEW", 20), ("_CHUNK", 7)):
+        monkeypatch.setattr(workbooks, name, value)
+    assert isinstance(stored_cells("book.xlsx", book, choices).sheets[0].rows, ColumnRows)
+    (large,) = read_workbook("book.xlsx", book, choices)
+    # What a raw row lacks at its end is nothing in both, written in two ways.
+    left, right = (one.frame.fillna("") if choices.raw else one.frame for one in (small, large))
+    pd.testing.assert_frame_equal(left, right)
+    assert list(small.row) == list(large.row)
+    assert small.problems == large.problems
+    assert small.facts == large.facts
+    assert small.recipe == large.recipe
+
+
+def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
+    book = workbook({"Items": SHEETS["rows above and below"]})
+    monkeypatch.setattr(workbooks, "_FEW", 20)
+    key = workbooks.parsed_by("book.xlsx", Choices())
+    found = stored_cells("book.xlsx", book, Choices())
+    handed, same = unpacked_cells(packed_cells({key: found})["book.xlsx"])
+    assert handed == key
+    assert list(same.sheets[0].rows) == list(found.sheets[0].rows)
+
+
+def test_more_cells_than_allowed_are_refused_before_they_are_parsed(monkeypatch):
+    from hetviz.errors import DataError
+    from hetviz.io import limits
+
+    book = workbook({"Items": SHEETS["plain"]})
+    monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 100)
+    monkeypatch.setattr(workbooks, "_filled", pytest.fail)
+    with pytest.raises(DataError, match="100"):
+        read_workbook("book.xlsx", book, Choices())
