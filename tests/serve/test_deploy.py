@@ -51,3 +51,9 @@ def test_proxies_pass_on_the_host_and_web_sockets() -> None:
     assert "reverse_proxy 127.0.0.1:8501" in caddy and caddy.count("{") == caddy.count("}")
     unit = (DEPLOY / "hetviz.service").read_text()
     assert "hetviz serve --config" in unit and "NoNewPrivileges=true" in unit
+
+
+def test_each_test_that_the_page_on_security_names_is_there() -> None:
+    named = re.findall(r"`([a-z_/]*test_\w+\.py)`", (ROOT / "SECURITY.md").read_text("utf-8"))
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []

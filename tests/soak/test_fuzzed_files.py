@@ -219,10 +219,13 @@ def serve_reader() -> None:
     from hetviz.exports.model import load_model
     from hetviz.io import read_bundle, read_coordinates
     from hetviz.io.intake.unzipped import tables_of_zip
+    from hetviz.workspace.store.blobs import BlobStore
     from hetviz.workspace.store.content import look_at_files, proposals_of, read_files, read_zip
 
     mpl.use("Agg")
     base = tempfile.mkdtemp()
+    # As the app does: without a folder for what was read, data are made in this process.
+    cache = BlobStore(Path(base) / "blobs").read_cache
     sample = Path(base) / "t.csv"
     sample.write_bytes(csv())
 
@@ -230,10 +233,10 @@ def serve_reader() -> None:
         content = path.read_bytes()
         files = tables_of_zip(path.name, content) or {path.name: content}
         if list(files) == [path.name] and path.suffix == ".zip":
-            proposals_of(read_zip(content, path.name))
+            proposals_of(read_zip(content, path.name, cache))
         else:
-            look_at_files(files)
-            proposals_of(read_files(files))
+            look_at_files(files, cache=cache)
+            proposals_of(read_files(files, cache=cache))
 
     def by_library(path: Path) -> None:
         if path.name == "model.zip":
@@ -264,7 +267,7 @@ def serve_reader() -> None:
     real = sys.stdout
     for line in sys.stdin:
         way, name = json.loads(line)
-        begun, what, more = _processor_s(), "accepted", ""
+        begun, own, what, more = _processor_s(), time.process_time(), "accepted", ""
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 ways[way](Path(name))
@@ -274,6 +277,7 @@ def serve_reader() -> None:
                 what, more = "crashed", traceback.format_exc()[-1_500:]
         mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
         said = {"what": what, "more": more, "s": _processor_s() - begun, "mb": mb}
+        said["own"] = time.process_time() - own
         real.write(json.dumps(said) + "\n")
         real.flush()
 

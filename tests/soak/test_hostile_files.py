@@ -25,20 +25,24 @@ CSV = b"id,a,b\n" + b"".join(b"i%d,%d,%d\n" % (k, k, k * k % 7) for k in range(4
 MANIFEST = 'format = 1\ntitle = "x"\n[[dataset]]\nname = "t"\ntable = "%s"\n'
 # The files that a browser hands over, read as the page that takes them reads them.
 READ = """
-import json, sys
+import json, sys, tempfile
 from pathlib import Path
 from hetviz.errors import HetvizError
 from hetviz.io.intake.unzipped import tables_of_zip
+from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import look_at_files, read_files, read_zip
 path = Path(sys.argv[1])
 content = path.read_bytes()
+folder = tempfile.TemporaryDirectory()
+# As the app does: without a folder for what was read, data are made in this process.
+cache = BlobStore(Path(folder.name) / "blobs").read_cache
 try:
     files = tables_of_zip(path.name, content) or {path.name: content}
     if list(files) == [path.name] and path.suffix == ".zip":
-        data = read_zip(content, path.name).data
+        data = read_zip(content, path.name, cache).data
     else:
-        look_at_files(files)
-        data = read_files(files).data
+        look_at_files(files, cache=cache)
+        data = read_files(files, cache=cache).data
     found = {"read": {name: len(one) for name, one in data.datasets.items()}}
 except HetvizError as error:
     found = {"refused": str(error)}

@@ -23,6 +23,7 @@ from typing import IO
 
 from hetviz._text import count
 from hetviz.io import gate, limits
+from hetviz.io.sandbox.confine import keep_off_network
 
 MEMORY = 4_000 * limits.MB
 RESIDENT = 2_500 * limits.MB
@@ -171,6 +172,8 @@ def confine() -> None:
     ):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(what, (most, last))
+    # No file is read by asking anybody.
+    keep_off_network()
     _CONFINED.set()
 
 

@@ -1,5 +1,6 @@
 import math
 import os
+import socket
 import subprocess
 import sys
 
@@ -142,6 +143,30 @@ def test_the_child_has_limits_and_no_secrets(monkeypatch):
     assert int(memory) == process.MEMORY
     # What it took until then does not count.
     assert 0 < int(work) - process.PROCESSOR_S <= math.ceil(float(begun))
+
+
+def test_the_child_reaches_no_network():
+    """Not even this machine's own, where the system has namespaces for that."""
+    if subprocess.run(python(TRY), env=process.environment(), check=False).returncode != 0:
+        pytest.skip("the system lets no process give up the network")
+    code = (
+        "import socket; from hetviz.io.sandbox import process; process.confine(); "
+        "socket.create_connection(('127.0.0.1', {}), 5)"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        tried = subprocess.run(
+            python(code.format(port)), env=process.environment(), capture_output=True, check=False
+        )
+    assert tried.returncode == 1
+    assert b"Network is unreachable" in tried.stderr
+
+
+TRY = (
+    "import sys; from hetviz.io.sandbox.confine import keep_off_network; "
+    "sys.exit(not keep_off_network())"
+)
 
 
 def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
