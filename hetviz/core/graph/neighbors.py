@@ -90,8 +90,13 @@ def nearest_neighbors(
     return Neighbors(index, found)
 
 
-def cross_neighbors(A: Floats, B: Floats, k: int) -> Neighbors:
-    """Find the k nearest rows of B for each row of A, exactly: shapes (m, k)."""
+def cross_neighbors(
+    A: Floats, B: Floats, k: int, progress: Callable[[float], object] = lambda share: None
+) -> Neighbors:
+    """Find the k nearest rows of B for each row of A, exactly: shapes (m, k).
+
+    `progress` gets the share done after each block.
+    """
     index = np.empty((len(A), k), dtype=np.int64)
     found = np.empty((len(A), k))
     step = max(1, _BLOCK_ENTRIES // max(len(B), 1))
@@ -100,6 +105,7 @@ def cross_neighbors(A: Floats, B: Floats, k: int) -> Neighbors:
         D = cross_squared_distances(A[part], B)
         index[part] = nearest_columns(D, k) if k < len(B) else np.argsort(D, axis=1, kind="stable")
         found[part] = np.take_along_axis(D, index[part], axis=1)
+        progress(min(1.0, (start + step) / len(A)))
     return Neighbors(index, found)
 
 

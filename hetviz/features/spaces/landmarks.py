@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,6 +62,7 @@ def placed_by(
     places: Floats,
     features: Sequence[Floats | None],
     random_state: int = 0,
+    beat: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Return places of all rows, from those of landmarks.
 
@@ -76,6 +77,8 @@ def placed_by(
         Of each dataset, few columns.
     random_state : int
         Rows lie a hundredth of the spread off, by chance.
+    beat : callable
+        Called after each block of rows, so that it can be cancelled.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def placed_by(
         if F is None or not k:
             continue
         own = np.arange(span.start, span.stop)
-        found = known[cross_neighbors(F, F[known], k).index] + span.start
+        nearest = cross_neighbors(F, F[known], k, lambda share: beat())
+        found = known[nearest.index] + span.start
         ends = (np.repeat(own, k), found.ravel())
         near = near + sp.csr_array((np.full(len(own) * k, 1.0 / k), ends), shape=near.shape)
     W = sp.csr_array(data.adjacency("+"))

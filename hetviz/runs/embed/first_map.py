@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from typing import Any
@@ -322,9 +322,11 @@ def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: i
     """Draw landmarks, choose by them, and draw all with what was chosen."""
     rows = landmarks(data)
     drawn = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.05), rows)
-    everywhere = _by_landmarks(data, rows, drawn, random_state)
-    report(0.05, "All items by their landmarks", layout=everywhere.embedding.stacked)
+    everywhere = _by_landmarks(
+        data, rows, drawn, random_state, lambda: report(0.05, "Placing all items")
+    )
     try:
+        report(0.05, "All items by their landmarks", layout=everywhere.embedding.stacked)
         choice = choose(data, Part(report, 0.05, 0.2), seconds=seconds, random_state=random_state)
         if (choice.method, choice.params) != (drawn.method, drawn.params):
             quiet = _words_alone(Part(report, 0.2, 0.25), "Landmarks by what was chosen")
@@ -348,9 +350,15 @@ def _told(made: FirstMap, report: Progress) -> FirstMap:
     return made
 
 
-def _by_landmarks(data: HeteroData, rows: Ints, drawn: FirstMap, random_state: int) -> FirstMap:
+def _by_landmarks(
+    data: HeteroData,
+    rows: Ints,
+    drawn: FirstMap,
+    random_state: int,
+    beat: Callable[[], None],
+) -> FirstMap:
     features = leading_features(data, random_state=random_state)
-    Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state)
+    Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state, beat)
     places = {name: Y[span] for name, span in data.offsets.items()}
     before = drawn.embedding
     whole = Embedding(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hetviz
+from hetviz.core.graph import neighbors
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled
 from hetviz.features.spaces import landmarks as module
@@ -56,6 +57,26 @@ def test_all_lie_by_the_landmarks_that_are_like_them_or_linked() -> None:
     Y = placed_by(data, rows[rows < 600], corner[rows[rows < 600]], [X - X.mean(axis=0), None])
     assert np.isfinite(Y).all()
     assert np.abs(Y - corner).max() < 1.0
+
+
+def test_placing_all_by_landmarks_can_be_stopped_between_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 10_000)
+    data = shops()
+    rows = landmarks(data, 100)
+    rows = rows[rows < 600]
+    X = np.asarray(data["things"].X)
+    beats: list[int] = []
+
+    def stop() -> None:
+        beats.append(1)
+        if len(beats) == 3:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        placed_by(data, rows, X[rows, :2], [X, None], beat=stop)
+    assert len(beats) == 3
 
 
 def test_what_nothing_leads_to_has_no_place() -> None:
