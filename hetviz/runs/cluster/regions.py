@@ -25,7 +25,9 @@ _LEAST_LINKS = 3
 # What files are called, and what machines call things, is no name of a region.
 _FILE = re.compile(r"_|/|\\|::|\.\w{1,4}$")
 _NO_WORD = re.compile(rf"\d|{_FILE.pattern}")
-_NO_NAME = re.compile(rf"[^\W\d]\d|\(\d+\)$|{_FILE.pattern}")
+# Nor is a running id, such as shop-07.
+_ID = r"(?:^|\s)[^\W\d]+[-#.]\d+(?=$|[\s,])"
+_NO_NAME = re.compile(rf"[^\W\d]\d|\(\d+\)$|{_ID}|{_FILE.pattern}")
 # Datasets whose items have at least this share of the links that those of the best linked one have.
 _LINKED = 0.6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from hetviz import Dataset, HeteroData, Links
 from hetviz.runs.cluster.contrast import Contrasts
@@ -55,6 +56,22 @@ def test_file_names_and_ids_are_no_names() -> None:
     words = ["IMG_0233.png", "a/b/scan", "x41", "row_17"]
     data, Y = data_with(words, [f"photo{k}.jpg" for k in range(N)])
     assert not {word for word in words if any(word in name for name in two(data, Y))}
+
+
+@pytest.mark.parametrize(
+    ("called", "is_name"),
+    [("Shop-{}", False), ("shop-{} or shop-7", False), ("Decade 19{} or 1980", True)],
+)
+def test_a_running_id_names_no_region_where_nothing_else_does(
+    called: str, is_name: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, Y = data_with([f"c{k}" for k in range(4)], [f"shop-{k:03d}" for k in range(N)])
+
+    def apart(contrasts: Contrasts, codes: np.ndarray, n: int, where: np.ndarray) -> list[str]:
+        return [called.format(10 + k) for k in range(n)]
+
+    monkeypatch.setattr("hetviz.runs.cluster.regions.cluster_names", apart)
+    assert any(name for name in two(data, Y)) == is_name
 
 
 def test_the_same_regions_in_whatever_order_the_rows_come() -> None:
