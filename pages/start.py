@@ -9,13 +9,12 @@ from hetviz.ui.start import gallery, opening
 
 refused = opening.waiting()
 state = session.workspace().state
-waiting = upload.staged()
 
-if refused is not None or waiting is not None:
+if refused is not None or upload.is_staged():
     with st.container(key="start-told"):
         if refused is not None:
             opening.refusal(refused)
-        else:
+        elif (waiting := upload.staged()) is not None:
             upload.account(waiting)
 else:
     with st.container(key="start-main"):

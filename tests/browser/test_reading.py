@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.browser.harness import Picture
-from tests.browser.test_app import drop, serious_barriers, settled
+from tests.browser.test_app import drop, serious_barriers, settled, stage
 from tests.io.making import workbook
 
 TOWNS = ["Altdorf", "Bergen", "Grünau"]
@@ -100,3 +100,16 @@ def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Pict
     expect(tables.get_by_text("no such column")).to_be_visible()
     settled(page)
     picture(page, "reading-wide")
+
+
+def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
+    rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(400_000))
+    page.goto("/")
+    stage(page)
+    settled(page)
+    drop(page, many_csv=f"name,count,size,kind,colour\n{rows}\n")
+    waits = page.locator(".st-key-start-told .st-key-stop-looking-wait")
+    expect(waits.get_by_text("Reading many.csv")).to_be_visible()
+    expect(waits.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.get_by_role("button", name="Open this map")).to_be_hidden()
+    expect(page.get_by_role("button", name="Map them")).to_be_visible()

@@ -100,6 +100,11 @@ def drop_zone(label: str, fresh: bool) -> None:
         )
 
 
+def is_staged() -> bool:
+    """Whether files wait for a decision, or to be looked at before that."""
+    return st.session_state.get("staged") is not None
+
+
 def staged() -> Staged | None:
     """Return the files that wait for a decision, if any; they have been looked at by then."""
     found: Staged | None = st.session_state.get("staged")

@@ -145,7 +145,11 @@ def _described(look: Look, changed: bool) -> dict[str, Any]:
             _column(one, about) for one, about in zip(columns, look.profiles, strict=False)
         ],
         "ids": [
-            {"columns": list(one.columns), "words": one.words, "fits": one.fits}
+            {
+                "columns": list(one.columns),
+                "words": one.words + (" of a sample" if one.n_rows < look.n_data else ""),
+                "fits": one.fits,
+            }
             for one in look.ids[:_COLUMNS]
         ],
         "id": list(look.id_from),
