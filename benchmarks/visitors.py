@@ -1,0 +1,108 @@
+"""Twenty visitors at once, one of whom makes heavy maps: how long the others wait, and memory.
+
+They come in waves and leave again; what the server holds is measured when it has come to rest.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import report
+from tests.browser.harness import Server
+from tests.lasting.faults import running, table
+from tests.lasting.visitor import Visitor
+from tests.soak.test_load import Stay, memory, stay
+
+VISITORS, REST_S = 20, 10
+# Waves, and the seconds that each visitor of one stays.
+FULL, QUICK = (5, 120.0), (1, 45.0)
+HEAVY_ROWS = 20_000
+# They wait for work that was asked for, and not for the page.
+WORK = ("drop a file", "Map them")
+
+
+def run(out: Path, quick: bool) -> None:
+    """Let waves of visitors come; tell of each what they waited and what the server held."""
+    n_waves, seconds = QUICK if quick else FULL
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory() as home:
+        rests = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "5"}
+        with running(Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **rests) as server:
+            # One sees all pages first: libraries that stay loaded are no leak.
+            warm = Stay("warm")
+            stay(server.url, warm, ["warm"], 30.0, 0, tour=True)
+            if warm.error is not None:
+                raise warm.error
+            time.sleep(4 * REST_S)
+            before = memory(server.pid)
+            for number in range(n_waves):
+                rows.append({"wave": number + 1, **wave(server, seconds, number, before)})
+    note = f"{VISITORS} visitors, one of whom maps {HEAVY_ROWS:,} rows again and again; s and MB"
+    report("visitors", rows, out, note)
+
+
+def wave(server: Server, seconds: float, number: int, before: float) -> dict[str, Any]:
+    """Let visitors come, stay and leave; return the figures."""
+    words = [f"canary{number}x{n}x7Qz" for n in range(VISITORS)]
+    stays = [Stay(word) for word in words]
+    threads = [
+        threading.Thread(target=stay, args=(server.url, one, words, seconds, n))
+        for n, one in enumerate(stays[1:], 1)
+    ]
+    threads.append(threading.Thread(target=heavy, args=(server.url, stays[0], seconds)))
+    for thread in threads:
+        thread.start()
+    most = before
+    while any(thread.is_alive() for thread in threads):
+        most = max(most, memory(server.pid))
+        time.sleep(1.0)
+    time.sleep(4 * REST_S)
+    waits: dict[str, list[float]] = defaultdict(list)
+    for one in stays[1:]:
+        for act, each in one.waits.items():
+            waits["work" if act in WORK else "page"] += each
+    page, work = waits["page"] or [np.nan], waits["work"] or [np.nan]
+    p50, p95, p99 = np.quantile(page, [0.5, 0.95, 0.99])
+    return {
+        "interactions": len(waits["page"]),
+        "p50": round(float(p50), 2),
+        "p95": round(float(p95), 2),
+        "p99": round(float(p99), 2),
+        "p95 of work": round(float(np.quantile(work, 0.95)), 2),
+        "heavy maps": len(stays[0].waits["Make map"]),
+        "gave up": sum(one.error is not None for one in stays),
+        "mixed up": sum(one.mixed for one in stays),
+        "MB before": round(before),
+        "at most": round(most),
+        "after": round(memory(server.pid)),
+    }
+
+
+def heavy(url: str, one: Stay, seconds: float) -> None:
+    """Map many rows, and again as soon as it is done."""
+    visitor = Visitor(url)
+    try:
+        visitor.come()
+        end = time.monotonic() + seconds
+        visitor.go("home")
+        visitor.upload({"many.csv": table(HEAVY_ROWS, 7, one.word)})
+        one.waits["Make map"].append(visitor.press("Map them"))
+        visitor.wait("Undo new map")
+        visitor.go("map")
+        while time.monotonic() < end:
+            if visitor.has("Make map"):
+                one.waits["Make map"].append(visitor.press("Make map"))
+            else:
+                time.sleep(1.0)
+                visitor.run()
+    except BaseException as error:
+        one.error = error
+    finally:
+        visitor.leave()
