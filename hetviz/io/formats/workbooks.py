@@ -45,6 +45,8 @@ _LETTERS = bytes(range(ord("Z"), ord("A") - 1, -1))
 # Cells in a rectangle around all that are stored, for each that is: above, cells lie far apart.
 _SPARSE = 50
 _SMALL_AREA = 5_000_000
+# They are read one by one, in ten times the time.
+_MOST_SPARSE = 1_000_000
 _PLAIN_TITLE = re.compile(r"(sheet|table|tabelle|blatt|feuil|feuille|hoja|foglio)\s*\d*", re.I)
 
 # So many rows are not yet as many that columns are better.
@@ -226,8 +228,13 @@ def _checked(name: str, content: bytes) -> _Checked:
         if is_sheet:
             found.n_failed += text.count(_FAILED_CELL)
             found.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
-            found.is_sparse |= _is_sparse(text)
-            check_cells(f"{name}, {member}", 0, 0, text.count(b"<c ") + text.count(b"<c>"))
+            n_cells = text.count(b"<c ") + text.count(b"<c>")
+            check_cells(f"{name}, {member}", 0, 0, n_cells)
+            if _is_sparse(text, n_cells):
+                found.is_sparse = True
+                if n_cells > _MOST_SPARSE:
+                    what = f"{n_cells:,} cells lie far apart, and {_MOST_SPARSE:,} are allowed"
+                    raise gate.refusal("too-large", f"{name}, {member}", what, remedy=_AS_TEXT)
             n_bytes += _written_out(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
         elif kind == "xlsx" and member == _TEXTS:
@@ -247,11 +254,11 @@ def _written_out(sheet: bytes, lengths: Sequence[int]) -> int:
     return sum(lengths[place] for place in places if place < len(lengths))
 
 
-def _is_sparse(sheet: bytes) -> bool:
+def _is_sparse(sheet: bytes, n_cells: int) -> bool:
     """Whether the rectangle around the cells of a sheet is far larger than they are many."""
     rows = max(map(int, _ROW.findall(sheet)), default=0)
     area = max(rows, sheet.count(b"<row")) * _widest(sheet)
-    return area > max(_SMALL_AREA, _SPARSE * sheet.count(b"<c "))
+    return area > max(_SMALL_AREA, _SPARSE * n_cells)
 
 
 def _widest(sheet: bytes) -> int:

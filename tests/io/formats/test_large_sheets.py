@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
+import re
+import zipfile
 
 import pandas as pd
 import pytest
 
+from hetviz.errors import DataError
+from hetviz.io import limits
 from hetviz.io.formats import workbooks
 from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.workbooks import read_workbook, stored_cells
@@ -71,11 +76,36 @@ def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
 
 
 def test_more_cells_than_allowed_are_refused_before_they_are_parsed(monkeypatch):
-    from hetviz.errors import DataError
-    from hetviz.io import limits
-
     book = workbook({"Items": SHEETS["plain"]})
     monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 100)
     monkeypatch.setattr(workbooks, "_filled", pytest.fail)
     with pytest.raises(DataError, match="100"):
         read_workbook("book.xlsx", book, Choices())
+
+
+def test_many_cells_that_lie_far_apart_are_refused(monkeypatch):
+    def then(book):
+        book["Items"].cell(row=9_000, column=800, value="far away")
+
+    book = workbook({"Items": SHEETS["plain"]}, then)
+    assert len(read_workbook("book.xlsx", book, Choices())) == 1
+    monkeypatch.setattr(workbooks, "_MOST_SPARSE", 300)
+    with pytest.raises(DataError, match="306 cells lie far apart"):
+        read_workbook("book.xlsx", book, Choices())
+
+
+def test_cells_without_an_address_are_counted_too(monkeypatch):
+    book = workbook({"Items": SHEETS["plain"]})
+    bare = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(bare, "w") as new:
+        for member in old.namelist():
+            content = old.read(member)
+            if member.startswith("xl/worksheets/sheet"):
+                content = re.sub(rb'<c r="[A-Z]+\d+"( t="\w+")?', rb"<c\1", content)
+                content = re.sub(rb'<row r="\d+"', b"<row", content).replace(b' t="n"', b"")
+                assert b"<c>" in content
+            new.writestr(member, content)
+    for name, value in (("_SMALL_AREA", 100), ("_SPARSE", 6)):
+        monkeypatch.setattr(workbooks, name, value)
+    monkeypatch.setattr(workbooks, "_streamed", pytest.fail)
+    assert len(read_workbook("book.xlsx", bare.getvalue(), Choices())[0].frame) == N
