@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 import hetviz
+from hetviz.exports.mathml import mathml
 from hetviz.runs.predict import link_predictor
 from tests.samples import read_once
 
@@ -41,12 +42,15 @@ def test_every_method_has_a_page_with_all_that_its_card_says(tmp_path: Path) -> 
         page = (tmp_path / "methods" / f"{card.key}.md").read_text(encoding="utf-8")
         assert f"({card.key}.md)" in index
         assert (ROOT / "docs" / "methods" / f"{card.key}.svg").is_file()
-        told = [card.title, card.summary, card.cost, card.paper, *card.caveats]
+        told = [card.title, card.summary, card.cost, *card.caveats]
+        for paper in card.papers:
+            told += [paper.authors, paper.title, paper.place]
+            assert paper.address in page
         told += [str(need) for need in card.needs]
         for param in hetviz.get_method(card.key).params.values():
             told += [param.label, param.help, param.wanted()]
         assert [words for words in told if made.text(words) not in page] == []
-        assert card.equation in page
+        assert mathml(card.equation) in page
 
 
 def test_the_site_names_every_page_and_method() -> None:

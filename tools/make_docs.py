@@ -20,7 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import hetviz
-from hetviz.algorithms.base import MethodCard
+from hetviz.algorithms.base import MethodCard, Reference
+from hetviz.exports.mathml import mathml
 from hetviz.params import Choice, Param, PerDataset
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,8 +55,6 @@ def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str
         f"*At most 200 items of each dataset of the sample "
         f"{about['sample']}, with the default settings.*"
     )
-    doi = about.get("doi")
-    paper = text(about["reference"])
     parts = [
         f"# {text(card.title)}",
         f"`{card.key}` · {text(card.family)}",
@@ -70,10 +69,9 @@ def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str
         "## When to be careful",
         listed(list(card.caveats)),
         "## Objective",
-        f"```text\n{card.equation}\n```",
+        f'<div class="equation">{mathml(card.equation)}</div>',
         "## Reference",
-        paper + (f" [doi:{doi}](https://doi.org/{doi})" if doi else ""),
-        f"On its card: {text(card.paper)}.",
+        "\n".join(f"- {reference(paper)}" for paper in card.papers),
         "## Parameters",
         param_table(params),
         "## Time and memory",
@@ -83,6 +81,14 @@ def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str
         f"```sh\nhetviz embed DATA --method {card.key} --out result\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def reference(paper: Reference) -> str:
+    """Return a reference, with a link where it is known where it lies."""
+    if not paper.address:
+        return text(str(paper))
+    told = text(str(paper).removesuffix(paper.number))
+    return f"{told}[{paper.number}]({paper.address})"
 
 
 def _began(words: str) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Reference
 from hetviz.algorithms.shared_params import NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.params import Real
@@ -33,7 +33,7 @@ class Template(BaseEmbedder):
         key="template",
         title="Template",
         family="Baseline",
-        paper="Authors, title, year",
+        papers=(Reference("A. Author and B. Author", "Title", "Journal 1, 1-10", 2026),),
         equation=r"y_i \sim N(0, s^2 I)",
         needs=(),
         capabilities=frozenset({Capability.FEATURELESS}),

@@ -7,6 +7,7 @@ suitability, shapes, finiteness, new rows and their links) happens here once.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from sklearn.utils import Tags, TransformerTags
 
 from hetviz import params as parameters
 from hetviz._html import html_table
+from hetviz._text import listed
 from hetviz._types import Array, Floats, is_sparse
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -46,7 +48,9 @@ from hetviz.progress import Progress, silent
 Given: TypeAlias = Any
 """HeteroData, HoldoutSplits, or a table or matrix of one dataset's rows."""
 
-__all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "note"]
+__all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "Reference", "note"]
+
+_INITIALS = re.compile(r"^(?:\S+\. ?)+")
 
 
 class Capability(StrEnum):
@@ -69,6 +73,62 @@ class Capability(StrEnum):
 
 
 @dataclass(frozen=True)
+class Reference:
+    """Where a method is published.
+
+    Attributes
+    ----------
+    authors : str
+        Initials and surnames: ``"X. He and P. Niyogi"``.
+    title : str
+    place : str
+        Journal with volume and pages, conference, or kind of thesis; may be empty.
+    year : int
+    doi, arxiv : str
+        Empty where there is none, or none that is certain.
+    part : str
+        The part of it that is meant, or what it is cited for.
+    """
+
+    authors: str
+    title: str
+    place: str
+    year: int
+    doi: str = ""
+    arxiv: str = ""
+    part: str = ""
+
+    @property
+    def surnames(self) -> list[str]:
+        """The authors without their initials."""
+        names = self.authors.replace(" and ", ", ").split(", ")
+        return [_INITIALS.sub("", name) for name in names]
+
+    @property
+    def brief(self) -> str:
+        """The reference as it is named in running text: ``"He and Niyogi 2003"``."""
+        names = self.surnames
+        said = f"{names[0]} et al." if len(names) > 3 else listed(names)
+        return f"{said} {self.year}"
+
+    @property
+    def address(self) -> str:
+        """Where it is found, empty where that is not certain."""
+        if self.doi:
+            return f"https://doi.org/{self.doi}"
+        return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else ""
+
+    @property
+    def number(self) -> str:
+        """Its DOI or arXiv number, as it is written in references."""
+        return f"doi:{self.doi}" if self.doi else f"arXiv:{self.arxiv}" if self.arxiv else ""
+
+    def __str__(self) -> str:
+        told = (self.authors, self.title, self.place, str(self.year), self.part, self.number)
+        return ", ".join(part for part in told if part)
+
+
+@dataclass(frozen=True)
 class MethodCard:
     """What there is to know about a method before running it.
 
@@ -78,7 +138,7 @@ class MethodCard:
         Its name in code, recipes and the command line.
     title, family : str
         What people call it, and what it belongs to.
-    paper : str
+    papers : tuple of Reference
         Where it is published.
     equation : str
         Its objective, as LaTeX.
@@ -96,13 +156,18 @@ class MethodCard:
     key: str
     title: str
     family: str
-    paper: str
+    papers: tuple[Reference, ...]
     equation: str
     needs: tuple[Need, ...]
     capabilities: frozenset[Capability]
     summary: str
     caveats: tuple[str, ...]
     cost: str
+
+    @property
+    def paper(self) -> str:
+        """Where it is published, as text."""
+        return "; ".join(map(str, self.papers))
 
     def _repr_html_(self) -> str:
         rows = [("needs", ", ".join(map(str, self.needs)) or "nothing in particular")]

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -52,7 +52,15 @@ class CCA(BaseEmbedder):
         key="cca",
         title="Canonical correlations",
         family="Projection",
-        paper="Hotelling, Relations between two sets of variates, Biometrika 1936",
+        papers=(
+            Reference(
+                "H. Hotelling",
+                "Relations between two sets of variates",
+                "Biometrika 28, 321-377",
+                1936,
+                doi="10.1093/biomet/28.3-4.321",
+            ),
+        ),
         equation=r"\max_{a,b}\ \mathrm{corr}(X a,\, Y b)",
         needs=(Need.LINKED_DATASETS, Need.SOME_FEATURES),
         capabilities=frozenset(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
@@ -40,15 +40,29 @@ class CoCA(BaseEmbedder):
 
     References
     ----------
-    A thesis on learning from heterogeneous sources, chapter 4 (collective component analysis):
-    equations 4.2, 4.8, 4.14 and 4.19.
+    X. Shi, Heterogeneous learning and its applications, PhD thesis, University of Illinois at
+    Chicago, 2013, chapter 4 (collective component analysis): equations 4.2, 4.8, 4.14 and 4.19.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="coca",
         title="Collective components",
         family="Projection",
-        paper="Collective component analysis, thesis on heterogeneous sources, chapter 4",
+        papers=(
+            Reference(
+                "X. Shi",
+                "Heterogeneous learning and its applications",
+                "PhD thesis, University of Illinois at Chicago",
+                2013,
+                part="chapter 4",
+            ),
+            Reference(
+                "X. Shi and P. S. Yu",
+                "Dimensionality reduction on heterogeneous feature space",
+                "IEEE International Conference on Data Mining (ICDM)",
+                2012,
+            ),
+        ),
         equation=(
             r"\max_u\ \sum_j \omega_j \lVert X_j u_j \rVert^2"
             r" + \alpha \sum_{j \ne h} u_j^\top X_j^\top X_h u_h"

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
@@ -53,7 +53,14 @@ class CODE(BaseEmbedder):
         key="code",
         title="Occurring together (CODE)",
         family="Links and scores",
-        paper="Euclidean embedding of co-occurrence data, 2007",
+        papers=(
+            Reference(
+                "A. Globerson, G. Chechik, F. Pereira and N. Tishby",
+                "Euclidean embedding of co-occurrence data",
+                "Journal of Machine Learning Research 8, 2265-2295",
+                2007,
+            ),
+        ),
         equation=(
             r"\max_{A, B} \sum_{ij} \bar p_{ij} \log p_{ij},\quad"
             r" p_{ij} \propto \bar p_i \bar p_j\, e^{-\lVert a_i - b_j \rVert^2}"

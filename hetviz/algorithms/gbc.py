@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.predictor import BasePredictor, Predicted
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
@@ -55,15 +55,29 @@ class GradientBoostingConsensus(BasePredictor):
 
     References
     ----------
-    A thesis on learning from heterogeneous sources, chapter 3 (gradient boosting consensus):
-    equations 3.1 to 3.11.
+    X. Shi, Heterogeneous learning and its applications, PhD thesis, University of Illinois at
+    Chicago, 2013, chapter 3 (gradient boosting consensus): equations 3.1 to 3.11.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="gbc",
         title="Boosting consensus",
         family="Prediction",
-        paper="Gradient boosting consensus, thesis on heterogeneous sources, chapter 3",
+        papers=(
+            Reference(
+                "X. Shi",
+                "Heterogeneous learning and its applications",
+                "PhD thesis, University of Illinois at Chicago",
+                2013,
+                part="chapter 3",
+            ),
+            Reference(
+                "X. Shi, J.-F. Paiement, D. Grangier and P. S. Yu",
+                "Learning from heterogeneous sources via gradient boosting consensus",
+                "SIAM International Conference on Data Mining (SDM)",
+                2012,
+            ),
+        ),
         equation=(
             r"\min \sum_i w_i \Big[ \sum_{T} \ell(f_i, y) + \lambda_0 \sum_{U} \ell(f_i, E)"
             r" + \lambda_1 \sum_{U} \ell(f_i, \tilde{E}_i) \Big]"

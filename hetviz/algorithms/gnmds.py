@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
@@ -49,7 +49,14 @@ class GNMDS(BaseEmbedder):
         key="gnmds",
         title="Places from comparisons alone",
         family="Comparisons",
-        paper="Agarwal et al., Generalized non-metric multidimensional scaling, AISTATS 2007",
+        papers=(
+            Reference(
+                ("S. Agarwal, J. Wills, L. Cayton, G. Lanckriet, D. Kriegman and S. Belongie"),
+                "Generalized non-metric multidimensional scaling",
+                ("International Conference on Artificial Intelligence and Statistics (AISTATS)"),
+                2007,
+            ),
+        ),
         equation=(
             r"\min_{M \succeq 0} \mathrm{tr}(M) + \frac{\beta}{|C|} \sum_{(i,j,k,l) \in C}"
             r"[1 + d_{ij} - d_{kl}]_+"

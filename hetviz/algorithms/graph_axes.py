@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
@@ -45,7 +45,22 @@ class GraphAxes(BaseEmbedder):
         key="graph-axes",
         title="Graph axes, then a map",
         family="Baseline",
-        paper="Ng, Jordan and Weiss 2002, then van der Maaten and Hinton 2008",
+        papers=(
+            Reference(
+                "A. Y. Ng, M. I. Jordan and Y. Weiss",
+                "On spectral clustering: analysis and an algorithm",
+                "Advances in Neural Information Processing Systems 14",
+                2002,
+                part="for the axes",
+            ),
+            Reference(
+                "L. van der Maaten and G. Hinton",
+                "Visualizing data using t-SNE",
+                "Journal of Machine Learning Research 9, 2579-2605",
+                2008,
+                part="for the map",
+            ),
+        ),
         equation=r"Z = \mathrm{unit}(D_\tau^{-1/2} U_{32}),\quad \min_Y \mathrm{KL}(P_Z \Vert Q)",
         needs=(Need.FEATURES_OR_LINKS,),
         capabilities=frozenset(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -44,15 +44,22 @@ class GuidedProjection(BaseEmbedder):
 
     References
     ----------
-    A flexible framework for projecting heterogeneous data, CIKM 2014: equations 2, 7 and 8, with
-    the ridge on both sides of the problem, which the printed form lacks.
+    A. Gress and I. Davidson, A flexible framework for projecting heterogeneous data, CIKM 2014:
+    equations 2, 7 and 8, with the ridge on both sides of the problem, which the printed form lacks.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="guided-projection",
         title="Guided projection",
         family="Projection",
-        paper="A flexible framework for projecting heterogeneous data, CIKM 2014",
+        papers=(
+            Reference(
+                "A. Gress and I. Davidson",
+                "A flexible framework for projecting heterogeneous data",
+                ("ACM International Conference on Information and Knowledge Management (CIKM)"),
+                2014,
+            ),
+        ),
         equation=(
             r"\min_{A_1..A_m} \sum_{ij} w_{ij}\,\lVert A_{u(i)}^\top x_i -"
             r" A_{v(j)}^\top x_j \rVert^2"

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
@@ -51,14 +51,29 @@ class HeMap(BaseEmbedder):
 
     References
     ----------
-    A thesis on learning from heterogeneous sources, chapter 5 (HeMap): equations 5.1 to 5.20.
+    X. Shi, Heterogeneous learning and its applications, PhD thesis, University of Illinois at
+    Chicago, 2013, chapter 5 (HeMap): equations 5.1 to 5.20.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="hemap",
         title="Heterogeneous mapping",
         family="Projection",
-        paper="HeMap, thesis on heterogeneous sources, chapter 5",
+        papers=(
+            Reference(
+                "X. Shi",
+                "Heterogeneous learning and its applications",
+                "PhD thesis, University of Illinois at Chicago",
+                2013,
+                part="chapter 5",
+            ),
+            Reference(
+                "X. Shi, Q. Liu, W. Fan, P. S. Yu and R. Zhu",
+                ("Transfer learning on heterogenous feature spaces via spectral transformation"),
+                "IEEE International Conference on Data Mining (ICDM), 1049-1054",
+                2010,
+            ),
+        ),
         equation=(
             r"\min\ \lVert T - B_T P_T \rVert^2 + \lVert S - B_S P_S \rVert^2 + \tfrac{\beta}{2}"
             r" (\lVert T - B_S P_T \rVert^2 + \lVert S - B_T P_S \rVert^2)"

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._text import listed
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities
@@ -61,7 +61,7 @@ class JointMap(BaseEmbedder):
 
     References
     ----------
-    A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering, 2002, for unit rows; J. Qin and
+    A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering, 2002, for unit rows; T. Qin and
     K. Rohe, Regularized spectral clustering under the degree-corrected stochastic blockmodel, 2013,
     for the regularisation; L. van der Maaten and G. Hinton, Visualizing data using t-SNE, 2008.
     The blend is our own.
@@ -71,9 +71,32 @@ class JointMap(BaseEmbedder):
         key="joint-map",
         title="Joint map",
         family="Neighbour map",
-        paper=(
-            "Ng, Jordan and Weiss 2002 and Qin and Rohe 2013 for the axes, van der Maaten and "
-            "Hinton 2008 for the map"
+        papers=(
+            Reference(
+                "A. Y. Ng, M. I. Jordan and Y. Weiss",
+                "On spectral clustering: analysis and an algorithm",
+                "Advances in Neural Information Processing Systems 14",
+                2002,
+                part="for the axes",
+            ),
+            Reference(
+                "T. Qin and K. Rohe",
+                (
+                    "Regularized spectral clustering under the degree-corrected "
+                    "stochastic blockmodel"
+                ),
+                "Advances in Neural Information Processing Systems 26",
+                2013,
+                arxiv="1309.4111",
+                part="for the axes",
+            ),
+            Reference(
+                "L. van der Maaten and G. Hinton",
+                "Visualizing data using t-SNE",
+                "Journal of Machine Learning Research 9, 2579-2605",
+                2008,
+                part="for the map",
+            ),
         ),
         equation=(
             r"Z = [\mathrm{unit}(D_\tau^{-1/2} U \Lambda^4),\ \mathrm{unit}(H)],\quad"

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
@@ -40,7 +40,26 @@ class JointSpectral(BaseEmbedder):
         key="joint-spectral",
         title="Spectral map of the graph",
         family="Baseline",
-        paper="Belkin and Niyogi 2003, on the graph of near items and links",
+        papers=(
+            Reference(
+                "M. Belkin and P. Niyogi",
+                ("Laplacian eigenmaps for dimensionality reduction and data representation"),
+                "Neural Computation 15, 1373-1396",
+                2003,
+                doi="10.1162/089976603321780317",
+            ),
+            Reference(
+                "T. Qin and K. Rohe",
+                (
+                    "Regularized spectral clustering under the degree-corrected "
+                    "stochastic blockmodel"
+                ),
+                "Advances in Neural Information Processing Systems 26",
+                2013,
+                arxiv="1309.4111",
+                part="for the regularisation",
+            ),
+        ),
         equation=r"\min_Y \sum_{ij} a_{ij} \lVert y_i - y_j \rVert^2\ \text{s.t.}\ Y^\top D Y = I",
         needs=(Need.FEATURES_OR_LINKS,),
         capabilities=frozenset(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
@@ -50,18 +50,27 @@ class KBMF2K(BaseEmbedder):
 
     References
     ----------
-    Predicting drug-target interactions from chemical and genomic kernels using Bayesian matrix
-    factorization, 2012. The evidence bound, missing pairs, more datasets, the probability and the
-    kernels of low rank are additions.
+    M. Gönen, Predicting drug-target interactions from chemical and genomic kernels using Bayesian
+    matrix factorization, Bioinformatics 2012. doi:10.1093/bioinformatics/bts360.
+    The evidence bound, missing pairs, more datasets, the probability and the kernels of low rank
+    are additions.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="kbmf2k",
         title="Link probabilities (KBMF2K)",
         family="Links and scores",
-        paper=(
-            "Predicting drug-target interactions from chemical and genomic kernels using Bayesian "
-            "matrix factorization, 2012"
+        papers=(
+            Reference(
+                "M. Gönen",
+                (
+                    "Predicting drug-target interactions from chemical and genomic "
+                    "kernels using Bayesian matrix factorization"
+                ),
+                "Bioinformatics 28, 2304-2310",
+                2012,
+                doi="10.1093/bioinformatics/bts360",
+            ),
         ),
         equation=(
             r"y_{ij} = \operatorname{sign} f_{ij},\quad f_{ij} \sim N(g_i^\top h_j, 1),\quad"

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -49,7 +49,18 @@ class KernelCDMCA(BaseEmbedder):
         key="kernel-cdmca",
         title="Cross-domain matching with kernels",
         family="Projection",
-        paper="Shimodaira, Cross-validation of matching correlation analysis, Neural Networks 2016",
+        papers=(
+            Reference(
+                "H. Shimodaira",
+                (
+                    "Cross-validation of matching correlation analysis by resampling "
+                    "matching weights"
+                ),
+                "Neural Networks 75, 126-140",
+                2016,
+                doi="10.1016/j.neunet.2015.12.007",
+            ),
+        ),
         equation=(
             r"\max_{A_1..A_m} \sum_{u,v} \mathrm{tr}\, A_u^\top K_u W_{uv} K_v A_v"
             r"\ \text{s.t.}\ \sum_v A_v^\top (K_v D_v K_v + \gamma K_v) A_v = I"

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import AxisScale, Features, NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
@@ -45,7 +45,14 @@ class LPP(BaseEmbedder):
         key="lpp",
         title="Locality preserving projection",
         family="Projection",
-        paper="He and Niyogi, Locality preserving projections, NIPS 2003",
+        papers=(
+            Reference(
+                "X. He and P. Niyogi",
+                "Locality preserving projections",
+                "Advances in Neural Information Processing Systems 16",
+                2003,
+            ),
+        ),
         equation=r"\min_a\ a^\top X^\top (D - A) X a\ \ \text{s.t.}\ \ a^\top X^\top D X a = 1",
         needs=(Need.DESCRIBED,),
         capabilities=frozenset(

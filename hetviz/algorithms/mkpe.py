@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import Domain, Result, Scores, minimise, place
@@ -55,14 +55,23 @@ class MKPE(BaseEmbedder):
 
     References
     ----------
-    Embedding heterogeneous data by preserving multiple kernels, ECAI 2014.
+    M. Gönen, Embedding heterogeneous data by preserving multiple kernels, ECAI 2014.
+    doi:10.3233/978-1-61499-419-0-381
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="mkpe",
         title="Preserved scores (MKPE)",
         family="Links and scores",
-        paper="Embedding heterogeneous data by preserving multiple kernels, 2014",
+        papers=(
+            Reference(
+                "M. Gönen",
+                "Embedding heterogeneous data by preserving multiple kernels",
+                "European Conference on Artificial Intelligence (ECAI)",
+                2014,
+                doi="10.3233/978-1-61499-419-0-381",
+            ),
+        ),
         equation=(
             r"\min_{E_d^\top E_d = I,\,\sigma} \sum_{d \le e} \frac{\lambda_{de}}{|I_{de}|}"
             r" \sum_{I_{de}} \left(e^{-\lVert e_i - f_j \rVert^2 / \sigma^2} - s_{ij}\right)^2"

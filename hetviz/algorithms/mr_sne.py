@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -48,8 +48,9 @@ class MRSNE(BaseEmbedder):
 
     References
     ----------
-    Stochastic neighbor embedding of multimodal relational data for image-text simultaneous
-    visualization: equations 2 to 6 and algorithm 1. Links within datasets, links that say apart,
+    M. Mizutani, A. Okuno, G. Kim and H. Shimodaira, Stochastic neighbor embedding of multimodal
+    relational data for image-text simultaneous visualization, 2020,
+    arXiv:2005.00670: equations 2 to 6 and algorithm 1. Links within datasets, links that say apart,
     more than two datasets and new items are additions.
     """
 
@@ -57,9 +58,17 @@ class MRSNE(BaseEmbedder):
         key="mr-sne",
         title=TITLE,
         family="Neighbour map",
-        paper=(
-            "Stochastic neighbor embedding of multimodal relational data for image-text "
-            "simultaneous visualization, 2020"
+        papers=(
+            Reference(
+                "M. Mizutani, A. Okuno, G. Kim and H. Shimodaira",
+                (
+                    "Stochastic neighbor embedding of multimodal relational data for "
+                    "image-text simultaneous visualization"
+                ),
+                "",
+                2020,
+                arxiv="2005.00670",
+            ),
         ),
         equation=(
             r"\min_Y \mathrm{KL}(P \,\Vert\, Q),\quad P = \begin{pmatrix} \beta_1 P_1 &"

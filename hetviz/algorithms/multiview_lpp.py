@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -44,14 +44,23 @@ class MultiviewLPP(BaseEmbedder):
 
     References
     ----------
-    As a special case in: A flexible framework for projecting heterogeneous data, CIKM 2014.
+    As a special case in: A. Gress and I. Davidson, A flexible framework for projecting
+    heterogeneous data, CIKM 2014.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
         key="multiview-lpp",
         title="Multi-view locality preserving projection",
         family="Projection",
-        paper="A flexible framework for projecting heterogeneous data, CIKM 2014, special case",
+        papers=(
+            Reference(
+                "A. Gress and I. Davidson",
+                "A flexible framework for projecting heterogeneous data",
+                ("ACM International Conference on Information and Knowledge Management (CIKM)"),
+                2014,
+                part="where it is a special case",
+            ),
+        ),
         equation=(
             r"\max_p\ p^\top Z^\top S Z p,\quad"
             r" S = \begin{pmatrix} A_1 & tI \\ tI & A_2 \end{pmatrix}"

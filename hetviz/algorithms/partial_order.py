@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import Contradictions, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
@@ -45,7 +45,15 @@ class PartialOrderEmbedding(BaseEmbedder):
         key="partial-order",
         title="Exact map of an order",
         family="Comparisons",
-        paper="McFee and Lanckriet, Learning multi-modal similarity, JMLR 12, 2011, appendix A",
+        papers=(
+            Reference(
+                "B. McFee and G. Lanckriet",
+                "Learning multi-modal similarity",
+                "Journal of Machine Learning Research 12, 491-523",
+                2011,
+                part="appendix A",
+            ),
+        ),
         equation=(
             r"\lVert x_i - x_j \rVert^2 = \Delta_{ij} - 2 \lambda_{\min},\quad \Delta_{ij} ="
             r" 1 + \max_{(k,l) \prec (i,j)} \Delta_{kl}"

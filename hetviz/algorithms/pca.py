@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from hetviz._types import Floats, Matrix
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
@@ -39,7 +39,15 @@ class PCA(BaseEmbedder):
         key="pca",
         title="Principal components",
         family="Baseline",
-        paper="Pearson 1901; views scaled to equal Frobenius norm",
+        papers=(
+            Reference(
+                "K. Pearson",
+                "On lines and planes of closest fit to systems of points in space",
+                "Philosophical Magazine 2, 559-572",
+                1901,
+                doi="10.1080/14786440109462720",
+            ),
+        ),
         equation=r"\max_{A^\top A = I} \lVert X A \rVert_F^2",
         needs=(Need.SOME_FEATURES,),
         capabilities=frozenset(

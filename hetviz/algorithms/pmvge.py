@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
@@ -57,8 +57,8 @@ class PMvGE(BaseEmbedder):
 
     References
     ----------
-    Okuno, Hada and Shimodaira, A probabilistic framework for multi-view feature learning with
-    many-to-many associations via neural networks, 2018; with the graphs within datasets of
+    A. Okuno, T. Hada and H. Shimodaira, A probabilistic framework for multi-view feature learning
+    with many-to-many associations via neural networks, 2018; with the graphs within datasets of
     Stochastic neighbor embedding of multimodal relational data.
     """
 
@@ -66,9 +66,17 @@ class PMvGE(BaseEmbedder):
         key="pmvge",
         title="Networks that predict links (PMvGE)",
         family="Links and scores",
-        paper=(
-            "A probabilistic framework for multi-view feature learning with many-to-many "
-            "associations via neural networks, 2018"
+        papers=(
+            Reference(
+                "A. Okuno, T. Hada and H. Shimodaira",
+                (
+                    "A probabilistic framework for multi-view feature learning with "
+                    "many-to-many associations via neural networks"
+                ),
+                "International Conference on Machine Learning (ICML)",
+                2018,
+                arxiv="1802.04630",
+            ),
         ),
         equation=(
             r"P(w_{ij} = 1) = \sigma\left(b_{de} - \lVert f_d(x_i) - f_e(x_j) \rVert^2\right)"

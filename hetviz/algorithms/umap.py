@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
@@ -60,7 +60,15 @@ class UMAP(BaseEmbedder):
         key="umap",
         title="Neighbour map (UMAP)",
         family="Neighbour map",
-        paper="UMAP: uniform manifold approximation and projection for dimension reduction, 2018",
+        papers=(
+            Reference(
+                "L. McInnes, J. Healy and J. Melville",
+                ("UMAP: uniform manifold approximation and projection for dimension reduction"),
+                "",
+                2018,
+                arxiv="1802.03426",
+            ),
+        ),
         equation=(
             r"\min_Y -\sum_{ij} w_{ij} \log q_{ij} + (1 - w_{ij}) \log(1 - q_{ij}),\quad"
             r" q_{ij} = (1 + a \lVert y_i - y_j \rVert^{2b})^{-1}"

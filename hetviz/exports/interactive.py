@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from hetviz._text import is_word, short
+from hetviz._text import is_name, is_word, short
 from hetviz._types import Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
@@ -24,8 +24,9 @@ _FACTS, _LONGEST = 6, 120
 _STEPS = 64
 _SPAN = 10_000
 _HELP = (
-    "Drag to move, wheel to zoom, click an item to see it and what lies near. "
-    "By keyboard: arrows, + and -, 0 for all, Enter for the item in the middle."
+    "Drag to move the map, turn the wheel to zoom, and click an item to see what is known of it "
+    "and which items are nearest. With the keyboard: arrow keys to move, + and - to zoom, 0 for "
+    "the whole map, Enter to select the item in the middle, Escape to select nothing."
 )
 
 
@@ -89,8 +90,8 @@ def interactive_map(
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
         '<span id="legend" class="tools" role="group" aria-label="What is shown"></span>'
         '<span class="gap"></span>'
-        '<button id="reset" type="button">Show all</button>'
-        '<button id="theme" type="button">Dark</button></div></header>'
+        '<button id="reset" type="button">Show the whole map</button>'
+        '<button id="theme" type="button">Dark theme</button></div></header>'
         '<main><div class="map">'
         f'<canvas id="map" tabindex="0" role="img" aria-label="{esc(heading)}" '
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
@@ -153,7 +154,10 @@ def _content(
         "facts": [facts[parts[d].name][r] for d, r in zip(owner, local, strict=True)],
         "pictures": _pictures(parts, owner, local, order, picture_bytes),
         "names": [] if numbers else _names(colours, rows, points, frame, scale),
-        "order": [k for k in order.tolist() if is_word(titles[k])][:2_000],
+        # What may be written on the map: neither files nor running ids.
+        "order": [k for k in order.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k])][
+            :2_000
+        ],
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
         "help": _HELP,
@@ -174,7 +178,7 @@ def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
 
 def _range(colours: Colouring) -> str:
     low, high = number_range(colours.value)
-    return f"Colour: {colours.option.title}, dark {low:,.3g} to light {high:,.3g}"
+    return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light)"
 
 
 def _shades() -> list[str]:

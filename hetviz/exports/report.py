@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
+from hetviz.exports.mathml import mathml
 from hetviz.exports.page import asset, esc, page
 from hetviz.exports.result import RunResult, read_result
 from hetviz.exports.writing import write
@@ -252,7 +252,7 @@ def _method(run: Run) -> str:
         rows.append(("Items that took part", f"{len(run.only):,}"))
     return (
         f"<h2>Method: {esc(card.title)}</h2><p>{esc(card.summary)}</p>"
-        f"<p>Objective, as LaTeX: <code>{esc(card.equation)}</code></p>{_pairs(rows)}"
+        f"<p>{mathml(card.equation)}</p>{_pairs(rows)}"
     )
 
 
@@ -288,9 +288,6 @@ def _list(lines: Sequence[str]) -> str:
 # Words for a paper: how a map was made, and whom to cite.
 
 
-_YEAR = re.compile(r"(?:18|19|20)\d\d")
-
-
 def methods_paragraph(
     data: HeteroData,
     card: MethodCard,
@@ -315,7 +312,7 @@ def methods_paragraph(
     known = [_links(data), _comparisons(data)]
     using = listed([words for words in known if words])
     said = [
-        f"We placed {sizes} together by {card.title} ({card.paper}), as implemented in hetviz "
+        f"We placed {sizes} together by {card.title} ({_briefly(card)}), as implemented in hetviz "
         f"{versions.get('hetviz', __version__)}{f', using {using}' if using else ''}."
     ]
     settings = ", ".join(f"{name} = {value!r}" for name, value in params.items())
@@ -365,14 +362,28 @@ def _kept(sort: str, curves: Mapping[str, Any]) -> str:
 
 def citations(card: MethodCard) -> str:
     """Return BibTeX entries of the method and of hetviz."""
-    year = _YEAR.search(card.paper)
-    method = {
-        "title": f"{{{card.paper}}}",
-        "year": year.group() if year else "",
-        "note": f"Method {card.key} of hetviz",
-    }
     own = {"title": "hetviz: joint maps of unlike datasets", "note": f"Version {__version__}"}
-    return "\n\n".join([_entry(card.key, method), _entry("hetviz", own)])
+    entries = [
+        _entry(
+            card.key if len(card.papers) == 1 else f"{card.key}-{k}",
+            {
+                "author": paper.authors.replace(" and ", ", ").replace(", ", " and "),
+                "title": f"{{{paper.title}}}",
+                "howpublished": paper.place,
+                "year": str(paper.year),
+                "doi": paper.doi,
+                "eprint": paper.arxiv,
+                "archiveprefix": "arXiv" if paper.arxiv else "",
+                "note": f"Method {card.key} of hetviz" + (f", {paper.part}" if paper.part else ""),
+            },
+        )
+        for k, paper in enumerate(card.papers, start=1)
+    ]
+    return "\n\n".join([*entries, _entry("hetviz", own)])
+
+
+def _briefly(card: MethodCard) -> str:
+    return "; ".join(paper.brief for paper in card.papers)
 
 
 def _entry(key: str, fields: Mapping[str, str]) -> str:

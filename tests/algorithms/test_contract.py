@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from hetviz.algorithms import ranking
-from hetviz.algorithms.base import BaseEmbedder, Capability, Need
+from hetviz.algorithms.base import BaseEmbedder, Capability, Need, Reference
 from hetviz.algorithms.registry import get_method, methods, suggest
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
@@ -84,6 +85,40 @@ def test_card_is_complete(key: str) -> None:
     assert card.summary.endswith(".")
     assert all(isinstance(need, Need) for need in card.needs)
     assert all(isinstance(word, Capability) for word in card.capabilities)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_papers_are_full_references(key: str) -> None:
+    papers = get_method(key).card.papers
+    assert papers
+    for paper in papers:
+        assert paper.title and 1850 < paper.year < 2027
+        # Initials, then a surname, of each author.
+        for author in re.split(r", | and ", paper.authors):
+            assert re.fullmatch(r"(?:[A-Z]\.(?:-[A-Z]\.)? )+(?:van der |de )?[A-Z]\w+", author)
+        assert paper.doi == "" or re.fullmatch(r"10\.\d{4,}/\S+", paper.doi)
+        assert paper.arxiv == "" or re.fullmatch(r"\d{4}\.\d{4,5}", paper.arxiv)
+        assert not (paper.doi and paper.arxiv)
+        assert paper.place or paper.arxiv
+
+
+def test_a_reference_as_it_is_named_and_found() -> None:
+    paper = Reference(
+        "L. van der Maaten and G. Hinton",
+        "Maps",
+        "J. 9, 1-2",
+        2008,
+        arxiv="1234.5678",
+        part="2",
+    )
+    assert paper.surnames == ["van der Maaten", "Hinton"]
+    assert paper.brief == "van der Maaten and Hinton 2008"
+    assert str(paper) == (
+        "L. van der Maaten and G. Hinton, Maps, J. 9, 1-2, 2008, 2, arXiv:1234.5678"
+    )
+    assert paper.address == "https://arxiv.org/abs/1234.5678"
+    assert Reference("A. A, B. B, J.-C. C and D. D", "T", "P", 1).brief == "A et al. 1"
+    assert Reference("A. A", "T", "P", 1).address == ""
 
 
 @pytest.mark.parametrize("key", KEYS)

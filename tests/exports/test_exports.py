@@ -131,6 +131,22 @@ def test_the_page_holds_no_markup_of_users_and_asks_for_nothing(tmp_path: Path) 
     assert data["categories"] == ["Merino", "Soay", "Texel"]
 
 
+def test_no_file_and_no_running_id_is_written_on_the_page_s_map() -> None:
+    names = ["p1402.png", "shop-07", "Anna", "Bella", "x17"]
+    part = Dataset(
+        "animals",
+        ids=["p1402", "shop-07", "a", "Bella", "x17"],
+        X=np.arange(10.0).reshape(5, 2) % 7,
+        table=pd.DataFrame({"title": names}),
+    )
+    data = HeteroData([part])
+    page = interactive_map(data, hetviz.embed(data, "pca"), colouring(data))
+    told = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))  # type: ignore[union-attr]
+    assert sorted(names[k] for k in told["order"]) == ["Anna", "Bella"]
+    # They are still found, and named beside the map.
+    assert told["titles"] == names
+
+
 def test_pictures_are_taken_while_they_fit() -> None:
     data = hetviz.load("emoji")
     embedding = hetviz.embed(data, "pca")
@@ -215,7 +231,11 @@ def test_a_report_says_how_and_how_good(tmp_path: Path) -> None:
     for words in (
         "For the methods section",
         "We placed 700 pixels, 700 fourier and 700 shape together by Principal components",
-        "@misc{pca,",
+        "@misc{pca,\n  author = {K. Pearson},",
+        "howpublished = {Philosophical Magazine 2, 559-572}",
+        "doi = {10.1080/14786440109462720}",
+        "(Pearson 1901), as implemented in hetviz",
+        '<math display="block">',
         "numpy",
         read_recipe(tmp_path / "a").sha256,
         hetviz.load("digit-views").fingerprint(),

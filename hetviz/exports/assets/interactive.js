@@ -80,6 +80,11 @@ function dot(x, y, shape, r, fill, alpha, rim) {
   ctx.strokeStyle = rim; ctx.lineWidth = .6; ctx.stroke();
   ctx.restore();
 }
+// Whole characters: an emoji may take two units of a string.
+function cut(text) {
+  const all = [...text];
+  return all.length > 22 ? all.slice(0, 21).join("").trimEnd() + "…" : text;
+}
 function names(w, h, bg) {
   const boxes = [], p = palette();
   const put = (text, x, y, font, fill) => {
@@ -105,7 +110,7 @@ function names(w, h, bg) {
     const [x, y] = px(i);
     if (x < 0 || y < 0 || x > w || y > h) continue;
     const before = boxes.length;
-    put(D.titles[i].slice(0, 22), x, y - 11, "12.5px system-ui, sans-serif", css("--mute"));
+    put(cut(D.titles[i]), x, y - 11, "12.5px system-ui, sans-serif", css("--mute"));
     if (boxes.length > before) left--;
   }
 }
@@ -149,7 +154,7 @@ function entry(i) {
 function pick(i, go = false) {
   picked = i;
   const panel = $("item");
-  if (i < 0) { panel.replaceChildren(make("h2", "Nothing picked"), make("p", D.help)); redraw(); return; }
+  if (i < 0) { panel.replaceChildren(make("h2", "Nothing is selected"), make("p", D.help)); redraw(); return; }
   const image = picture(i), list = make("dl");
   (D.facts[i] || []).forEach(([name, value]) => list.append(make("dt", name), make("dd", value)));
   const far = [];
@@ -157,7 +162,7 @@ function pick(i, go = false) {
   far.sort((a, b) => a[0] - b[0]);
   const near = make("ol");
   far.slice(0, 10).forEach(([, j]) => near.append(entry(j)));
-  panel.replaceChildren(...(image ? [image] : []), make("h2", D.titles[i] || D.ids[i]), make("p", kind(i) + " · " + D.ids[i]), list, make("h2", "Nearest on the map"), near);
+  panel.replaceChildren(...(image ? [image] : []), make("h2", D.titles[i] || D.ids[i]), make("p", kind(i) + " · " + D.ids[i]), list, make("h2", "Nearest items on the map"), near);
   $("said").textContent = (D.titles[i] || D.ids[i]) + ", " + kind(i);
   if (go) { view.x = D.x[i] - D.width / 2; view.y = D.y[i] - D.height / 2; view.k = Math.max(view.k, 3); }
   redraw();
@@ -170,7 +175,7 @@ function search() {
     for (let i = 0; i < n; i++) if (shown(i) && D.search[i].includes(words)) found.add(i);
     list.append(...[...found].slice(0, 50).map(entry));
   }
-  $("count").textContent = words ? found.size.toLocaleString("en") + " found" + (found.size > 50 ? ", 50 listed" : "") : "";
+  $("count").textContent = words ? found.size.toLocaleString("en") + " found" + (found.size > 50 ? "; the first 50 are listed" : "") : "";
   redraw();
 }
 function toggle(label, set, key, glyph, fill) {
@@ -194,7 +199,7 @@ function legend() {
 }
 function theme() {
   document.documentElement.classList.toggle("dark", dark);
-  $("theme").textContent = dark ? "Light" : "Dark";
+  $("theme").textContent = dark ? "Light theme" : "Dark theme";
   legend();
   redraw();
 }
