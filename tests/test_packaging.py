@@ -52,3 +52,9 @@ def test_every_bound_is_met_by_the_pins() -> None:
 def test_one_version_everywhere() -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {hetviz.__version__}\n" in cited
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (.*)$", changes, flags=re.M)
+    assert heads[0] == "[Unreleased]"
+    released = re.fullmatch(r"\[(.+)\] - (\d{4}-\d\d-\d\d)", heads[1])
+    assert released is not None and released[1] == hetviz.__version__
+    assert f"date-released: {released[2]}\n" in cited
