@@ -5,8 +5,11 @@ They come in waves and leave again; what the server holds is measured when it ha
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
+import traceback
 from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,14 +21,16 @@ from benchmarks.harness import report
 from tests.browser.harness import Server
 from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
-from tests.soak.test_load import Stay, memory, stay
+from tests.soak.test_load import Stay, memory, stay, told
 
-VISITORS, REST_S = 20, 10
+VISITORS, REST_S = 20, 5
 # Waves, and the seconds that each visitor of one stays.
-FULL, QUICK = (5, 120.0), (1, 45.0)
+FULL, QUICK = (5, 45.0), (1, 45.0)
 HEAVY_ROWS = 20_000
 # They wait for work that was asked for, and not for the page.
 WORK = ("drop a file", "Map them")
+# What was waited for each act in all waves.
+ACTS: dict[str, list[float]] = defaultdict(list)
 
 
 def run(out: Path, quick: bool) -> None:
@@ -44,6 +49,8 @@ def run(out: Path, quick: bool) -> None:
             before = memory(server.pid)
             for number in range(n_waves):
                 rows.append({"wave": number + 1, **wave(server, seconds, number, before)})
+        for act, each in sorted(ACTS.items()):
+            sys.stdout.write(f"{act}: {told(each)}\n")
     note = f"{VISITORS} visitors, one of whom maps {HEAVY_ROWS:,} rows again and again; s and MB"
     report("visitors", rows, out, note)
 
@@ -59,15 +66,20 @@ def wave(server: Server, seconds: float, number: int, before: float) -> dict[str
     threads.append(threading.Thread(target=heavy, args=(server.url, stays[0], seconds)))
     for thread in threads:
         thread.start()
-    most = before
+    most, worked = before, processor_s(server.pid)
     while any(thread.is_alive() for thread in threads):
         most = max(most, memory(server.pid))
         time.sleep(1.0)
+    worked = processor_s(server.pid) - worked
     time.sleep(4 * REST_S)
     waits: dict[str, list[float]] = defaultdict(list)
     for one in stays[1:]:
         for act, each in one.waits.items():
             waits["work" if act in WORK else "page"] += each
+            ACTS[act] += each
+    for one in stays:
+        if one.error is not None:
+            traceback.print_exception(one.error)
     page, work = waits["page"] or [np.nan], waits["work"] or [np.nan]
     p50, p95, p99 = np.quantile(page, [0.5, 0.95, 0.99])
     return {
@@ -79,10 +91,17 @@ def wave(server: Server, seconds: float, number: int, before: float) -> dict[str
         "heavy maps": len(stays[0].waits["Make map"]),
         "gave up": sum(one.error is not None for one in stays),
         "mixed up": sum(one.mixed for one in stays),
+        "processor s of the server": round(worked, 1),
         "MB before": round(before),
         "at most": round(most),
         "after": round(memory(server.pid)),
     }
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor seconds that a process has taken, without its workers (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def heavy(url: str, one: Stay, seconds: float) -> None:
@@ -100,7 +119,7 @@ def heavy(url: str, one: Stay, seconds: float) -> None:
             if visitor.has("Make map"):
                 one.waits["Make map"].append(visitor.press("Make map"))
             else:
-                time.sleep(1.0)
+                visitor.rest(1.0)
                 visitor.run()
     except BaseException as error:
         one.error = error

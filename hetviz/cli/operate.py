@@ -35,8 +35,10 @@ def _serve(given: argparse.Namespace) -> int:
     _check_log_in(found.auth)
     settings = as_environment(found)
     shown = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
+    told = _readers()
     if given.check:
-        show(given, shown, [f"{name}={text}" for name, text in shown.items()])
+        lines = [f"{name}={text}" for name, text in shown.items()]
+        show(given, shown | {"readers": told}, [*lines, f"# {told}"])
         return 0
     need_app("The server")
     script = _script()
@@ -49,6 +51,7 @@ def _serve(given: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     command += [f"--{name}={value}" for name, value in flags.items() if value != ""]
     command += [f"--server.allowedHosts={host}" for host in found.hosts]
+    sys.stderr.write(f"{told}\n")
     # Secrets go through the environment; the list of processes is for everybody to see.
     env = {**os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
@@ -58,6 +61,24 @@ def _serve(given: argparse.Namespace) -> int:
         # Whoever stops this process means the server.
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         return server.wait()
+
+
+def _readers() -> str:
+    """Return what the processes that read files give up on this system, in words."""
+    from hetviz.io.sandbox.confine import given_up
+
+    try:
+        found = given_up()
+    except (OSError, ValueError, subprocess.SubprocessError):
+        found = {"network": False, "calls": False}
+    kept = {
+        "network": "a network namespace of their own",
+        "calls": "a filter of system calls (no sockets, no programs, no other processes)",
+    }
+    have = [words for name, words in kept.items() if found[name]]
+    lack = [words for name, words in kept.items() if not found[name]]
+    said = f"Processes that read files have {' and '.join(have) or 'limits on memory and time'}"
+    return f"{said}; this system does not give them {' or '.join(lack)}." if lack else f"{said}."
 
 
 def _check_log_in(auth: str) -> None:

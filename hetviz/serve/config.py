@@ -48,11 +48,15 @@ class Work:
         Address space of one worker, in MB; 0 sets no limit.
     processor_s : int
         Processor seconds that making data of files may take, in a process of its own; at least 60.
+    readers : int
+        Processes that read files at once, the others wait; 0 takes half of the processors, at least
+        2 and at most 4.
     """
 
     workers: int = 0
     memory_mb: int = 0
     processor_s: int = 300
+    readers: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class Settings:
 
 _SECTIONS: dict[str, type] = {"work": Work, "oidc": Oidc, "quota": Quota}
 _CHOICES = {"auth": ("none", "oidc"), "log": ("quiet", "text", "json")}
-_LARGEST = {"port": 65_535, "workers": 64}
+_LARGEST = {"port": 65_535, "workers": 64, "readers": 64}
 _NEEDED = ("metadata_url", "client_id", "client_secret", "redirect_uri", "cookie_secret")
 
 

@@ -33,6 +33,8 @@ class Now:
         In memory.
     can_work : bool
         Whether a job could start: there is a worker, or none was needed yet.
+    reading, to_read : int
+        Processes that read files, and those that wait for their turn.
     """
 
     workers: int
@@ -40,6 +42,8 @@ class Now:
     waiting: int
     open_projects: int
     can_work: bool
+    reading: int = 0
+    to_read: int = 0
 
 
 class Figures:
@@ -104,6 +108,8 @@ class Figures:
                 "workers": ("Worker processes that are alive.", now.workers),
                 "jobs_running": ("Jobs that a worker does now.", now.running),
                 "jobs_waiting": ("Jobs in the queue.", now.waiting),
+                "readers_running": ("Processes that read files.", now.reading),
+                "readers_waiting": ("Files that wait to be read.", now.to_read),
                 "projects_open": ("Projects in memory.", now.open_projects),
                 "disk_free_bytes": ("Free where projects are kept.", self._free_mb() * 10**6),
                 "start_time_seconds": ("When the server started.", round(self._began, 3)),

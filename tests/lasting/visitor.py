@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.cookiejar
+import json
 import re
 import time
 import urllib.request
@@ -16,6 +17,8 @@ from websockets.sync.client import ClientConnection, connect
 
 _SID = re.compile(r"s=([A-Za-z0-9_-]{22})")
 PATIENCE = 60.0
+# What a component tells once has a name that begins so.
+_ONCE = "$$STREAMLIT_INTERNAL_KEY"
 
 
 class Gone(Exception):
@@ -51,6 +54,8 @@ class Visitor:
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}
         self._tab = ""
+        # Parts of the page that run again by themselves: every so many seconds, and when next.
+        self._beats: dict[str, tuple[float, float]] = {}
         cookies = http.cookiejar.CookieJar()
         self._http = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
         self._cookies = cookies
@@ -107,6 +112,30 @@ class Visitor:
         state.string_value = list(self._named("selectbox", label).options)[place]
         return self.run()
 
+    def part(self, name: str) -> Any:
+        """Return what the server told a component of the page, such as the map; None without it."""
+        found = self._component(name)
+        return None if found is None else json.loads(found.json)
+
+    def wish(self, name: str, event: str, value: object) -> float:
+        """Have a component of the page tell something once, such as what to colour by."""
+        found = self._component(name)
+        assert found is not None, f"there is no {name} on {self.page}: {self._labels()}"
+        id = f"{_ONCE}_{found.id}__events"
+        state = WidgetState(
+            id=id, json_trigger_value=json.dumps([{"event": event, "value": value}])
+        )
+        self._states[id] = state
+        return self.run()
+
+    def tell(self, name: str, states: dict[str, object]) -> float:
+        """Have a component of the page keep something, such as what is selected."""
+        found = self._component(name)
+        assert found is not None, f"there is no {name} on {self.page}: {self._labels()}"
+        state = self._states.setdefault(found.id, WidgetState(id=found.id))
+        state.json_value = json.dumps({**json.loads(state.json_value or "{}"), **states})
+        return self.run()
+
     def upload(self, files: dict[str, bytes]) -> float:
         """Drop files."""
         element = self._named("file_uploader", "")
@@ -132,7 +161,38 @@ class Visitor:
         message.rerun_script.page_name = self.page
         message.rerun_script.widget_states.widgets.extend(self._states.values())
         self._send(message)
-        self.widgets, self.texts, self.shown = {}, [], []
+        self._forget()
+        self._hear()
+        for id in [id for id in self._states if id.startswith(_ONCE)]:
+            del self._states[id]
+        return time.monotonic() - begun
+
+    def rest(self, seconds: float) -> None:
+        """Do nothing for a while, but what a browser does meanwhile: parts of a page run again."""
+        end = time.monotonic() + seconds
+        while self._beats:
+            due, fragment = min((due, id) for id, (_, due) in self._beats.items())
+            if due > end:
+                break
+            time.sleep(max(0.0, due - time.monotonic()))
+            message = BackMsg()
+            message.rerun_script.query_string = f"s={self.sid}" if self.sid else ""
+            message.rerun_script.page_name = self.page
+            message.rerun_script.fragment_id = fragment
+            message.rerun_script.is_auto_rerun = True
+            message.rerun_script.widget_states.widgets.extend(self._states.values())
+            self._send(message)
+            self._hear()
+            if fragment in self._beats:
+                every = self._beats[fragment][0]
+                self._beats[fragment] = (every, time.monotonic() + every)
+        time.sleep(max(0.0, end - time.monotonic()))
+
+    def _forget(self) -> None:
+        self.widgets, self.texts, self.shown, self._beats = {}, [], [], {}
+
+    def _hear(self) -> None:
+        """Take in what the server tells until a page, or a part of it, has run."""
         while True:
             heard = self._next()
             kind = heard.WhichOneof("type")
@@ -143,6 +203,9 @@ class Visitor:
                 self.sid = found.group(1) if found else self.sid
             elif kind == "auth_redirect":
                 self.sent_to = heard.auth_redirect.url
+            elif kind == "auto_rerun":
+                every = heard.auto_rerun.interval
+                self._beats[heard.auto_rerun.fragment_id] = (every, time.monotonic() + every)
             elif kind == "delta":
                 self._keep(heard)
             elif kind == "navigation":
@@ -151,12 +214,14 @@ class Visitor:
                 }
                 self.page = pages.get(heard.navigation.page_script_hash, self.page) or self.page
             elif kind == "script_finished":
-                if heard.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                if heard.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    self._forget()
+                    continue
+                if heard.script_finished != ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
                     # A browser forgets the fields that are not there any more.
                     for id in set(self._states) - set(self.widgets):
                         del self._states[id]
-                    return time.monotonic() - begun
-                self.widgets, self.texts, self.shown = {}, [], []
+                return
 
     def download(self, label: str) -> bytes:
         """Press a button that makes a file; return the file."""
@@ -210,6 +275,12 @@ class Visitor:
         self.shown.append(inner)
         if hasattr(inner, "body"):
             self.texts.append(inner.body)
+
+    def _component(self, name: str) -> Any:
+        for element in self.widgets.values():
+            if getattr(element, "component_name", "").endswith(name):
+                return element
+        return None
 
     def _named(self, kind: str, label: str) -> Any:
         for element in self.widgets.values():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
 
 VISITORS, SECONDS, REST_S = 10, 180.0, 10
+MAP = "hetviz_map"
 PAGES = ("data", "guidance", "compare", "clusters", "predict", "export")
 
 
@@ -71,6 +74,7 @@ def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bo
     """Upload, map, look about, fit, edit and undo for a while, thinking in between."""
     rng = np.random.default_rng(n)
     visitor = Visitor(url)
+    fetched: set[str] = set()
     try:
         visitor.come()
         end = time.monotonic() + seconds
@@ -82,10 +86,10 @@ def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bo
             visitor.go(page)
         visitor.go("map")
         while time.monotonic() < end:
-            time.sleep(float(rng.uniform(1.0, 3.0)))
+            visitor.rest(float(rng.uniform(1.0, 3.0)))
             act, wait = _act(visitor, rng, one.word)
             if act:
-                one.waits[act].append(wait)
+                one.waits[act].append(wait + seen(visitor, fetched))
             if len(visitor.heard) > 5_000:
                 one.mixed += mixed(visitor, one.word, words)
         one.mixed += mixed(visitor, one.word, words)
@@ -97,7 +101,7 @@ def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bo
 
 def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, float]:
     """Do one thing; return what and the seconds that it took."""
-    step = rng.integers(0, 5)
+    step = rng.integers(0, 6)
     if step == 0:
         return "rename", visitor.say("Project name", f"{word} {rng.integers(1_000)}")
     if step == 1:
@@ -105,13 +109,37 @@ def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, fl
             return "to map", visitor.go("map")
         page = str(rng.choice(PAGES))
         return f"to {page}", visitor.go(page)
-    if step == 2 and visitor.page == "map":
-        return "recolour", visitor.choose("Colour", int(rng.integers(0, 2)))
-    if step == 3 and visitor.has("Make map"):
+    shown = visitor.part(MAP)
+    if step == 2 and shown is not None:
+        other = [one["key"] for one in shown["colours"] if one["key"] != shown["colour"]["option"]]
+        return "recolour", visitor.wish(MAP, "colour", str(rng.choice(other)))
+    if step == 3 and shown is not None:
+        return "select", visitor.tell(MAP, {"selection": _picked(shown, rng)})
+    if step == 4 and visitor.has("Make map"):
         return "Make map", visitor.press("Make map")
     if visitor.has("Undo project name"):
         return "undo", visitor.press("Undo")
     return "", 0.0
+
+
+def seen(visitor: Visitor, fetched: set[str]) -> float:
+    """Fetch what the map is drawn of, as a browser does, once each; return the seconds it took."""
+    begun, shown = time.monotonic(), visitor.part(MAP)
+    if shown is not None:
+        keys = [*shown["geometry"]["pieces"], shown["colour"]["key"], shown["order"]]
+        for key in set(filter(None, keys)) - fetched:
+            visitor.fetch(f"/{shown['urls']['array']}{key}")
+            fetched.add(key)
+    return time.monotonic() - begun
+
+
+def _picked(shown: dict[str, Any], rng: np.random.Generator) -> dict[str, object]:
+    """Return a selection of a few items as the map in the browser tells it."""
+    flags = np.zeros(shown["n"], dtype=bool)
+    flags[rng.integers(0, shown["n"], size=20)] = True
+    packed = base64.b64encode(np.packbits(flags, bitorder="little")).decode()
+    version = shown["selection"]["version"] + 1
+    return {"packed": packed, "version": version, "fingerprint": shown["fingerprint"]}
 
 
 def told(waits: list[float]) -> str:

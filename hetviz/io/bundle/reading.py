@@ -64,14 +64,14 @@ def load(source: str | Path) -> HeteroData:
 
 
 def read_bundle(
-    source: str | Path | bytes, name: str = "bundle.zip", parse: Parse = read_drop
+    source: str | Path | bytes | Archive, name: str = "bundle.zip", parse: Parse = read_drop
 ) -> Loaded:
     """Read a bundle, a sample, or plain files, leaving out what is wrong.
 
     Parameters
     ----------
-    source : str, path or bytes
-        As for `load`, or the bytes of a zip.
+    source : str, path, bytes or Archive
+        As for `load`, or the bytes of a zip, or one that is open.
     name : str
         What to call the bytes in messages.
     parse : callable
@@ -88,7 +88,11 @@ def read_bundle(
     hetviz.errors.DataError
         If nothing can be used.
     """
-    files = Archive(name, source) if isinstance(source, bytes) else _open(source)
+    files: Files | Loaded
+    if isinstance(source, Archive):
+        files = source
+    else:
+        files = Archive(name, source) if isinstance(source, bytes) else _open(source)
     if isinstance(files, Loaded):
         return files
     if MANIFEST in files.names():

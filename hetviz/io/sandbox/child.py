@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any
 
+from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
+from hetviz.io.files import Archive
 from hetviz.io.formats import apart
 from hetviz.io.intake import drop, looking
 from hetviz.io.intake.looking import Look
@@ -34,6 +37,8 @@ _MODULE = "hetviz.io.sandbox.child"
 # What is read is sound by then; texts of very many rows take their time.
 _MAKING_S = 300
 _READ = 0.6
+# Files of a bundle that end the process, each found by another attempt.
+_MOST_LEFT_OUT = 3
 _REFUSED, _MADE = b"-", b"+"
 
 
@@ -235,9 +240,40 @@ def load_bundle(
     hetviz.errors.DataError
         If nothing can be used, or the process does not come to its end.
     """
-    about = {"task": "bundle", "names": [name], "choices": {}, "parsed": 0}
-    process.run(_MODULE, (json.dumps(about).encode(), content), name, making_s(), heard, into)
+    without: dict[str, Problem] = {}
+    while True:
+        left_out = {member: asdict(problem) for member, problem in without.items()}
+        about = {
+            "task": "bundle", "names": [name], "choices": {}, "parsed": 0, "without": left_out,
+        }  # fmt: skip
+        into.seek(0)
+        into.truncate()
+        try:
+            process.run(
+                _MODULE, (json.dumps(about).encode(), content), name, making_s(), heard, into
+            )
+            break
+        except process.Ended as error:
+            # One file that cannot be read does not stop the others: again without it.
+            member = _being_read(name, content, error.told)
+            if member is None or member in without or len(without) == _MOST_LEFT_OUT:
+                raise
+            (problem,) = error.problems
+            without[member] = replace(problem, where=f"{name}, {member}")
     _raise_refusal(into, name)
+
+
+def _being_read(name: str, content: bytes, told: str) -> str | None:
+    """Return the file of a bundle that a process was reading by what it told last, if it did."""
+    with contextlib.suppress(DataError):
+        named = [one for one in Archive(name, content).names() if _reading(one) == told]
+        if len(named) == 1 and named != [MANIFEST]:
+            return named[0]
+    return None
+
+
+def _reading(member: str) -> str:
+    return f"Reading {member}"[: process.LONGEST_TOLD]
 
 
 def making_s() -> int:
@@ -354,7 +390,9 @@ def _work_s(files: Sequence[tuple[str, bytes]]) -> int:
         return process.PROCESSOR_S
 
 
-def _read(stream: IO[bytes]) -> tuple[list[str], list[bytes], dict[str, Choices], str]:
+def _read(
+    stream: IO[bytes],
+) -> tuple[list[str], list[bytes], dict[str, Choices], str, dict[str, Problem]]:
     from hetviz.io.formats import workbooks
     from hetviz.io.sandbox.pieces_as_bytes import unpacked_cells
 
@@ -364,7 +402,8 @@ def _read(stream: IO[bytes]) -> tuple[list[str], list[bytes], dict[str, Choices]
     end = len(parts) - int(about["parsed"])
     # This process ends after its work: what it has parsed once it need not parse again.
     workbooks.keep_parsed(dict(map(unpacked_cells, parts[end:])))
-    return about["names"], parts[1:end], choices, about["task"]
+    without = {name: Problem(**fields) for name, fields in about.get("without", {}).items()}
+    return about["names"], parts[1:end], choices, about["task"], without
 
 
 def _loaded(
@@ -373,6 +412,7 @@ def _loaded(
     choices: Mapping[str, Choices],
     task: str,
     tell: process.Heard,
+    without: Mapping[str, Problem],
 ) -> Sequence[bytes | memoryview]:
     """Return what `load` writes, in the process; a refusal as JSON."""
     from hetviz.data.joins.proposals import propose_joins
@@ -382,7 +422,7 @@ def _loaded(
     from hetviz.progress import Part
 
     if task == "bundle":
-        return _bundle(names[0], parts[0], tell)
+        return _bundle(names[0], parts[0], tell, without)
     before, *contents = parts
     base = unpacked_base(before) if before else None
     files = list(zip(names, contents if task == "load" else [b""] * len(names), strict=True))
@@ -408,7 +448,28 @@ def _loaded(
     return [_MADE, *packed_loaded(loaded, proposals, base)]
 
 
-def _bundle(name: str, content: bytes, tell: process.Heard) -> Sequence[bytes | memoryview]:
+class _Members(Archive):
+    """The files of a bundle, of which each is told before it is read; some are left out."""
+
+    def __init__(
+        self, name: str, content: bytes, tell: process.Heard, without: Mapping[str, Problem]
+    ) -> None:
+        super().__init__(name, content)
+        self._tell, self._without, self._n_read = tell, without, 0
+
+    def read(self, name: str, most: int = limits.MAX_FILE_BYTES) -> bytes:
+        """Return the content of a member, or why it is left out."""
+        if name in self._without:
+            raise DataError(self._without[name])
+        self._n_read += 1
+        share = min(1.0, self._n_read / max(1, len(self._members)))
+        self._tell(0.05 + 0.8 * share, _reading(name))
+        return super().read(name, most)
+
+
+def _bundle(
+    name: str, content: bytes, tell: process.Heard, without: Mapping[str, Problem]
+) -> Sequence[bytes | memoryview]:
     """Return what `load_bundle` writes, in the process."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.bundle.reading import read_bundle
@@ -425,7 +486,8 @@ def _bundle(name: str, content: bytes, tell: process.Heard) -> Sequence[bytes | 
     tell(0.05, f"Reading {name}")
     process.allow_all()
     try:
-        loaded = read_bundle(content, name, parse)
+        archive = _Members(name, content, tell, without)
+        loaded = read_bundle(archive if MANIFEST in archive.names() else content, name, parse)
     except DataError as error:
         return [_REFUSED, json.dumps(list(map(asdict, error.problems))).encode()]
     tell(0.9, "Handing it over")
@@ -442,9 +504,9 @@ def main() -> int:
     from hetviz.io.sandbox.pieces_as_bytes import arrow_bytes, packed, packed_cells
 
     try:
-        names, parts, choices, task = _read(sys.stdin.buffer)
+        names, parts, choices, task, without = _read(sys.stdin.buffer)
         if task in ("load", "make", "bundle"):
-            for part in _loaded(names, parts, choices, task, tell):
+            for part in _loaded(names, parts, choices, task, tell, without):
                 sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()
             return 0

@@ -1,18 +1,47 @@
-"""What a process gives up before it works on what somebody sent: the network, and more memory.
+"""What a process gives up before it works on what somebody sent: the network, calls, and memory.
 
 The network goes with a network namespace of its own that has no way out. Linux gives one to root,
-and to others where user namespaces are allowed; `keep_off_network` says whether it did.
+and to others where user namespaces are allowed; `keep_off_network` says whether it did. Calls of
+the system that no reader of files needs are refused by a seccomp filter, where Linux has that:
+to start a program, to reach out, or to look into and signal other processes (`refuse_calls`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
+import platform
+import struct
+import subprocess
 import sys
 
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _MB = 1_000_000
+_NO_NEW_PRIVILEGES, _SECCOMP_FILTER, _ALL_THREADS = 38, 1, 1
+# By machine: what the kernel calls it, the number of seccomp itself, and the numbers refused:
+# sockets (made, connected, bound, listened at, accepted; io_uring, which makes them too), programs
+# started, other processes (ptrace, their memory, their files, signals), keys, mounts, namespaces,
+# and what looks into the kernel or loads code into it.
+_CALLS = {
+    "x86_64": (
+        0xC000003E,
+        317,
+        (41, 42, 43, 49, 50, 288, 425, 59, 322, 101, 310, 311, 438, 62, 248, 249, 250, 165, 166,
+         155, 161, 272, 308, 304, 298, 321, 323, 175, 313, 246),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        277,
+        (198, 203, 202, 200, 201, 242, 425, 221, 281, 117, 270, 271, 438, 129, 217, 218, 219, 40,
+         39, 41, 51, 97, 268, 265, 241, 280, 282, 105, 273, 104),
+    ),
+}  # fmt: skip
+# Numbers from here on are those of another way to call, with which a filter could be passed by.
+_X32 = 0x40000000
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE, _NOT_PERMITTED = 0x7FFF0000, 0x00050000, 1
 
 
 def keep_off_network() -> bool:
@@ -26,6 +55,53 @@ def keep_off_network() -> bool:
     if os.geteuid() == 0 and libc.unshare(_NEW_NET) == 0:
         return True
     return bool(libc.unshare(_NEW_USER | _NEW_NET) == 0)
+
+
+def refuse_calls() -> bool:
+    """Have the system refuse what no reader of files needs, for good; return whether it let us.
+
+    Comes after `keep_off_network`, which is one of the calls. A refused call fails like any that is
+    not permitted; one by the numbers of another machine does too.
+    """
+    known = _CALLS.get(platform.machine()) if sys.platform == "linux" else None
+    if known is None or sys.maxsize < 2**32:
+        return False
+    machine, seccomp, refused = known
+    # Jumps count instructions to leave out: all end at the last two, "allow" and "refuse".
+    lines = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(refused) + 3, machine), (_LOAD, 0, 0, 0)]
+    lines.append((_AT_LEAST, len(refused) + 1, 0, _X32))
+    lines += [(_EQUAL, len(refused) - k, 0, number) for k, number in enumerate(refused)]
+    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | _NOT_PERMITTED)]
+    filter = b"".join(struct.pack("<HBBI", *line) for line in lines)
+    held = ctypes.create_string_buffer(filter, len(filter))
+    program = struct.pack("@HP", len(lines), ctypes.addressof(held))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+        return False
+    done = libc.syscall(ctypes.c_long(seccomp), _SECCOMP_FILTER, _ALL_THREADS, program)
+    return bool(done == 0)
+
+
+def given_up() -> dict[str, bool]:
+    """Return what a process can give up here, ``network`` and ``calls``, as one that tries says.
+
+    Raises
+    ------
+    OSError, ValueError
+        If that process cannot be started, or does not say.
+    """
+    command = [sys.executable, "-P", "-c", f"from {__name__} import _say; _say()"]
+    environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        command, capture_output=True, text=True, check=False, timeout=60, env=environment
+    )
+    found: dict[str, bool] = json.loads(done.stdout)
+    return found
+
+
+def _say() -> None:
+    network = keep_off_network()
+    sys.stdout.write(json.dumps({"network": network, "calls": refuse_calls()}))
 
 
 def limit_memory(megabytes: int) -> bool:

@@ -22,8 +22,10 @@ from threading import Event
 from typing import IO
 
 from hetviz._text import count
+from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
-from hetviz.io.sandbox.confine import keep_off_network
+from hetviz.io.sandbox.confine import keep_off_network, refuse_calls
+from hetviz.io.sandbox.turns import TURNS
 
 MEMORY = 4_000 * limits.MB
 RESIDENT = 2_500 * limits.MB
@@ -43,12 +45,29 @@ _CHECK = "Check the file; save it again, or save it as CSV."
 _CONFINED = Event()
 # How often it is told how far the process has come, also where it says nothing new.
 _TELL_S = 0.5
-_LONGEST_LINE = 1_000
+LONGEST_TOLD = 200
+# With escapes.
+_LONGEST_LINE = 2_500
 
 
 def is_confined() -> bool:
     """Whether this process has taken on the limits."""
     return _CONFINED.is_set()
+
+
+class Ended(DataError):
+    """A process did not come to its end.
+
+    Parameters
+    ----------
+    problem : Problem
+    told : str
+        What it told last by `teller`, at most `LONGEST_TOLD` characters.
+    """
+
+    def __init__(self, problem: Problem, told: str) -> None:
+        super().__init__(problem)
+        self.told = told
 
 
 Heard = Callable[[float, str], None]
@@ -65,6 +84,8 @@ def run(
 ) -> bytes:
     """Run a module in a process with limits; return what it wrote.
 
+    Where as many run as may, it waits for its turn first (`hetviz.io.sandbox.turns`).
+
     Parameters
     ----------
     module : str
@@ -76,14 +97,14 @@ def run(
     processor_s : int
         Seconds of work that it may take.
     heard : callable, optional
-        Called twice a second with what the process tells by `teller`. What it raises ends
-        the process.
+        Called twice a second with what the process tells by `teller`, or that it waits for its
+        turn. What it raises ends the process.
     into : file, optional
         Gets what it writes, of which nothing is returned then.
 
     Raises
     ------
-    hetviz.errors.DataError
+    Ended
         If it does not come to its end.
     """
     with contextlib.ExitStack() as stack:
@@ -96,14 +117,23 @@ def run(
             what = f"the file cannot be handed on: {error.strerror}"
             raise gate.refusal("no-room", where, what, remedy="Free some disk space.") from None
         source.seek(0)
+        stack.enter_context(TURNS.turn(None if heard is None else _waiting(heard)))
         why = _watched(module, source, out, processor_s, told, heard)
         if why is not None:
             code, what, remedy = why
-            raise gate.refusal(code, where, what, remedy=remedy)
+            raise Ended(Problem(code, where, what, "", remedy), _last_told(told)[1])
         if into is not None:
             return b""
         out.seek(0)
         return out.read()
+
+
+def _waiting(heard: Heard) -> Callable[[int], None]:
+    def told(before: int) -> None:
+        first = f", {before} before this" if before else ""
+        heard(0.0, f"Waiting until other files are read{first}")
+
+    return told
 
 
 def without_result(where: str) -> Exception:
@@ -133,7 +163,7 @@ def teller() -> Heard:
     def tell(fraction: float, message: str) -> None:
         if number < 0:
             return
-        line = json.dumps([round(float(fraction), 4), message[:200]])
+        line = json.dumps([round(float(fraction), 4), message[:LONGEST_TOLD]])
         with contextlib.suppress(OSError):
             os.write(number, f"{line}\n".encode())
 
@@ -146,7 +176,7 @@ def _last_told(told: IO[bytes]) -> tuple[float, str]:
         size = os.fstat(told.fileno()).st_size
         end = os.pread(told.fileno(), _LONGEST_LINE, max(0, size - _LONGEST_LINE))
         fraction, message = json.loads(end.rstrip(b"\n").rpartition(b"\n")[2])
-        return min(max(float(fraction), 0.0), 1.0), str(message)[:200]
+        return min(max(float(fraction), 0.0), 1.0), str(message)[:LONGEST_TOLD]
     except (OSError, ValueError, TypeError):
         return 0.0, ""
 
@@ -174,6 +204,7 @@ def confine() -> None:
             resource.setrlimit(what, (most, last))
     # No file is read by asking anybody.
     keep_off_network()
+    refuse_calls()
     _CONFINED.set()
 
 

@@ -11,7 +11,7 @@ import gzip
 import time
 from collections.abc import Callable
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -34,7 +34,7 @@ from hetviz.ui.map.answers import (
     whole_number,
 )
 from hetviz.ui.map.array_cache import Packed
-from hetviz.ui.map.component.assets import asset_response, asset_version
+from hetviz.ui.map.component.assets import PLOTLY, asset_response, asset_version
 from hetviz.ui.map.http import accepts_gzip, answer, guards, json_answer, refusal
 from hetviz.workspace import SESSIONS
 
@@ -90,7 +90,7 @@ def _sent(request: Request, found: Answer) -> Response:
 
 
 def _plotly(request: Request) -> Response:
-    known = request.query_params.get("v") == metadata.version("plotly")
+    known = request.query_params.get("v") == PLOTLY
     plain, zipped = _plotly_script()
     return answer(request, plain, zipped, "text/javascript", FOREVER if known else ASK_AGAIN)
 

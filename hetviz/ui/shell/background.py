@@ -18,6 +18,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import glance, glance_is_quick
+from hetviz.io.sandbox.turns import TURNS
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
 from hetviz.jobs.results import packed
 from hetviz.serve.config import settings
@@ -401,7 +402,8 @@ def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, 
 def _now() -> Now:
     running, waiting = RUNNER.load()
     alive = len(RUNNER.worker_pids) if isinstance(RUNNER, Pool) else 1
-    return Now(alive, running, waiting, SESSIONS.n_open, alive > 0 or not waiting)
+    can_work = alive > 0 or not waiting
+    return Now(alive, running, waiting, SESSIONS.n_open, can_work, *TURNS.load())
 
 
 # Told of jobs of no project, which `beside` owns.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz.io.sandbox import turns
 from hetviz.ui.map import panel, view
 from hetviz.ui.shell import frame, people, session, theme
 from hetviz.ui.shell.paths import ICON, PAGES
@@ -55,7 +56,7 @@ page = st.navigation(
     position="hidden",
 )
 people.door()
-session.session_id(takes_up=page.url_path != "")
+turns.read_for(session.session_id(takes_up=page.url_path != ""))
 theme.style()
 place = frame.PLACE_OF.get(page.url_path, "start")
 if st.session_state.get("at") != page.url_path:

@@ -150,7 +150,7 @@ def test_the_child_reaches_no_network():
     if subprocess.run(python(TRY), env=process.environment(), check=False).returncode != 0:
         pytest.skip("the system lets no process give up the network")
     code = (
-        "import socket; from hetviz.io.sandbox import process; process.confine(); "
+        "import socket; from hetviz.io.sandbox import confine; confine.keep_off_network(); "
         "socket.create_connection(('127.0.0.1', {}), 5)"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,74 @@ def test_a_manifest_that_is_wrong_is_told_as_it_is_here() -> None:
     with pytest.raises(DataError) as here:
         content.read_bundle(archive, "plants.zip")
     assert told.value.problems == here.value.problems
+
+
+# Ends the process on one file, as a library does that a damaged one makes touch memory not its own.
+DEADLY = """
+import os, sys
+from hetviz.io.intake import drop
+read = drop.read_drop
+def read_drop(files, *rest):
+    if any(name in {deadly!r} for name, _ in files):
+        os.abort()
+    return read(files, *rest)
+drop.read_drop = read_drop
+from hetviz.io.sandbox import child
+sys.exit(child.main())
+"""
+
+
+@pytest.fixture
+def deadly(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
+    """Have files end the process that reads them; returns a list that grows with each process."""
+    start, started = subprocess.Popen, []
+
+    def use(*names: str) -> list[int]:
+        def run(command: list[str], **rest: Any) -> subprocess.Popen[bytes]:
+            started.append(1)
+            code = DEADLY.format(deadly=names)
+            return start([sys.executable, "-c", code, *command[4:]], **rest)
+
+        monkeypatch.setattr(child.process.subprocess, "Popen", run)
+        return started
+
+    return use
+
+
+TWO = MANIFEST + b'[[dataset]]\nname = "birds"\ntable = "birds.csv"\nid = "id"\n'
+BUNDLE = [("hetviz.toml", TWO), *FILES.items(), ("birds.csv", b"id,span\nx,1\ny,3\n")]
+
+
+def test_a_table_that_ends_the_process_is_left_out_alone(deadly: Callable[..., list[int]]) -> None:
+    started = deadly("birds.csv")
+    loaded = read_zip(packed(BUNDLE), "two.zip")
+    assert list(loaded.data.datasets) == ["plants"]
+    (problem,) = loaded.problems
+    assert problem.where == "two.zip, birds.csv" and problem.code == "reader-ended"
+    assert len(started) == 2
+
+
+def test_where_nothing_else_can_be_read_the_bundle_is_refused(
+    deadly: Callable[..., list[int]],
+) -> None:
+    started = deadly("birds.csv", "plants.csv")
+    with pytest.raises(DataError, match=r"two.zip, plants.csv: .*broke off") as told:
+        read_zip(packed(BUNDLE), "two.zip")
+    assert [one.code for one in told.value.problems] == ["reader-ended"] * 2
+    assert len(started) == 3
+
+
+def test_what_ends_the_process_time_and_again_is_given_up(
+    deadly: Callable[..., list[int]],
+) -> None:
+    names = [f"t{k}.csv" for k in range(6)]
+    tables = [f'[[dataset]]\nname = "{name[:-4]}"\ntable = "{name}"\nid = "id"\n' for name in names]
+    manifest = ("format = 1\n" + "".join(tables)).encode()
+    bundle = packed([("hetviz.toml", manifest), *((name, FILES["plants.csv"]) for name in names)])
+    started = deadly(*names)
+    with pytest.raises(DataError, match="broke off"):
+        read_zip(bundle, "many.zip")
+    assert len(started) == 4
 
 
 def test_the_work_that_making_data_may_take_is_set_by_the_operator(

@@ -7,6 +7,8 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
+# Looked up once: while other visitors' pages start, the folders of packages are in motion.
+PLOTLY = version("plotly")
 _FOLDER = Path(__file__).parent / "assets"
 _MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 
@@ -41,4 +43,4 @@ def text_assets() -> dict[str, str]:
 
 def plotly_address() -> str:
     """Return where the page finds Plotly's script, relative to the app's root."""
-    return f"hv/plotly.js?v={version('plotly')}"
+    return f"hv/plotly.js?v={PLOTLY}"

@@ -1,0 +1,126 @@
+"""So many readers of files at once; the others wait for their turn, each visitor alike.
+
+A reader is a process of `hetviz.io.sandbox.process`, which may hold gigabytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_FEWEST, _MOST = 2, 4
+# How often who waits is told how many come first.
+_TELL_S = 0.5
+_FOR: ContextVar[str] = ContextVar("hetviz_reads_for", default="")
+
+
+def read_for(visitor: str) -> None:
+    """Say for whom this thread reads from now on."""
+    _FOR.set(visitor)
+
+
+def n_readers() -> int:
+    """Return how many readers run at once: as set, or half of the processors, 2 to 4."""
+    # Set by who runs the server; settings that are none are refused when it starts.
+    asked = int(os.environ.get("HETVIZ_WORK_READERS") or 0)
+    return asked or max(_FEWEST, min(_MOST, (os.cpu_count() or 1) // 2))
+
+
+class Turns:
+    """Lets so many through at once.
+
+    Of those that wait, the next is of the visitor for whom the fewest are being read, and among
+    these of the one whose last turn began longest ago: a visitor with many files does not hold up
+    one with a single file.
+    """
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._numbers = itertools.count()
+        self._waiting: dict[int, str] = {}
+        self._running: Counter[str] = Counter()
+        # When the last turn of a visitor began, in turns; of those that read or wait.
+        self._began: dict[str, int] = {}
+
+    def load(self) -> tuple[int, int]:
+        """Return how many read and how many wait."""
+        with self._news:
+            return self._running.total(), len(self._waiting)
+
+    @contextmanager
+    def turn(self, told: Callable[[int], None] | None = None) -> Iterator[None]:
+        """Wait for a turn, and have it for as long as the block lasts.
+
+        `told` hears twice a second how many come first; what it raises ends the waiting.
+        """
+        visitor = _FOR.get()
+        with self._news:
+            number = next(self._numbers)
+            self._waiting[number] = visitor
+        try:
+            while (before := self._before(number)) is not None:
+                if told is not None:
+                    # Outside of the lock: it may draw a page.
+                    told(before)
+                with self._news:
+                    if self._place(number) is not None:
+                        self._news.wait(_TELL_S)
+        except BaseException:
+            self._leave(number)
+            raise
+        try:
+            yield
+        finally:
+            with self._news:
+                self._running[visitor] -= 1
+                self._running += Counter()
+                self._forget()
+                self._news.notify_all()
+
+    def _before(self, number: int) -> int | None:
+        """Return how many come before; None when it is its turn, which it has taken then."""
+        with self._news:
+            place = self._place(number)
+            if place is None:
+                visitor = self._waiting.pop(number)
+                self._running[visitor] += 1
+                self._began[visitor] = next(self._numbers)
+                self._news.notify_all()
+            return place
+
+    def _place(self, number: int) -> int | None:
+        """Return how many of those that wait come before; None when it is its turn."""
+        order = self._order()
+        place = order.index(number)
+        return None if place < n_readers() - self._running.total() else place
+
+    def _order(self) -> list[int]:
+        left, running, began = dict(self._waiting), Counter(self._running), dict(self._began)
+        order = []
+        for turn in range(len(left)):
+            number = min(left, key=lambda one: (running[left[one]], began.get(left[one], -1), one))
+            visitor = left.pop(number)
+            running[visitor] += 1
+            began[visitor] = sys.maxsize - len(self._waiting) + turn
+            order.append(number)
+        return order
+
+    def _forget(self) -> None:
+        there = {*self._running, *self._waiting.values()}
+        self._began = {name: turn for name, turn in self._began.items() if name in there}
+
+    def _leave(self, number: int) -> None:
+        with self._news:
+            self._waiting.pop(number, None)
+            self._forget()
+            self._news.notify_all()
+
+
+TURNS = Turns()
+"""Those of all readers that this process starts."""

@@ -1,0 +1,84 @@
+"""What a process that reads files cannot do any more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from hetviz.io.sandbox import confine, process
+
+# Each as the body of a function; what is not permitted says so.
+CALLS = {
+    "a socket": "socket.socket()",
+    "a socket of this machine": "socket.socket(socket.AF_UNIX)",
+    "another program": "subprocess.run([sys.executable, '-c', ''])",
+    "itself as another program": "os.execv(sys.executable, [sys.executable, '-c', ''])",
+    "a signal to the server": "os.kill(os.getppid(), 0)",
+    "a look into another process": "call(101 if x86 else 117, 16, os.getppid(), 0, 0)",
+    "a ring that makes sockets": "call(425, 1, 0)",
+    "the numbers of another machine": "call(0x40000000 + 39)",
+}
+TRY = """
+import ctypes, os, platform, socket, subprocess, sys, threading
+from hetviz.io.sandbox import confine
+x86 = platform.machine() == "x86_64"
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*numbers):
+    if libc.syscall(*map(ctypes.c_long, numbers)) < 0:
+        raise OSError(ctypes.get_errno(), "")
+def tried():
+    try:
+        {call}
+    except OSError as error:
+        print(error.errno)
+    else:
+        print("done")
+{confined}
+tried()
+thread = threading.Thread(target=tried)
+thread.start()
+thread.join()
+open(sys.executable, "rb").read(4)
+print("reads")
+"""
+
+
+def told(call: str, confined: str) -> list[str]:
+    command = [sys.executable, "-c", TRY.format(call=call, confined=confined)]
+    env = process.environment()
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def filtered() -> None:
+    if not confine.given_up()["calls"]:
+        pytest.skip("this system has no filter of calls")
+
+
+@pytest.mark.usefixtures("filtered")
+@pytest.mark.parametrize("what", CALLS)
+def test_a_reader_is_refused(what: str) -> None:
+    assert told(CALLS[what], "confine.refuse_calls()") == ["1", "1", "reads"]
+
+
+@pytest.mark.usefixtures("filtered")
+def test_without_the_filter_the_same_calls_are_done() -> None:
+    for what in ("a socket", "another program", "a signal to the server"):
+        assert told(CALLS[what], "") == ["done", "done", "reads"], what
+
+
+@pytest.mark.usefixtures("filtered")
+def test_what_runs_apart_has_the_filter() -> None:
+    code = "from hetviz.io.sandbox import process; process.confine(); "
+    code += "print([line for line in open('/proc/self/status') if line.startswith('Seccomp:')])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=process.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "2" in done.stdout

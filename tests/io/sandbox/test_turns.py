@@ -1,0 +1,109 @@
+"""So many readers at once, each visitor alike."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from hetviz.io.sandbox import process, turns
+
+
+class Reader:
+    """One that reads until it is told to end."""
+
+    def __init__(self, all: turns.Turns, visitor: str) -> None:
+        self.reads, self.may_end = threading.Event(), threading.Event()
+        self.told: list[int] = []
+        self.asked = threading.Event()
+        self._all, self._visitor = all, visitor
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+        # In its place in the queue before the next one comes.
+        while not (self.asked.is_set() or self.reads.wait(0.01)):
+            pass
+
+    def _read(self) -> None:
+        turns.read_for(self._visitor)
+        with self._all.turn(self._told):
+            self.reads.set()
+            self.may_end.wait()
+
+    def _told(self, before: int) -> None:
+        self.told.append(before)
+        self.asked.set()
+
+    def end(self) -> None:
+        self.may_end.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def one(monkeypatch: pytest.MonkeyPatch) -> turns.Turns:
+    monkeypatch.setenv("HETVIZ_WORK_READERS", "1")
+    return turns.Turns()
+
+
+def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(one: turns.Turns) -> None:
+    many = [Reader(one, "ada") for _ in range(3)]
+    single = Reader(one, "bob")
+    assert many[0].reads.is_set() and one.load() == (1, 3)
+    # Ada has had a turn, so Bob, who came last, comes first.
+    assert many[1].told[0] == 0 and single.told[0] == 0
+    many[0].end()
+    assert single.reads.wait(10) and not many[1].reads.is_set()
+    single.end()
+    assert many[1].reads.wait(10) and not many[2].reads.is_set()
+    many[1].end()
+    assert many[2].reads.wait(10)
+    many[2].end()
+    assert one.load() == (0, 0)
+
+
+def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HETVIZ_WORK_READERS", "2")
+    both = turns.Turns()
+    readers = [Reader(both, name) for name in ("ada", "bob", "cem")]
+    assert both.load() == (2, 1)
+    assert [one.reads.is_set() for one in readers] == [True, True, False]
+    readers[1].end()
+    assert readers[2].reads.wait(10)
+    for reader in readers:
+        reader.end()
+
+
+def test_who_leaves_the_queue_is_waited_for_no_longer(one: turns.Turns) -> None:
+    first = Reader(one, "ada")
+
+    def leave(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), one.turn(leave):
+        pass
+    assert one.load() == (1, 0)
+    first.end()
+    with one.turn(leave):
+        assert one.load() == (1, 0)
+
+
+def test_who_fails_while_reading_gives_the_turn_back(one: turns.Turns) -> None:
+    with pytest.raises(ZeroDivisionError), one.turn():
+        raise ZeroDivisionError
+    assert one.load() == (0, 0)
+
+
+def test_a_file_waits_for_its_turn_and_says_so(
+    one: turns.Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "TURNS", one)
+    other = Reader(one, "ada")
+    said: list[str] = []
+
+    def heard(_: float, words: str) -> None:
+        said.append(words)
+        other.may_end.set()
+
+    # A module that is there and does nothing.
+    assert process.run("this", [b""], "a.csv", heard=heard).startswith(b"The Zen")
+    assert said[0] == "Waiting until other files are read"
+    other.end()
