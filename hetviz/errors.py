@@ -142,9 +142,11 @@ class UnboundedProblemError(HetvizError):
 class MissingExtraError(HetvizError, ImportError):
     """An optional package is needed; the message says which to install."""
 
-    def __init__(self, feature: str, extra: str) -> None:
+    def __init__(self, feature: str, extra: str = "", package: str = "") -> None:
         self.extra = extra
-        super().__init__(f"{feature} needs an optional package: pip install 'hetviz[{extra}]'.")
+        # No extra of ours holds a package that would keep others old (anndata wants pandas 2).
+        wanted = package or f"'hetviz[{extra}]'"
+        super().__init__(f"{feature} needs an optional package: pip install {wanted}.")
 
 
 class Cancelled(HetvizError):

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "_doors _html _json _moved _samples _text _types _version errors params progress",
+        "_doors _html _json _moved _pandas _samples _text _types _version errors params progress",
         "core",
         "data",
         "features",

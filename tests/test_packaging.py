@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
 
 import hetviz
 
@@ -58,3 +63,18 @@ def test_one_version_everywhere() -> None:
     released = re.fullmatch(r"\[(.+)\] - (\d{4}-\d\d-\d\d)", heads[1])
     assert released is not None and released[1] == hetviz.__version__
     assert f"date-released: {released[2]}\n" in cited
+
+
+def test_the_readme_of_the_package_leads_nowhere_that_it_has_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # hatchling is there when a package is built, not where tests run.
+    interface = SimpleNamespace(MetadataHookInterface=object)
+    for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    made = runpy.run_path(str(ROOT / "tools" / "package_readme.py"))["plain"]
+    text = made((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert re.findall(r"\]\((?!https?:)|src=|srcset=", text) == []
+    assert "ten minutes with the app" in text and "m = hetviz.embed(data)" in text
+    assert made("[a](https://b.example/c) [d](e.md)") == "[a](https://b.example/c) d"

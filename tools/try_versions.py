@@ -1,9 +1,12 @@
 """Try the library with the lowest or the newest packages that it says it works with.
 
-``python tools/try_versions.py lowest`` makes an environment in build/ with the Python that runs
-this, installs hetviz with every package at the lower bound of pyproject.toml, and runs the tests of
-the engine; ``newest`` takes the newest releases within the bounds. ``--extra NAME`` (several times)
-adds optional parts, ``--tests PATH`` (several times) chooses tests. What was installed is printed.
+``python tools/try_versions.py lowest`` makes an environment in build/, or where ``--folder`` says,
+with the Python that runs this, installs hetviz with every package at the lower bound of
+pyproject.toml, and runs the tests of the engine; ``newest`` takes the newest releases within the
+bounds. ``--extra NAME`` (several times) adds optional parts, ``--tests PATH`` (several times)
+chooses tests. What was installed is printed. ``--beside PACKAGE`` (several times) installs others
+with it, such as scanpy, and runs no tests of ours: it prints the versions they agree on, and
+whether each gets what it asks for.
 """
 
 from __future__ import annotations
@@ -17,8 +20,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ("tests/core", "tests/data", "tests/features", "tests/io", "tests/metrics", "tests/exports")
-NEEDED = ("pytest>=9", "pytest-timeout", "hypothesis", "polars", "networkx", "h5py")
+TESTS = (
+    *(f"tests/{part}" for part in ("core", "data", "features", "io", "metrics", "algorithms")),
+    *("tests/runs", "tests/exports", "tests/test_public_api.py", "tests/cli/test_light.py"),
+)
+NEEDED = ("pytest>=9", "pytest-timeout", "hypothesis", "polars", "networkx")
+# Tests hold our own layouts and solvers against these.
+NEEDED += ("cvxpy", "clarabel", "opentsne")
 
 
 def lowest(requirements: list[str]) -> list[str]:
@@ -36,19 +44,24 @@ def main() -> int:
     parser.add_argument("which", choices=("lowest", "newest"))
     parser.add_argument("--extra", action="append", default=[])
     parser.add_argument("--tests", action="append", default=[])
+    parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = list(project["dependencies"])
     for extra in given.extra:
         wanted += project["optional-dependencies"][extra]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    folder = ROOT / "build" / f"try-{given.which}-{version}"
+    folder = given.folder or ROOT / "build" / f"try-{given.which}-{version}"
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
     python = folder / "bin" / "python"
     pins = lowest(wanted) if given.which == "lowest" else wanted
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, *pins, *NEEDED], check=True)
+    others = given.beside or NEEDED
+    subprocess.run([*install, *pins, *others], check=True)
     subprocess.run([python, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
+    if given.beside:
+        return subprocess.run([python, "-m", "pip", "check"], check=False).returncode
     # Old packages warn of what newer ones have changed; what is tried here is whether they work.
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
     command += ["--confcutdir", ROOT, *(given.tests or TESTS)]

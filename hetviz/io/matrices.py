@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._pandas import TEXT
 from hetviz._types import Array, Bools, Floats, Ints, Matrix, Reals, is_sparse
 from hetviz.errors import DataError, Problem, listed
 from hetviz.features.columns.types import numbers
@@ -178,7 +179,7 @@ def square_table(piece: Piece, said: str | None = None) -> Piece:
     return replace(
         piece,
         role="dataset",
-        frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=str),
+        frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=TEXT),
         id_column="id",
         facts={**piece.facts, "matrix": f"{sentence(kind, X.shape)}, named by the first row"},
         **{kind: half},  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io.infer.dialect import SEPARATORS
 from hetviz.io.infer.recipe import Recipe
@@ -296,7 +297,7 @@ def table_of(piece: Piece) -> TableRead:
     """Return the table of a piece; a piece without one gets the numbers of its rows, from 1."""
     frame, row = piece.frame, piece.row
     if frame is None:
-        frame = pd.DataFrame({"row": [str(at + 1) for at in range(piece.n_rows)]}, dtype=str)
+        frame = pd.DataFrame({"row": [str(at + 1) for at in range(piece.n_rows)]}, dtype=TEXT)
     return TableRead(
         piece.where,
         frame,

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hetviz._pandas import TEXT
 from hetviz.features.columns import types
 from hetviz.io import read_table, read_tables
 from tests.depth import examples
@@ -51,7 +52,7 @@ def _put_back():
     st.sampled_from([".", ","]),
 )
 def test_many_columns_at_once_hold_what_each_holds_alone(columns, decimal):
-    frame = pd.DataFrame({f"c{k}": cells for k, cells in enumerate(columns)}, dtype=str)
+    frame = pd.DataFrame({f"c{k}": cells for k, cells in enumerate(columns)}, dtype=TEXT)
     types._WIDE = 1
     together = types.infer_all(frame, decimal)
     for name, column in together.items():
@@ -107,5 +108,5 @@ def test_a_wide_table_is_read_as_a_narrow_one_is():
 def test_what_is_not_all_text_or_has_no_rows_is_left_to_the_other_way():
     types._WIDE = 1
     assert types.plain_columns(pd.DataFrame({"a": ["1"], "b": [2]})) == {}
-    assert types.plain_columns(pd.DataFrame({"a": []}, dtype=str)) == {}
-    assert list(types.plain_columns(pd.DataFrame({"a": ["1"], "b": ["x"]}, dtype=str))) == ["a"]
+    assert types.plain_columns(pd.DataFrame({"a": []}, dtype=TEXT)) == {}
+    assert list(types.plain_columns(pd.DataFrame({"a": ["1"], "b": ["x"]}, dtype=TEXT))) == ["a"]

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import factorized
 from hetviz._types import Ints, Texts
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
@@ -301,6 +302,9 @@ def _read(dataset: Dataset, column: str) -> Keys:
     if values.dtype == object and pd.api.types.infer_dtype(values, skipna=False) != "string":
         # 1 and True are equal and not the same key, so that each cell is read.
         return _of(list(map(key_of, values.tolist())), np.arange(len(dataset)))
+    if values.dtype == object:
+        own, found = factorized(values.tolist())
+        return _of(all_stripped(found.tolist()), own)
     at, different = pd.factorize(values)
     cells = different.tolist()
     if not pd.api.types.is_string_dtype(different.dtype):
@@ -319,8 +323,7 @@ def _folded(exact: Keys, how: Loose) -> Keys:
 
 def _of(texts: list[str], at: Ints) -> Keys:
     """Return keys of which some may be the same or empty; row i has ``texts[at[i]]``."""
-    to, found = pd.factorize(np.array(texts, dtype=object))
-    different = np.asarray(found, dtype=object)
+    to, different = factorized(texts)
     held = different != ""
     if held.all() and len(different) == len(texts):
         return Keys(different, at.astype(np.int64))

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import factorized
 from hetviz._types import Floats, Ints
 from hetviz.data.joins.keys import (
     Keys,
@@ -118,10 +119,10 @@ def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = Fals
 def _entries(cells: Keys, separator: str, loose: bool) -> pd.DataFrame:
     listed = [text.split(separator) for text in cells.different.tolist()]
     cell = np.repeat(np.arange(len(listed)), np.array(list(map(len, listed)), dtype=np.int64))
-    as_read, parts = pd.factorize(np.array(list(chain.from_iterable(listed)), dtype=object))
-    at, texts = pd.factorize(np.array(all_stripped(list(parts)), dtype=object), sort=True)
+    as_read, parts = factorized(list(chain.from_iterable(listed)))
+    at, texts = factorized(all_stripped(list(parts)), sort=True)
     keys = np.array(all_folded(list(texts)), dtype=object) if loose else texts
-    key, different = pd.factorize(keys)
+    key, different = factorized(keys)
     at = at[as_read]
     # Of entries of a cell that are one key, the first in the alphabet stands.
     order = np.lexsort((at, cell))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
+
 NOTED = ("note", "who", "when", "set")
 """Columns of text that the app writes; each is optional."""
 
@@ -17,9 +19,9 @@ def noted(n: int, **texts: str) -> pd.DataFrame | None:
 def text_of(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
     """Return a column as plain text, empty where nothing is noted."""
     if meta is None or column not in meta.columns:
-        return pd.Series([""] * n, dtype="str")
+        return pd.Series([""] * n, dtype=TEXT)
     cells = meta[column].astype(object)
-    return cells.where(cells.notna(), "").astype("str").reset_index(drop=True)
+    return cells.where(cells.notna(), "").astype(TEXT).reset_index(drop=True)
 
 
 def joined_meta(

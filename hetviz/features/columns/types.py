@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._types import LARGEST, Array, Floats, Ints
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
     """
     import pyarrow as pa
 
+    if not isinstance(series.dtype, pd.StringDtype):
+        series = series.astype(TEXT)
     found = pa.chunked_array(series.array.__arrow_array__())
     return found if found.type == pa.large_string() else found.cast(pa.large_string())
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._pandas import TEXT
 from hetviz._types import Array, Matrix, Sparse, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate
@@ -105,7 +106,7 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
     if others:
         facts[OTHERS] = ", ".join(others)
     links = _neighbours(box, called, ids, problems)
-    frame = pd.DataFrame({"id": ids, **columns}, dtype=str)
+    frame = pd.DataFrame({"id": ids, **columns}, dtype=TEXT)
     observations = Piece(
         called,
         box.where,

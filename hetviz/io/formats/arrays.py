@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._pandas import TEXT
 from hetviz._types import Array, Ints, Matrix, is_sparse
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
@@ -239,7 +240,7 @@ class _Siblings:
 
     @classmethod
     def none(cls, n: int) -> _Siblings:
-        return cls(pd.DataFrame({ROW: _counted(n)}, dtype=str), ROW, "", ())
+        return cls(pd.DataFrame({ROW: _counted(n)}, dtype=TEXT), ROW, "", ())
 
     @classmethod
     def among(cls, where: str, X: Array, arrays: Mapping[str, Array]) -> _Siblings:
@@ -261,7 +262,7 @@ class _Siblings:
         what = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
         notes = [Problem("not-used", where, what, severity="note")] if lost else []
         return cls(
-            pd.DataFrame(columns, dtype=str),
+            pd.DataFrame(columns, dtype=TEXT),
             ids or ROW,
             ids or "",
             () if names is None else tuple(_cells(where, lists[names])),

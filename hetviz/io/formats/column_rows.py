@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._types import Bools, Ints
 from hetviz.io import limits
 from hetviz.io.infer import dialect
@@ -98,11 +99,11 @@ class ColumnRows:
         if not others:
             return frame, self._lines
         filled = [[*cells, *[None] * (width - len(cells))] for _, cells in others]
-        beside = pd.DataFrame(filled, columns=names, dtype=str)
+        beside = pd.DataFrame(filled, columns=names, dtype=TEXT)
         lines = np.concatenate([[line for line, _ in others], self._lines]).astype(np.int64)
         order = np.argsort(lines, kind="stable")
         frame = pd.concat([beside, frame.reindex(columns=names)], ignore_index=True)
-        return frame.astype(str).iloc[order].reset_index(drop=True), lines[order]
+        return frame.astype(TEXT).iloc[order].reset_index(drop=True), lines[order]
 
     def body(
         self, holds: Callable[[Ints], Bools], names: Sequence[str]
@@ -283,7 +284,5 @@ def as_series(texts: pa.ChunkedArray) -> pd.Series:
     """Return an Arrow column of large strings as a column of a DataFrame, without a copy."""
     import pyarrow as pa
 
-    series: pd.Series = texts.to_pandas(
-        types_mapper={pa.large_string(): pd.StringDtype(na_value=np.nan)}.get
-    )
+    series: pd.Series = texts.to_pandas(types_mapper={pa.large_string(): TEXT}.get)
     return series

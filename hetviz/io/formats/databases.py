@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.formats.parquet import arrow_piece
@@ -295,7 +296,7 @@ def _with_ids(table: _Table, *, by_own_rows: bool) -> Piece:
     called = _ROW
     while called in piece.frame.columns:
         called += "_"
-    numbers = pd.Series([str(at + 1) for at in range(len(piece.frame))], dtype=str)
+    numbers = pd.Series([str(at + 1) for at in range(len(piece.frame))], dtype=TEXT)
     frame = pd.concat([numbers.rename(called), piece.frame], axis=1)
     return replace(piece, frame=frame, id_column=called)
 
@@ -343,7 +344,7 @@ def _links(table: _Table, parent: _Table, key: _Key) -> Piece | None:
             "kind": ", ".join(columns),
             "role": "relation",
         }
-    ).astype(str)
+    ).astype(TEXT)
     where = f"{child.where}, key {', '.join(columns)}"
     facts = {"foreign key": f"{table.name} ({', '.join(columns)}) to {parent.name}"}
     called = f"{child.name} {parent.name}"

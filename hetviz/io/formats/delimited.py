@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz._types import Ints
 from hetviz.errors import Problem, listed
@@ -196,7 +197,7 @@ def _row_by_row(
             # Sheets have no width: what is not filled is empty.
             cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
         (kept if len(cells) == len(columns) else ragged).append((line, cells))
-    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=str)
+    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=TEXT)
     return frame, np.array([line for line, _ in kept], dtype=np.int64), ragged
 
 
@@ -227,7 +228,7 @@ def _filled_up(
     more = pd.DataFrame(
         [[*cells, *[""] * (width - len(cells))] for _, cells in short],
         columns=frame.columns,
-        dtype=str,
+        dtype=TEXT,
     )
     together = np.concatenate([lines, np.array([line for line, _ in short], dtype=np.int64)])
     order = np.argsort(together, kind="stable")
@@ -248,7 +249,7 @@ def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRe
     """Return rows as a table of all their cells, filled up to one width with what is no text."""
     width = max((len(cells) for _, cells in rows), default=0)
     filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
-    frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
+    frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=TEXT)
     return replace(read, frame=frame, row=tuple(line for line, _ in rows))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import Problem, listed
 from hetviz.features.columns.types import numbers
 from hetviz.io.infer.ids import guess_id_column
@@ -172,7 +173,7 @@ def _written(
     for name in kept:
         out[name if name not in out else f"{name} (note)"] = frame[f"note {name}"]
     notes += _hubs(where, frame, facts)
-    written = pd.DataFrame(out, index=frame.index).astype(str)
+    written = pd.DataFrame(out, index=frame.index).astype(TEXT)
     return Piece(
         f"{called} links",
         where,
@@ -272,7 +273,7 @@ class _Edges:
             piece.name,
             piece.where,
             "dataset",
-            pd.DataFrame({"id": ids}, dtype=str),
+            pd.DataFrame({"id": ids}, dtype=TEXT),
             tuple(range(len(ids))),
             id_column="id",
             facts={**piece.facts, "nodes": f"{len(ids):,}, the ends of the edges"},
@@ -316,7 +317,7 @@ def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[
     names = title.lstrip("# ").split()
     places = list(row)
     if len(names) == width and {names[0].lower(), names[1].lower()} in map(set, _ENDS):
-        return pd.DataFrame(lines, columns=names, dtype=str), places
+        return pd.DataFrame(lines, columns=names, dtype=TEXT), places
     # Names of people are two words as well; nodes without a header are numbered, or weighed.
     is_numbered = all(line[0].isdigit() and line[1].isdigit() for line in lines)
     if not is_numbered and (width == 2 or np.isnan(numbers([line[2] for line in lines])).any()):
@@ -324,4 +325,4 @@ def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[
     if len(names) == width and not title.startswith("#"):
         lines, places = [names, *lines], [0, *(place + 1 for place in places)]
     names = ["source", "target", "weight"][:width]
-    return pd.DataFrame(lines, columns=names, dtype=str), places
+    return pd.DataFrame(lines, columns=names, dtype=TEXT), places

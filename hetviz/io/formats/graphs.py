@@ -9,6 +9,7 @@ from xml.etree.ElementTree import ParseError
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import Problem, listed
 from hetviz.io import gate, limits
 from hetviz.io.formats.edges import links_piece
@@ -125,7 +126,7 @@ def graph_pieces(
     if not graph.nodes:
         raise gate.refusal("no-rows", name, "there are no nodes in the graph")
     called = choices.name or stem(name)
-    frame = pd.DataFrame({"id": graph.nodes}, dtype=str)
+    frame = pd.DataFrame({"id": graph.nodes}, dtype=TEXT)
     for column, cells in _columns(graph.node_values, len(graph.nodes)).items():
         frame[f"{column} (value)" if column == "id" else column] = cells
     facts = {
@@ -145,7 +146,7 @@ def graph_pieces(
     )
     if not graph.sources:
         return [nodes]
-    ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=str)
+    ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=TEXT)
     others = _columns(graph.edge_values, len(ends))
     return [nodes, links_piece(called, name, ends, others, range(len(ends)))]
 

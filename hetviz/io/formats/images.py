@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageOps
 
+from hetviz._pandas import TEXT
 from hetviz._types import Ints
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io import gate, limits
@@ -175,7 +176,7 @@ def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]])
     lie in several folders, the folder is a column.
     """
     names = [name for name, _ in pictures]
-    frame = pd.DataFrame({"id": ids_of_files(names), FILE: names}, dtype=str)
+    frame = pd.DataFrame({"id": ids_of_files(names), FILE: names}, dtype=TEXT)
     folders = [PurePosixPath(name).parent.as_posix() for name in names]
     if len(set(folders)) > 1:
         frame[FOLDER] = ["" if folder == "." else folder for folder in folders]

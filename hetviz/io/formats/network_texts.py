@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem, listed
 from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
@@ -102,7 +103,7 @@ def _sets(
         raise DataError([said, *wrong[:5]])
     called = choices.name or stem(name)
     of_members = f"{called} members"
-    frame = pd.DataFrame({"id": list(sets), "description": list(sets.values())}, dtype=str)
+    frame = pd.DataFrame({"id": list(sets), "description": list(sets.values())}, dtype=TEXT)
     said_of_each = [cell for cell in sets.values() if cell not in ("", "na", "NA")]
     frame = frame if said_of_each else frame[["id"]]
     facts = {"sets": f"{len(sets):,} sets of {len(members):,} members"}
@@ -115,9 +116,9 @@ def _sets(
             "target_id": [member for _, member in pairs],
             "role": "relation",
         },
-        dtype=str,
+        dtype=TEXT,
     )
-    rows = pd.DataFrame({"id": list(members)}, dtype=str)
+    rows = pd.DataFrame({"id": list(members)}, dtype=TEXT)
     where = f"{name}, members"
     return [
         Piece(called, name, "dataset", frame, tuple(row), id_column="id", facts=facts,

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
@@ -80,7 +81,7 @@ def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence
         called,
         where,
         "dataset",
-        pd.DataFrame(columns, dtype=str),
+        pd.DataFrame(columns, dtype=TEXT),
         tuple(range(len(texts))),
         id_column="id",
         title_column="title",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats.column_rows import as_series
@@ -87,7 +88,7 @@ def columns_as_text(
     for name, (_, values) in zip(names, columns, strict=True):
         texts = [cell(value, decimal) for value in values]
         notes += _lost(f"{where}, column {name}", values)
-        out[name] = pd.Series(texts, dtype=str)
+        out[name] = pd.Series(texts, dtype=TEXT)
     frame = pd.DataFrame(out)
     said = choices.columns_of(where)
     keep = kept_as_written(choices, frame, said)

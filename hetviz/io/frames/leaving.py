@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._json import records
 from hetviz._types import Floats, Texts, is_sparse
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, MissingExtraError, Problem
@@ -80,7 +81,7 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
     try:
         import anndata
     except ImportError:
-        raise MissingExtraError("to_anndata", "omics") from None
+        raise MissingExtraError("to_anndata", package="anndata") from None
     if name is None and len(data.datasets) > 1:
         what = "AnnData holds one dataset, and there are several"
         call = f"Call data.to_anndata({next(iter(data.datasets))!r})."
@@ -130,14 +131,12 @@ def to_networkx(data: HeteroData, embedding: Embedding | None) -> nx.Graph:
     try:
         import networkx
     except ImportError:
-        raise MissingExtraError("to_networkx", "omics") from None
+        raise MissingExtraError("to_networkx", package="networkx") from None
     graph = networkx.MultiGraph()
     for name, frame in to_frames(data, embedding).items():
         titles = data[name].titles.tolist()
-        for key, title, facts in zip(frame.index, titles, frame.to_dict("records"), strict=True):
-            graph.add_node((name, key), **{"dataset": name, "title": title} | {
-                str(column): value for column, value in facts.items()
-            })  # fmt: skip
+        for key, title, facts in zip(frame.index, titles, records(frame), strict=True):
+            graph.add_node((name, key), **{"dataset": name, "title": title} | facts)
     for links in data.links:
         source, target = keys_of(data[links.source]), keys_of(data[links.target])
         for i, j, weight in zip(links.i, links.j, links.weight.tolist(), strict=True):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.features.columns.types import Column, infer_all
 from hetviz.io import gate
 from hetviz.io.formats import toml
@@ -126,7 +127,7 @@ def _kind(series: pd.Series) -> str:
     name = str(series.dtype)
     if _EXACT.fullmatch(name):
         return name
-    if isinstance(series.dtype, pd.StringDtype) and series.dtype == pd.StringDtype(na_value=np.nan):
+    if isinstance(series.dtype, pd.StringDtype) and series.dtype == TEXT:
         return "str"
     return "object"
 
@@ -159,7 +160,7 @@ def _plain(value: object) -> Any:
 
 def _restore(series: pd.Series, kind: object, missing: str) -> pd.Series:
     if kind == "str":
-        return pd.Series(series.where(series != missing), dtype="str")
+        return pd.Series(series.where(series != missing), dtype=TEXT)
     if kind == "object":
         values = np.empty(len(series), dtype=object)
         values[:] = [json.loads(cell) for cell in series.tolist()]

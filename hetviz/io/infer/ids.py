@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz.features.columns.names import is_measured, is_named_id
 from hetviz.features.columns.types import MISSING
@@ -134,7 +135,7 @@ def with_ids(
     name = BESIDE.join(columns) if columns else ROW_NUMBER
     while name in frame.columns:
         name += " (id)"
-    ids = ids_of(frame, columns) if columns else pd.Series([str(at + 1) for at in row], dtype=str)
+    ids = ids_of(frame, columns) if columns else pd.Series([str(at + 1) for at in row], dtype=TEXT)
     ids.index = frame.index
     return pd.concat([pd.DataFrame({name: ids}), frame], axis=1), name
 

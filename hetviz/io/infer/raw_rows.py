@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from hetviz._pandas import TEXT
 from hetviz._types import Bools, Ints
 
 Row = tuple[int, list[str]]
@@ -103,8 +104,8 @@ class FrameRows(Sequence[Row]):
         if not keep.all():
             frame = frame.loc[keep]
         columns = {name: frame.iloc[:, at].fillna("") for at, name in enumerate(names[:width])}
-        columns |= {name: pd.Series("", index=frame.index, dtype=str) for name in names[width:]}
-        found = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=str)
+        columns |= {name: pd.Series("", index=frame.index, dtype=TEXT) for name in names[width:]}
+        found = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=TEXT)
         return found.reset_index(drop=True), self.lines[keep]
 
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.errors import DataError, Problem
@@ -530,7 +531,7 @@ def read_columns(
         notes += told
     # Of a wide table it takes as long to be put together as to be read.
     if is_changed:
-        frame = pd.DataFrame(out, index=range(len(frame)), dtype=str)
+        frame = pd.DataFrame(out, index=range(len(frame)), dtype=TEXT)
     else:
         frame = frame.set_axis(list(out), axis=1).reset_index(drop=True)
     form = Recipe((0,), None, 1, None, ()) if recipe is None else recipe
@@ -964,7 +965,7 @@ def _framed(
         for line, cells in raw.rows
         if recipe.holds(line) and any(map(str.strip, cells[:width]))
     ]
-    frame = pd.DataFrame([cells for _, cells in body], columns=list(names), dtype=str)
+    frame = pd.DataFrame([cells for _, cells in body], columns=list(names), dtype=TEXT)
     return frame, tuple(line for line, _ in body)
 
 
@@ -1164,7 +1165,7 @@ def _as_numbers(
     if found is None:
         what = "no cell holds a number, so all count as missing"
         told = Problem("no-numbers", where, what, severity="note")
-        return pd.Series([""] * len(cells), index=cells.index, dtype=str), [told]
+        return pd.Series([""] * len(cells), index=cells.index, dtype=TEXT), [told]
     out, first = [], ""
     for text, value in zip(texts, found.values, strict=True):
         if value is not None:
@@ -1199,7 +1200,7 @@ def _as_numbers(
         shown = ", ".join(f"{word} ({n:,})" for word, n in list(words.items())[:4])
         what = f"{count(sum(words.values()), 'cell')} without a number count as missing"
         notes.append(Problem("words-for-missing", where, what, shown, severity="note"))
-    return pd.Series(out, index=cells.index, dtype=str), notes
+    return pd.Series(out, index=cells.index, dtype=TEXT), notes
 
 
 def _plain(text: str, value: float, sign: str, decimal: str) -> str:
@@ -1258,4 +1259,4 @@ def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
         notes.append(
             Problem("words-for-missing", where, what, texts[lost[0]][:60], severity="note")
         )
-    return pd.Series(dates[codes], index=cells.index, dtype=str), notes
+    return pd.Series(dates[codes], index=cells.index, dtype=TEXT), notes

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz._types import Bools
 from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.errors import Problem, listed
@@ -118,7 +119,7 @@ def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> B
 
 def _alike(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     """Tell of ids that people would read as the same."""
-    ids = pd.Series(list(ids), dtype=str) if not isinstance(ids, pd.Series) else ids
+    ids = pd.Series(list(ids), dtype=TEXT) if not isinstance(ids, pd.Series) else ids
     if ids.map(str.isascii).all() and not ids.str.strip().str.casefold().duplicated().any():
         return []
     first: dict[str, str] = {}

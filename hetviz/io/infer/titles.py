@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.features.columns.names import words_of
 
 _GIVEN = frozenset({"first", "given", "forename", "fore", "firstname", "vorname", "prenom"})
@@ -73,4 +74,4 @@ def joined_cells(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     """Return the text of several columns as one; cells that say nothing are left out."""
     parts = [frame[column].astype(str).str.strip().tolist() for column in columns]
     words = [" ".join(filter(None, row)) for row in zip(*parts, strict=True)]
-    return pd.Series(words, index=frame.index, dtype=str)
+    return pd.Series(words, index=frame.index, dtype=TEXT)

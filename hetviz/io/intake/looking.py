@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._json import records
 from hetviz._text import count
 from hetviz._types import Ints, JsonObject
 from hetviz.errors import DataError, Problem
@@ -218,7 +219,7 @@ def changed(look: Look, frame: pd.DataFrame, recipe: Recipe) -> Look | None:
     about = {one.name: one for one in described(some, applied, look.decimal)}
     now = {column.name: column for column in applied.recipe.columns}
     places = {f"{look.name}, column {name}" for name in others}
-    first = applied.frame.head(_PREVIEW).to_dict("records")
+    first = records(applied.frame.head(_PREVIEW))
     preview = []
     for (line, row), cells in zip(look.preview, first, strict=False):
         kept = {name: cell for name, cell in row.items() if name not in others}

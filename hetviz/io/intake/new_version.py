@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._json import records
+from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz._types import Ints, JsonObject, Texts
 from hetviz.data import Dataset, HeteroData, Labels
@@ -266,7 +267,7 @@ def _relabelled(
 
 def _changes(old: Dataset, new: Dataset, rows: Ints) -> pd.DataFrame:
     kept = np.flatnonzero(rows >= 0)
-    found = [pd.DataFrame({"id": [], "column": [], "before": [], "after": []}, dtype="str")]
+    found = [pd.DataFrame({"id": [], "column": [], "before": [], "after": []}, dtype=TEXT)]
     if old.table is not None and new.table is not None:
         for name in old.table.columns.intersection(new.table.columns):
             before = _cells(old.table[name].iloc[rows[kept]])

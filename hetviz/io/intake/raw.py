@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import TEXT
 from hetviz.io.infer.raw_rows import FrameRows
 from hetviz.io.infer.recipe import RawTable
 from hetviz.io.intake.drop import Parse, read_drop
@@ -66,11 +67,11 @@ def _table(piece: Piece) -> RawTable:
     assert piece.frame is not None  # noqa: S101
     frame = piece.frame
     if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
-        frame = frame.astype(str)
+        frame = frame.astype(TEXT)
     names = list(map(str, frame.columns))
     lines = np.asarray(piece.row, dtype=np.int64)
     if names != [str(at) for at in range(len(names))] or piece.recipe is not None:
         frame = frame.set_axis([str(at) for at in range(len(names))], axis=1)
-        first = pd.DataFrame([names], columns=frame.columns, dtype=str)
+        first = pd.DataFrame([names], columns=frame.columns, dtype=TEXT)
         frame, lines = pd.concat([first, frame], ignore_index=True), np.arange(len(frame) + 1)
     return RawTable(piece.where, FrameRows(frame, lines), piece.decimal, piece.id_column or "")

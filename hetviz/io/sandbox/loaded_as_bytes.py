@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from hetviz._pandas import TEXT
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.joins.join import Join
@@ -289,7 +290,7 @@ def _frame_of(about: Any, parts: Sequence[memoryview]) -> pd.DataFrame | None:
         table = pa.ipc.open_stream(source).read_all()
         table.validate(full=True)
         columns = iter(table.columns)
-    text = pd.StringDtype(na_value=np.nan)
+    text = TEXT
     out: dict[int, Any] = {}
     for at, kind in enumerate(about["kinds"]):
         if isinstance(kind, list):

@@ -15,6 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from hetviz._pandas import TEXT
 from hetviz._types import Array, Json, JsonObject, Matrix, is_sparse
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.types import arrow_texts
@@ -181,7 +182,7 @@ def packed_cells(found: Mapping[tuple[str, str, str], StoredCells]) -> dict[str,
             else:
                 width = max((len(cells) for _, cells in sheet.rows), default=0)
                 filled = [[*cells, *[None] * (width - len(cells))] for _, cells in sheet.rows]
-                frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=str)
+                frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=TEXT)
                 lines = np.array([line for line, _ in sheet.rows], dtype=np.int64)
             sheets.append([sheet.title, sheet.decimal, in_columns, len(parts), len(parts) + 1])
             parts += [arrow_bytes(frame), _npy(lines)]
@@ -249,7 +250,7 @@ def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFra
 
     table = table_of(content)
     table = table if columns is None else table.select(columns)
-    texts = {pa.large_string(): pd.StringDtype(na_value=np.nan)}
+    texts = {pa.large_string(): TEXT}
     frame: pd.DataFrame = table.to_pandas(types_mapper=texts.get, ignore_metadata=True)
     return frame
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hetviz._pandas import TEXT
 from hetviz.data.model import table_text
 
 AWKWARD = [
@@ -32,7 +33,7 @@ def test_awkward_numbers_and_texts() -> None:
         {
             "real": AWKWARD,
             "whole, named": np.arange(len(AWKWARD)) * 10**15,
-            "text": pd.array((texts * 3)[: len(AWKWARD)], dtype="str"),
+            "text": pd.array((texts * 3)[: len(AWKWARD)], dtype=TEXT),
         }
     )
     written = table_text._by_arrow(table)
@@ -54,7 +55,7 @@ def test_other_columns_are_left_to_pandas() -> None:
         table = pd.DataFrame({"n": [1.5, 2.0], "other": column})
         assert table_text._by_arrow(table) is None
         assert table_text.csv_of(table) == told(table)
-    alone = pd.DataFrame({"text": pd.array(["", "a"], dtype="str")})
+    alone = pd.DataFrame({"text": pd.array(["", "a"], dtype=TEXT)})
     assert table_text.csv_of(alone) == told(alone)
 
 
@@ -75,7 +76,7 @@ def test_whatever_a_table_holds(rows: list[tuple[float, int, str | None]]) -> No
         {
             "r": np.array(reals, dtype=np.float64),
             "w": np.array(wholes, dtype=np.int64),
-            "t": pd.array(list(texts), dtype="str"),
+            "t": pd.array(list(texts), dtype=TEXT),
         }
     )
     assert table_text._by_arrow(table) == told(table)

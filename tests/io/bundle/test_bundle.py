@@ -13,6 +13,7 @@ from PIL import Image
 
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz._pandas import TEXT
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import read_bundle, read_coordinates
 from tests.data.strategies import heterodata
@@ -111,7 +112,8 @@ def test_save_does_not_write_over_other_things(tmp_path):
 
 
 def test_what_no_file_can_hold_is_refused(tmp_path):
-    for table in (pd.DataFrame({"x": ["\0"]}), pd.DataFrame({"x": [{1}]})):
+    text = pd.Series(["\0"], dtype=TEXT)
+    for table in (pd.DataFrame({"x": text}), pd.DataFrame({"x": [{1}]})):
         with pytest.raises(DataError):
             hetviz.save(HeteroData([Dataset("a", ["r"], table=table)]), tmp_path / "b")
 

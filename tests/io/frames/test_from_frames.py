@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 
 import hetviz
 from hetviz import Dataset, HeteroData, Links
-from hetviz.errors import DataError, DataWarning, ParameterError
+from hetviz.errors import DataError, DataWarning, MissingExtraError, ParameterError
 
 DISHES = pd.DataFrame(
     {
@@ -263,6 +264,16 @@ def test_graphs_come_and_go() -> None:
     embedding = hetviz.embed(made(), "pca")
     node = made().to_networkx(embedding).nodes["wines", 2001]
     assert node["x"] == embedding.coordinates["wines"][1, 0]
+
+
+@pytest.mark.parametrize("package", ["anndata", "networkx"])
+def test_what_hands_over_objects_names_the_package(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    data = made()
+    with pytest.raises(MissingExtraError, match=f"pip install {package}"):
+        data.to_anndata("dishes") if package == "anndata" else data.to_networkx()
 
 
 def test_frames_and_links_go_round() -> None:

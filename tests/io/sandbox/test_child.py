@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.intake.drop import read_drop
@@ -66,7 +67,7 @@ def test_pieces_survive_the_way():
         "a",
         "a.h5ad, X",
         "dataset",
-        pd.DataFrame({"id": ["a", "", "ü\n"], "x": ["", "", ""]}, dtype=str),
+        pd.DataFrame({"id": ["a", "", "ü\n"], "x": ["", "", ""]}, dtype=TEXT),
         (0, 2, 5),
         ",",
         X=sp.csr_array(np.eye(3, 4)),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import hetviz
+from hetviz._pandas import TEXT
 from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
@@ -179,7 +180,7 @@ def test_a_saved_bundle_with_all_that_it_may_hold_is_made_apart_as_it_is_here(tm
         "lists": [[1, "a"], {"b": [None]}, None],
         7: [True, False, True],
         "day": pd.to_datetime(["2020-01-01", None, "2021-05-06"]),
-        "word": pd.array(["x", None, "ü"], dtype=pd.StringDtype(na_value=np.nan)),
+        "word": pd.array(["x", None, "ü"], dtype=TEXT),
         "small": np.array([1, 2, 3], dtype="uint8"),
     }
     plants = hetviz.Dataset("plants", list("abc"), np.eye(3), table=pd.DataFrame(cells))

@@ -1,7 +1,7 @@
 // Find an item by its title, fly to it and select it.
 
 import { h, icon, set } from "./dom.js";
-import { ask } from "./ask.js";
+import { alone, ask } from "./ask.js";
 import { turn } from "./panel.js";
 
 const PAUSE = 140;
@@ -32,8 +32,10 @@ export class Search {
     const id = `hv-found-${++serial}`;
     this.list = h("ul", { class: "hv-found", role: "listbox", id, "aria-label": "Items found" });
     this.list.hidden = true;
+    // In a notebook there is nothing to do but on the map.
+    const what = alone ? "Find an item" : "Find an item, or do something";
     this.input = h("input", {
-      type: "text", placeholder: "Find an item, or do something", "aria-label": "Find an item, or do something", role: "combobox",
+      type: "text", placeholder: what, "aria-label": what, role: "combobox",
       "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
       autocomplete: "off", spellcheck: "false",
     });
