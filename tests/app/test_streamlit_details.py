@@ -1,0 +1,69 @@
+"""What the app leans on in Streamlit beyond its public calls.
+
+A minor version of Streamlit is pinned for these. To try the next one, install it and run this file:
+what fails here is what has to be looked at first.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# What is imported from inside Streamlit, and what of it is used.
+LEANS_ON = {
+    "streamlit.net_util": {"get_external_ip"},
+    "streamlit.runtime.get_instance": set(),
+    "streamlit.runtime.app_session": {"RerunData"},
+    "streamlit.runtime.scriptrunner.RerunData": set(),
+    "streamlit.runtime.scriptrunner.ScriptRunner": set(),
+    "streamlit.runtime.state.SafeSessionState": {"on_script_will_rerun"},
+    "streamlit.runtime.state.SessionState": {"_widget_changed"},
+    "streamlit.web.server.starlette.starlette_server_config.USER_COOKIE_NAME": set(),
+    "streamlit.web.server.starlette.starlette_websocket._get_signed_cookie_with_chunks": set(),
+}
+
+
+def thing(name: str) -> object:
+    module, _, last = name.rpartition(".")
+    found = import_module(module)
+    return getattr(found, last) if hasattr(found, last) else import_module(name)
+
+
+def test_all_that_is_leaned_on_is_named_here() -> None:
+    found = set()
+    files = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "hetviz").rglob("*.py")]
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("streamlit"):
+                found |= {f"{node.module}.{one.name}" for one in node.names}
+            if isinstance(node, ast.Import):
+                found |= {one.name for one in node.names if one.name.startswith("streamlit.")}
+    public = {name for name in found if name.startswith(("streamlit.testing", "streamlit.web.cli"))}
+    assert found - public == set(LEANS_ON)
+
+
+@pytest.mark.parametrize("name", LEANS_ON)
+def test_it_is_there(name: str) -> None:
+    found = thing(name)
+    for attribute in LEANS_ON[name]:
+        assert hasattr(found, attribute)
+
+
+def test_sessions_and_their_runner_have_what_is_changed_in_them() -> None:
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+    from streamlit.runtime.state import SafeSessionState, SessionState
+
+    state = SessionState()
+    assert hasattr(state, "_new_widget_state") and hasattr(state, "_old_state")
+    assert hasattr(state._new_widget_state, "widget_metadata")
+    assert hasattr(state._key_id_mapper, "id_key_mapping")
+    assert "_yield_callback" in inspect.getsource(SafeSessionState)
+    assert "_execing" in inspect.getsource(ScriptRunner)
+    assert {"widget_states", "is_auto_rerun"} <= set(inspect.signature(RerunData).parameters)
+    assert callable(st.components.v2.component)
