@@ -43,10 +43,10 @@ if view == VIEWS[1]:
 else:
     left, right = st.columns([1.32, 1], gap="large")
     with left:
-        choose.show(state, kept)
+        to_come = choose.show(state, kept)
         if kept is not None:
             leaderboard.advice(state, kept)
             leaderboard.more(kept)
     with right:
-        maps.show(state, kept)
+        maps.show(state, kept, to_come)
     recent.remember()

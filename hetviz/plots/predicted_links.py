@@ -124,7 +124,7 @@ def precision_alt(precision: Mapping[str, Any]) -> str:
     for key, rows in precision.items():
         k, share = next(((row[0], row[1]) for row in rows if row[0] == 10), rows[0][:2])
         parts.append(f"{WORDS[key]} {share:.0%} of the best {k:.0f}")
-    return f"Share of hidden links among the best pairs: {', '.join(parts)}."
+    return f"Share of held-out links among the best pairs: {', '.join(parts)}."
 
 
 def proposed_figure(

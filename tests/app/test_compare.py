@@ -80,7 +80,7 @@ def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     assert re.search(r"About [\d.]+ m?s a fit", text)
     ticked = {box.key for box in app.checkbox if box.value}
     assert {"compare-joint-map", "compare-pca"} <= ticked
-    assert "Every fifth of the links and comparisons is held back" in text
+    assert "Every fifth of the links and comparisons is held out" in text
 
 
 def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None:

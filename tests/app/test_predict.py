@@ -72,7 +72,7 @@ def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> Non
     app = found(visit)
     text = html_of(app)
     assert "look most like a missing link" in text
-    assert "of the best 10 pairs were hidden links" in text
+    assert "of the best 10 pairs were held-out links" in text
     assert text.count("hv-pair") >= 8
     assert "<b>Kite</b>" not in text
     kept = workspace_of(app).state.findings["links"]

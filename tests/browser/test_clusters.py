@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.projects import Projects
-from tests.browser.test_app import settled, stage
+from tests.browser.test_app import settled, stage, until
 from tests.browser.test_export import open_files
 
 # It tries many numbers of clusters; elsewhere the usual patience is enough.
@@ -123,5 +123,9 @@ def test_the_cluster_that_is_pointed_at_is_outlined_on_the_map(page: Page) -> No
     # The button that selects the members lies over the row.
     row.get_by_role("button").hover()
     page.wait_for_function(f"n => {outlined}?.length === n", arg=members)
+    # All others fade.
+    lit = "map.points.drawer.bytes.state.filter((s) => s & 1).length"
+    until(page, f"{lit} === {members}")
     stage(page).hover()
     page.wait_for_function(f"() => {outlined} === null")
+    until(page, f"{lit} === 0")

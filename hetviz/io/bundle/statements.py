@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 
 import numpy as np
 import pandas as pd
@@ -24,14 +24,25 @@ _FORMS = (("anchor", "near", "far"), ("a", "b", "c", "d"), ("a", "b", "c"))
 _GROUP = ["source", "target", "kind", "role"]
 
 
+def said_by(columns: Iterable[str]) -> str | None:
+    """Return what a table with these columns says, "links" or "comparisons"; None for neither."""
+    there = set(columns)
+    if {"source_id", "target_id"} <= there:
+        return "links"
+    return None if _form(there) is None else "comparisons"
+
+
 def is_links(read: TableRead) -> bool:
     """Say whether a table has the columns of links."""
-    return {"source_id", "target_id"} <= set(read.frame.columns)
+    return said_by(read.frame.columns) == "links"
 
 
 def comparison_form(read: TableRead) -> tuple[str, ...] | None:
     """Return the names of the items of a comparison, if the table has such columns."""
-    there = set(read.frame.columns)
+    return _form(set(read.frame.columns))
+
+
+def _form(there: Set[str]) -> tuple[str, ...] | None:
     return next((f for f in _FORMS if {f"{item}_id" for item in f} <= there), None)
 
 

@@ -76,15 +76,15 @@ MEASURES: Mapping[str, Measure] = {
         ),
         Measure(
             "link_score_precision_held_out",
-            "Unseen links found",
-            "finds unseen links",
+            "Held-out links found",
+            "finds held-out links",
             None,
             "Average precision among all pairs not linked yet, " + _BY,
         ),
         Measure(
             "link_score_auc_held_out",
-            "Unseen links scored above other pairs",
-            "scores unseen links above other pairs",
+            "Held-out links scored above other pairs",
+            "scores held-out links above other pairs",
             0.5,
             "The chance that a linked pair scores above one that is not, " + _BY,
         ),
@@ -105,7 +105,7 @@ MEASURES: Mapping[str, Measure] = {
         ),
         Measure(
             "negative_guidance_area_held_out",
-            "Unseen “apart” kept apart",
+            "Held-out “apart” kept apart",
             "keeps apart what it was not told is apart",
             0.5,
             "The mean share of all pairs that lie closer than a pair said to be apart.",

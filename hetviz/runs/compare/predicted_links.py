@@ -163,7 +163,7 @@ def sentence(
     )
     first = f"{who}{rest}"
     return (
-        f"Unseen links found: {first[0].lower() if not mine else first[0]}{first[1:]}. "
+        f"Held-out links found: {first[0].lower() if not mine else first[0]}{first[1:]}. "
         f"Average precision in 100 of plain guesses: {guesses}."
     )
 

@@ -223,7 +223,7 @@ def choose(
         on_few = _affordable(data, few.n_rows, ordered, seconds)
         part, tried = (few, on_few) if len(on_few) > 1 else (part, tried)
     if len(tried) > 1:
-        words = "Trying methods on hidden links" if data.links else "Trying"
+        words = "Trying methods on held-out links" if data.links else "Trying"
         if part is not data:
             words += f" of {part.n_rows:,} items"
         quiet = _words_alone(report, words)

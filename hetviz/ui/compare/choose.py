@@ -24,16 +24,22 @@ _SPLITS = (1, 3, 5)
 _HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
 
 
-def show(state: State, kept: Finding | None) -> None:
-    """Show the table of methods that have run, those that can be ticked, and the button."""
+def show(state: State, kept: Finding | None) -> dict[str, str]:
+    """Show the table of methods that have run, those that can be ticked, and the button.
+
+    Returns
+    -------
+    dict of str to str
+        Of each method that is ticked, its title and how long it may take.
+    """
     data = state.guided
     if data is None:
-        return
+        return {}
     verdicts = new_map.verdicts(state)
     suitable = [verdict for verdict in verdicts if verdict.suits]
     if not suitable:
         theme.quiet("No method suits these data yet: they have neither features nor links.")
-        return
+        return {}
     # The verdicts may be from before times were measured here.
     seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
     done = _done(state, kept)
@@ -46,6 +52,12 @@ def show(state: State, kept: Finding | None) -> None:
         for verdict in waiting:
             _row(verdict, seconds[verdict.card.key], verdict.card.key in picked)
     _about(suitable, verdicts, seconds)
+    ticked = set(chosen(waiting))
+    return {
+        v.card.title: f"not run; {_cost(seconds[v.card.key]).lower()}"
+        for v in waiting
+        if v.card.key in ticked
+    }
 
 
 def _done(state: State, kept: Finding | None) -> set[str]:
@@ -74,17 +86,19 @@ def _row(verdict: Verdict, seconds: float | None, ticked: bool) -> None:
     """Show a method that has not run: a tick, and how long it may take."""
     card = verdict.card
     key = _tick(card.key)
-    cost = "Time not measured yet" if seconds is None else f"About {in_seconds(seconds)} a fit"
-    with st.container(
-        horizontal=True, vertical_alignment="center", key=f"method-{card.key}", gap="small"
-    ):
+    cost = _cost(seconds)
+    with st.container(key=f"method-{card.key}", gap=None):
         st.session_state.setdefault(key, ticked)
-        st.checkbox(theme.plain(card.title), key=key, persist_state="session", width=330)
+        st.checkbox(theme.plain(card.title), key=key, persist_state="session", width=430)
         summary = card.summary.split(". ")[0].rstrip(".") + "."
         st.html(
             f'<p class="hv-unrun"><span title="{theme.esc(summary)}">{theme.esc(summary)}</span>'
             f"<b>{theme.esc(cost)}</b></p>"
         )
+
+
+def _cost(seconds: float | None) -> str:
+    return "Time not measured yet" if seconds is None else f"About {in_seconds(seconds)} a fit"
 
 
 def _about(
@@ -167,7 +181,7 @@ def _plan(data: HeteroData, keys: list[str], seconds: dict[str, float | None], t
     said = [*(["links"] if data.links else []), *(["comparisons"] if compared else [])]
     if not said:
         return f"{words}. There are no links or comparisons to hold out; neighbours decide."
-    return f"{words}. Every fifth of the {' and '.join(said)} is held back from all methods."
+    return f"{words}. Every fifth of the {' and '.join(said)} is held out."
 
 
 def _run(suitable: list[Verdict], splits: int, new: bool) -> None:

@@ -146,7 +146,7 @@ def _line(found: Comparison, measure: str) -> str:
     share = f"{often} {what}" if often else f"{100 * found.hold_out:.0f} % of the {what}s"
     verb = "was" if often else "were"
     times = "" if splits == 1 else f", {splits} times over"
-    return f"{share} {verb} held back from all methods{times}. {MEASURES[measure].meaning}"
+    return f"{share} {verb} held out{times}. {MEASURES[measure].meaning}"
 
 
 def measure_choice(kept: Finding) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,11 +34,21 @@ _ROOM = 0.04
 _PICKED = "compare-maps"
 
 
-def show(state: State, kept: Finding | None) -> None:
-    """Show the choice of maps, the maps, and the items that moved most."""
+def show(state: State, kept: Finding | None, to_come: Mapping[str, str] | None = None) -> None:
+    """Show the choice of maps, the maps, and the items that moved most.
+
+    Parameters
+    ----------
+    state : State
+    kept : Finding or None
+        What was compared so far.
+    to_come : mapping of str to str, optional
+        Title and expected time of the methods that are ticked: as long as nothing was compared, a
+        frame waits for the map of each.
+    """
     if len(state.runs) < 2:
         if kept is None:
-            look.quiet("The same items stand here on small maps as soon as there are two maps.")
+            _first_of_all(state, to_come or {})
         return
     titles = _titles(state)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
@@ -59,6 +70,19 @@ def show(state: State, kept: Finding | None) -> None:
     )
     _live(state, shown, titles, kept)
     moved.show(state, shown, titles)
+
+
+def _first_of_all(state: State, to_come: Mapping[str, str]) -> None:
+    """Show the one map that there is, and a frame for each that the ticked methods will make."""
+    look.section("The same items on small maps", "turned alike; selected in all")
+    titles = _titles(state)
+    runs = list(state.runs)
+    shown = session.cached(
+        ("aligned", id(state.data), *map(id, runs)),
+        (state.data, runs),
+        lambda: aligned(state, runs) if runs else [],
+    )
+    _live(state, shown, titles, None, to_come)
 
 
 def _titles(state: State) -> dict[str, str]:
@@ -141,7 +165,13 @@ def _spread(Y: Floats) -> float:
     return float(np.nanmedian(np.linalg.norm(Y - middle, axis=1))) or 1.0
 
 
-def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding | None) -> None:
+def _live(
+    state: State,
+    shown: list[Run],
+    titles: dict[str, str],
+    kept: Finding | None,
+    to_come: Mapping[str, str] | None = None,
+) -> None:
     workspace = session.workspace()
     specs = [
         description.spec(
@@ -154,7 +184,7 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding 
         )
         for run in shown
     ]
-    frame = _common([spec["frame"] for spec in specs])
+    frame = _common([spec["frame"] for spec in specs]) if specs else {}
     _colours(state)
     grid = st.grid(2, min_column_width=200, gap="small", key="compare-grid")
     for place, (run, spec) in enumerate(zip(shown, specs, strict=True)):
@@ -169,6 +199,12 @@ def _live(state: State, shown: list[Run], titles: dict[str, str], kept: Finding 
                     on_selection=partial(_selected, place, run),
                 )
             leaderboard.use_button(state, run.id, "Use this map", f"use-{run.id}")
+    for title, words in (to_come or {}).items():
+        with grid:
+            st.html(
+                f'<div class="hv-to-come"><b>{look.esc(title)}</b>'
+                f"<span>{look.esc(words)}</span></div>"
+            )
 
 
 def _head(state: State, run: Run, titles: dict[str, str], kept: Finding | None) -> None:

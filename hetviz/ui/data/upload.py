@@ -232,7 +232,9 @@ def account(waiting: Staged) -> None:
     head = st.container(key="staged-head")
     if waiting.looks:
         can_undo = bool(waiting.before)
-        sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back)
+        known = () if waiting.loaded is None else waiting.loaded.files
+        roles = {info.name: info.role for info in known}
+        sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back, roles)
     if not waiting.read:
         # Below the tables, which can be worked on meanwhile.
         with _waiting("Reading the files", "stop-reading") as heard:

@@ -23,6 +23,7 @@ from hetviz.workspace import State
 
 _TOLD = 4
 _LEAST = 0.1
+_HIGH, _LOW = 186, 140
 _HERE = "-guidance"
 _NOT_MET = {"apart": "Said apart, yet near", "comparisons": "Comparisons not met"}
 
@@ -49,14 +50,14 @@ def usual(form: str) -> ReadOff:
     return ReadOff(kind, usual_place(kind))
 
 
-def glance(state: State) -> None:
+def glance(state: State, *, low: bool = False) -> None:
     """Show how far the map keeps the links, as a small picture without anything to set."""
     if state.run is None:
         return
     kinds = charts.curves_of(charts.figures(state, state.run), "link")
     if kinds.get("links"):
-        with st.container(height=186, border=False, key="small-curve"):
-            charts.show_curve(kinds["links"], place=_HERE)
+        with st.container(height=_LOW if low else _HIGH, border=False, key="small-curve"):
+            charts.show_curve(kinds["links"], place=_HERE, height=_LOW - 11 if low else None)
 
 
 def measured(state: State, data: HeteroData, form: str) -> ReadOff:

@@ -32,8 +32,8 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
         guidance_file.account(data)
         return
     ledger = ledger_of(state)
-    headline.headline(state, data, ledger)
     if not wide:
+        headline.headline(state, data, ledger)
         if state.run is not None:
             outcome.show(state, state.run, "-guidance")
         headline.refit(state)
@@ -46,8 +46,10 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
         return
     left, right = st.columns([2.5, 1], gap="medium")
     with left:
+        headline.headline(state, data, ledger)
         _tables(state, data, ledger)
     with right:
+        curves.glance(state, low=True)
         _beside(state, data, ledger)
 
 

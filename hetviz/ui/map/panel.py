@@ -26,7 +26,7 @@ _HINTS = (
 )
 _FIRST_MAP = (
     "At first items lie where features and links alone would put them. Then one method draws them, "
-    "others are tried on hidden links and neighbours, and the best map of these stays.",
+    "others are tried on held-out links and neighbours, and the best map of these stays.",
     "Cancel keeps the map that was drawn by then, if one was.",
 )
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")

@@ -235,7 +235,7 @@ def _traded(state: State, run: Run, figures: Mapping[str, Any]) -> list[Warned]:
     kept, mine_kept = best.get("kept"), best.get("chosen_kept")
     if kept is not None and mine_kept is not None:
         words += (
-            f" Of hidden links this one keeps {per_hundred(mine_kept)} in 100 and that one "
+            f" Of held-out links this one keeps {per_hundred(mine_kept)} in 100 and that one "
             f"{per_hundred(kept)}."
         )
     there = [

@@ -149,7 +149,7 @@ def _summary(key: str) -> str:
     if key == _MAP:
         return "Pairs that lie near each other on this map, and that no link tells of."
     if key == STACK:
-        return "What is alike and linked alike, weighed by how well it finds hidden links."
+        return "What is alike and linked alike, weighed by how well it finds held-out links."
     if key == PROFILES:
         return "Guesses from what the items most alike by their features are linked with."
     return get_method(key).card.summary.split(". ")[0].rstrip(".") + "."

@@ -293,8 +293,8 @@ def _in_words(content: Mapping[str, Any]) -> str:
         return ""
     hidden = f"{content['hold_out']:.0%}".replace("%", " %")
     words = (
-        f"With {hidden} of the links hidden, {10 * mine:.1f} of the best 10 pairs were hidden "
-        f"links; by chance {10 * chance:.2f}"
+        f"With {hidden} of the links held out, {10 * mine:.1f} of the best 10 pairs were "
+        f"held-out links; by chance {10 * chance:.2f}"
     )
     plain = at_ten.get("profiles")
     if plain is not None:
@@ -308,7 +308,7 @@ def _test(content: Mapping[str, Any]) -> None:
     test = content["test"]
     if test is None:
         return
-    theme.section("Hidden links found", theme.count(test["n_links"], "hidden link"))
+    theme.section("Held-out links found", theme.count(test["n_links"], "held-out link"))
     st.plotly_chart(
         precision_figure(test["precision"], session.theme()),
         key="links-precision",
@@ -321,15 +321,15 @@ def _test(content: Mapping[str, Any]) -> None:
         [WORDS[key], _with_error(value), _with_error(unseen[key]) if key in unseen else "–"]
         for key, value in test["auc"].items()
     ]
-    theme.table(["Hidden link above another pair, of 100 times", "held-out links", "items"], rows)
+    theme.table(["Held-out link above another pair, of 100 times", "held-out links", "items"], rows)
     by = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
     theme.quiet(
-        f"Judged by {by}. Held-out links: single links were hidden. Items: all links of some "
+        f"Judged by {by}. Held-out links: single links were held out. Items: all links of some "
         f"{content['source']} were."
     )
     with st.expander("What these figures say"):
         theme.quiet(
-            f"In each of {test['repeats']} tests some links were hidden, the method was fitted "
+            f"In each of {test['repeats']} tests some links were held out, the method was fitted "
             f"to the rest, and all {test['n_pairs']:,} pairs that no remaining link tells of were "
             "ranked. Pairs that nobody has linked count as wrong here, though some may be right: "
             "the true shares are higher. “Like links like” guesses from what the items most alike "

@@ -30,7 +30,7 @@ KEYS = (
     ("+ and −", "zoom"),
     ("0 or double click", "all of the map"),
     ("N and P", "step through selected or near items"),
-    ("Enter", "select the item stepped to, or in the middle"),
+    ("Enter", "say what the bar holds; else select the item stepped to, or in the middle"),
     ("Ctrl + A", "select all that is in view"),
     ("Ctrl + Z", "undo; with Shift, redo"),
     ("/", "find an item, or a place"),

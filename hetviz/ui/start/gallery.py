@@ -8,7 +8,7 @@ from hetviz._samples import samples
 from hetviz.data import HeteroData
 from hetviz.errors import DataError
 from hetviz.io.bundle.samples import sample_card
-from hetviz.plots.colour import colour_options, spoken
+from hetviz.plots.colour import colour_options
 from hetviz.plots.palette import shape_of
 from hetviz.plots.still import recoloured
 from hetviz.ui.shell import session, theme
@@ -95,13 +95,13 @@ def borrowed_words(state: State) -> list[str]:
 
 
 def cards() -> None:
-    """Show the samples, each with its still map and a button."""
+    """Show the samples, a row for each with its still map; a click anywhere on it opens it."""
     names = samples()
     if not names:
         theme.quiet("No samples were installed with this copy of hetviz.")
         return
     opened = session.workspace().state.source
-    with st.container(key="gallery"), st.grid(3, min_column_width=108, gap="xsmall"):
+    with st.container(key="gallery", gap=None):
         for name in names:
             _card(name, opened == f"sample:{name}")
 
@@ -114,16 +114,18 @@ def _card(name: str, is_open: bool) -> None:
         return
     still = recoloured(card.still, session.theme())
     image = theme.svg_image(still, f"Still map of {card.title}") if still else ""
-    parts = ", ".join(card.datasets)
-    size = "" if card.n_items is None else theme.count(card.n_items, "item")
-    with st.container(border=True, key=f"card-{name}", gap="xsmall"):
+    size = "" if card.n_items is None else f"{card.n_items:,}"
+    with st.container(key=f"sample-{name}", gap=None):
         st.html(
-            f'<div class="hv-card">{image}'
-            f"<h3>{theme.esc(spoken(name))}</h3><p>{theme.esc(parts)}<br>{theme.esc(size)}</p></div>"
+            f'<div class="hv-sample">{image}<div><h3>{theme.esc(card.title)}</h3>'
+            f"<p>{theme.esc(', '.join(card.datasets))}</p></div>"
+            f'<span title="Items">{theme.esc(size)}</span></div>'
         )
+        # It lies over the whole row.
         st.button(
-            "Opened" if is_open else "Open",
+            f"{'Opened' if is_open else 'Open'}: {theme.plain(card.title)}",
             key=f"open-{name}",
+            type="tertiary",
             disabled=is_open,
             width="stretch",
             on_click=_open,

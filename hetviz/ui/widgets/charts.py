@@ -98,19 +98,22 @@ def show_curve(
     at: float | None = None,
     clicked: Callable[[str], None] | None = None,
     place: str = "",
+    height: int | None = None,
 ) -> None:
     """Show satisfaction curves of one kind, read off at a share of all pairs.
 
     A click on them calls `clicked` with the key of the chart, whose state holds the point.
-    `place` tells apart where on the page they stand.
+    `place` tells apart where on the page they stand; `height` is in pixels.
     """
     sort = sort_of(kind)
     theme, clickable = session.theme(), clicked is not None
     # To draw it takes half of what a run of the Map page takes.
     figure = session.cached(
-        ("curve", id(curves), theme, sort, at, clickable),
+        ("curve", id(curves), theme, sort, at, clickable, height),
         curves,
-        lambda: curve_figure(curves, theme, sort, at, clicked=clickable),
+        lambda: curve_figure(curves, theme, sort, at, clicked=clickable).update_layout(
+            {} if height is None else {"height": height}
+        ),
     )
     # A chart that keeps its key keeps its point too, and a second click there would take it back.
     key = f"curve{place}-{kind}-{at}"

@@ -80,7 +80,7 @@ def test_who_was_judged_by_what_is_said() -> None:
     plain = {"chance": {"link_score_precision_held_out": 0.015}}
     ways = {"a": "own scores", "b": "nearness on the map"}
     assert sentence(titles, ways, plain) == (
-        "Unseen links found: A by own scores, the others by nearness on the map. "
+        "Held-out links found: A by own scores, the others by nearness on the map. "
         "Average precision in 100 of plain guesses: chance 1.5."
     )
     assert (

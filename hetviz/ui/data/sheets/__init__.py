@@ -11,6 +11,7 @@ import streamlit as st
 
 from hetviz._text import listed
 from hetviz.features.columns.types import MISSING
+from hetviz.io.bundle.statements import said_by
 from hetviz.io.infer.recipe import MARKS, TYPES, ColumnRecipe, Profile, Recipe, marked
 from hetviz.io.intake.looking import Look
 
@@ -31,6 +32,7 @@ def show(
     can_undo: bool,
     change: Change,
     undo: Callable[[], None],
+    roles: Mapping[str, str] | None = None,
 ) -> None:
     """Show the tables.
 
@@ -44,6 +46,8 @@ def show(
         Gets a look and what is to be changed in how its table is read, None for as proposed.
     undo : callable
         Takes back what was said last.
+    roles : mapping of str to str, optional
+        What tables were taken for, by their names, once they have been read.
     """
     component = st.components.v2.component(
         "hetviz_sheets",
@@ -51,7 +55,10 @@ def show(
         css=(_HERE / "sheets.css").read_text(encoding="utf-8"),
         js=(_HERE / "sheets.js").read_text(encoding="utf-8"),
     )
-    sheets = [_described(look, bool(_recipes(said, look))) for look in looks]
+    sheets = [
+        _described(look, bool(_recipes(said, look)), _role(look, said, roles or {}))
+        for look in looks
+    ]
 
     def act() -> None:
         acted(looks, st.session_state["sheets"].act, change, undo)
@@ -115,7 +122,14 @@ def _recipes(said: Mapping[str, Mapping[str, Any]], look: Look) -> object:
     return said.get(look.file, {}).get("recipes", {}).get(look.sheet)
 
 
-def _described(look: Look, changed: bool) -> dict[str, Any]:
+def _role(look: Look, said: Mapping[str, Mapping[str, object]], roles: Mapping[str, str]) -> str:
+    """Return what a table was taken for; before it was read, what its columns say."""
+    chosen = said.get(look.file, {}).get("role")
+    seen = said_by(one.name for one in look.recipe.columns)
+    return roles.get(look.name) or str(chosen or seen or "dataset")
+
+
+def _described(look: Look, changed: bool, role: str) -> dict[str, Any]:
     recipe = look.recipe
     columns = recipe.columns[:_COLUMNS]
     # The last rows of all, and the last of data, are never left out.
@@ -124,11 +138,13 @@ def _described(look: Look, changed: bool) -> dict[str, Any]:
     above, below = look.rows[: min(_ABOVE, len(lines))], look.rows[len(lines) - n_below :]
     before = sum(line < recipe.first for line, _ in above)
     ids = f"ids from {listed(list(look.id_from))}" if look.id_from else "row numbers are the ids"
+    items = role not in ("links", "comparisons")
     return {
         "key": _key(look),
+        "items": items,
         "title": look.sheet or look.file,
         "size": f"{look.n_data:,} × {look.n_columns:,}",
-        "told": ids,
+        "told": ids if items else f"becomes {role}",
         "has_rows": look.has_rows,
         "rows_told": f"{look.n_rows:,} rows in the file",
         "n_columns": look.n_columns,

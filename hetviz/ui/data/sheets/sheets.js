@@ -269,7 +269,7 @@ class Sheets {
         }), words))) : null;
     const now = JSON.stringify(sheet.id);
     const options = [{ columns: [], words: `row numbers: different in all ${thousands(sheet.n_data)} rows`, fits: true }, ...sheet.ids];
-    const ids = sheet.has_id ? h("span", { class: "ids" }, `Rows are told apart by ${sheet.id.join(" + ")}, as the file declares`) : h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
+    const ids = !sheet.items ? null : sheet.has_id ? h("span", { class: "ids" }, `Rows are told apart by ${sheet.id.join(" + ")}, as the file declares`) : h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
       "data-focus": "ids", onchange: (event) => this.tell({ do: "ids", key: sheet.key, columns: JSON.parse(event.target.value) }),
     }, ...options.map(({ columns, words, fits }) => h("option", {
       value: JSON.stringify(columns), selected: JSON.stringify(columns) === now, disabled: !fits,

@@ -105,6 +105,12 @@ export class Keys {
 
   enter(event) {
     const { map } = this;
+    // What the bar is about to say is said, unless the keyboard stands on an item.
+    const say = map.cursor < 0 && document.querySelector(".st-key-act-add button:not(:disabled)");
+    if (say) {
+      say.click();
+      return;
+    }
     const row = map.cursor >= 0 ? map.cursor : this.central();
     if (row < 0) return;
     const how = howOf(event);

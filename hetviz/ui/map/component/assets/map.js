@@ -90,7 +90,10 @@ class HetMap {
     this.stops = [
       watchScheme(() => this.arrival.recolour()),
       watchPanel(() => requestAnimationFrame(() => this.camera.slide())),
-      watchProposed((pairs) => this.camera.see(pairs[0]?.slice(0, 2) ?? [])),
+      watchProposed((pairs) => {
+        this.camera.see(pairs[0]?.slice(0, 2) ?? []);
+        this.wish({ paint: true, place: true });
+      }),
     ];
     watchDrops();
     watchJourneys();

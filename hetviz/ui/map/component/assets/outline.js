@@ -1,4 +1,4 @@
-// The cluster that is pointed at in the panel: its outline on the map, and its name.
+// The cluster that is pointed at in the panel: its outline on the map, and its name; all else fades.
 
 import { clear } from "./colour.js";
 import { panelWidth } from "./panel.js";
@@ -8,13 +8,24 @@ import { array } from "./store.js";
 
 const RADIUS = 18; // pixels round each member
 const LINE = 1.6;
+const INNER = 6; // so many smaller regions within it are named
 const GRAIN = 4; // members so near to each other are one disc
 // A row holds its cluster's words; the button within it has a container of a like name that does not.
 const ROWS = ':is([class*="st-key-quick-"], [class*="st-key-cluster-"]):has([data-hv-cluster])';
 
+/** The smaller regions of which more than half lies within what is flagged. */
+function inside(codes, flags) {
+  const counts = new Map();
+  codes.forEach((code, r) => {
+    const [all, within] = counts.get(code) ?? [0, 0];
+    counts.set(code, [all + 1, within + flags[r]]);
+  });
+  return new Set([...counts].filter(([, [all, within]]) => within > all / 2).map(([code]) => code));
+}
+
 export class Outline {
   constructor(map) {
-    Object.assign(this, { map, rows: null, name: "", of: "", known: new Map(), stop: new AbortController() });
+    Object.assign(this, { map, rows: null, flags: null, name: "", of: "", known: new Map(), stop: new AbortController() });
     const { signal } = this.stop;
     const told = (event) => this.point(event.target);
     // A finger that taps a row selects it: there is nothing to point at.
@@ -29,8 +40,8 @@ export class Outline {
     // The page keeps a number on one line with its unit; the names of regions have a plain space.
     const name = hvName.replaceAll("\u00a0", " ");
     if (of === this.of) return;
-    Object.assign(this, { of, name, rows: null });
-    this.map.wish({ place: true });
+    Object.assign(this, { of, name, rows: null, flags: null });
+    this.map.wish({ paint: true, place: true });
     if (of) this.find(of);
   }
 
@@ -44,10 +55,17 @@ export class Outline {
       codes = await this.known.get(which).catch(() => null);
     }
     if (this.of !== of || map.dead || codes?.length !== map.n) return;
-    this.rows = [];
-    codes.forEach((one, r) => { if (one === Number(code)) this.rows.push(r); });
-    map.wish({ place: true });
+    const rows = [];
+    codes.forEach((one, r) => { if (one === Number(code)) rows.push(r); });
+    if (!rows.length) return;
+    const flags = new Uint8Array(map.n);
+    for (const r of rows) flags[r] = 1;
+    Object.assign(this, { rows, flags, inner: inside(map.regions.levels[1]?.codes ?? [], flags) });
+    map.wish({ paint: true, place: true });
   }
+
+  /** Flags of its items; null where none is pointed at. */
+  focus() { return this.flags?.length === this.map.n ? this.flags : null; }
 
   async clusters() {
     const { session } = this.map.data;
@@ -104,7 +122,32 @@ export class Outline {
     const [x, y] = places.reduce((a, b) => (b[1] < a[1] ? b : a));
     const edge = view.W - panelWidth();
     const at = Math.max(half, Math.min(x, edge - half));
-    overlay.text(ctx, this.name, at, Math.max(y - RADIUS - 13, 16), font, tokens.ink, "center");
+    const down = Math.max(y - RADIUS - 13, 16);
+    this.writeInner(overlay, ctx, [at - half, down - 13, at + half, down + 13]);
+    overlay.text(ctx, this.name, at, down, font, tokens.ink, "center");
+  }
+
+  /** The names of smaller regions that lie within it, each over its densest place. */
+  writeInner(overlay, ctx, own) {
+    const { map } = this;
+    const { view, tokens, family } = map;
+    const taken = [own, ...overlay.boxes().filter((p) => p.kind === "name").map((p) => p.at)];
+    const written = new Set([this.name, ...overlay.pieces.map((p) => p.text)]);
+    const font = `600 14px ${family}`;
+    ctx.font = font;
+    let count = 0;
+    for (const { text, level, code, x, y } of map.regions.anchors()) {
+      if (level !== 1 || count === INNER || written.has(text) || !this.inner.has(code)) continue;
+      const [px, py] = [view.x(x), view.y(y)];
+      const half = ctx.measureText(text).width / 2 + 3;
+      const box = [px - half, py - 25, px + half, py + 5];
+      if (box[0] < 0 || box[2] > view.W - panelWidth() || box[1] < 0) continue;
+      if (taken.some((a) => a[0] < box[2] && box[0] < a[2] && a[1] < box[3] && box[1] < a[3])) continue;
+      taken.push(box);
+      count += 1;
+      overlay.ring(ctx, px, py, 3.4, 1.6);
+      overlay.text(ctx, text, px, py - 14, font, tokens.ink, "center");
+    }
   }
 
   close() { this.stop.abort(); }

@@ -2,7 +2,7 @@
 
 import { Boxes, shift } from "./boxes.js";
 import { clear, mix } from "./colour.js";
-import { drawProposed, nameProposed, proposedBoxes } from "./proposed.js";
+import { drawProposed, nameProposed, proposedBoxes, proposedFocus } from "./proposed.js";
 import { drawEnds, drawLines } from "./focus.js";
 import { place } from "./place.js";
 import { calm } from "./view.js";
@@ -91,6 +91,8 @@ export class Overlay {
     const now = performance.now();
     const quiet = still || calm();
     const focus = m.count > 0 || m.acts.groups.size > 0;
+    // What the panel points at or asks about: of all else only the names of regions stay, dimmed.
+    const one = m.outline.focus() ?? (focus || m.legend.partial ? null : proposedFocus(m.n));
     let fading = false;
     if (!still) fading = this.ghosts(ctx, now) || fading;
     if (!still) m.outline.draw(this, ctx);
@@ -109,6 +111,7 @@ export class Overlay {
       }
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
+      if (one && p.row !== undefined && !one[p.row]) continue;
       // Waiting for a picture must not keep the canvas drawing.
       if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
@@ -129,15 +132,13 @@ export class Overlay {
         continue;
       }
       const chosen = m.picked[p.row];
-      if (focus && !chosen) alpha *= 0.4;
+      if (focus && !one && !chosen) alpha *= 0.4;
       this.picture(ctx, p, x, y, alpha, chosen && this.few);
       ringed.add(p.row);
     }
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     m.acts.draw(ctx);
-    // One cluster is pointed at in the panel: the names of the others step back.
-    const one = m.outline.rows;
     for (const [p, x, y, alpha] of texts) if (p.lead && !focus && !one) this.leader(ctx, p, x, y, alpha);
     for (const [p, x, y, alpha] of texts) {
       if (one && p.text === m.outline.name) continue;

@@ -4,6 +4,7 @@ import { FEW } from "./focus.js";
 import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { PlotlyRenderer } from "./plotly_renderer.js";
+import { proposed, proposedFocus } from "./proposed.js";
 import { FOCUS, HIDDEN, Renderer, SELECTED, abilities } from "./renderer.js";
 import { ask } from "./ask.js";
 import { h } from "./dom.js";
@@ -70,9 +71,9 @@ export class Points {
     if (changed("slot", slot)) bytes.colour = slot;
     const { legend } = map;
     const alone = JSON.stringify([[...legend.alone.set], [...legend.alone.code], legend.range]);
-    if (changed("state", pass, picked, focus, map.count, alone, map.links, map.acts.groups, map.acts.preview)) {
+    if (changed("state", pass, picked, focus, map.count, alone, map.links, map.acts.groups, map.acts.preview, map.outline.rows, proposed())) {
       const state = new Uint8Array(n);
-      const focused = focus ?? this.inFocus() ?? legend.focus();
+      const focused = focus ?? map.outline.focus() ?? this.inFocus() ?? legend.focus() ?? proposedFocus(n);
       for (let r = 0; r < n; r++) {
         state[r] = (pass[r] ? 0 : HIDDEN) | (picked[r] ? SELECTED : 0) | (focused?.[r] ? FOCUS : 0);
       }

@@ -14,6 +14,18 @@ export const proposed = () => now().pairs;
 /** Those of them that are asked about. */
 const asks = () => proposed().slice(0, now().asked);
 
+/** Flags of the ends of what is proposed, which stay while all else fades; null where nothing is. */
+export function proposedFocus(n) {
+  const { pairs } = now();
+  if (!pairs.length) return null;
+  if (lit.pairs !== pairs || lit.flags.length !== n) {
+    lit = { pairs, flags: new Uint8Array(n) };
+    for (const [i, j] of pairs) if (i < n && j < n) lit.flags[i] = lit.flags[j] = 1;
+  }
+  return lit.flags;
+}
+let lit = { pairs: null, flags: null };
+
 let seen = NONE;
 function look() {
   if (now() === seen) return;
@@ -52,13 +64,24 @@ export function drawProposed(overlay, ctx) {
     ctx.strokeStyle = clear(tokens.accent, asked ? 1 : 0.45);
     ctx.stroke();
     ctx.setLineDash([]);
-    if (asked) for (const r of [i, j]) overlay.ring(ctx, ...at(r), 8, 2.2);
+    if (asked) for (const r of [i, j]) end(overlay, ctx, r, ...at(r));
   }
 }
 
+/** One end of what is asked about: its picture if it has one, else its dot, in a ring. */
+function end(overlay, ctx, r, x, y) {
+  const { media, data } = overlay.map;
+  if (!isPictured(data, r) || !media.picture(r)) overlay.ring(ctx, x, y, 8, 2.2);
+  else overlay.picture(ctx, { row: r, size: SIZE }, x, y, 1, true);
+  if (isPictured(data, r)) media.askPictures([r]);
+}
+
+const SIZE = 26;
+const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
+
 /** Where the names of what is asked about are written. */
 function namesOf(overlay, ctx) {
-  const { view, pos, pass, n } = overlay.map;
+  const { view, pos, pass, n, data } = overlay.map;
   const font = `600 14px ${overlay.map.family}`;
   const edge = view.W - panelWidth();
   const found = new Map();
@@ -70,9 +93,10 @@ function namesOf(overlay, ctx) {
       const x = view.x(pos[2 * r]);
       let y = view.y(pos[2 * r + 1]);
       const wide = ctx.measureText(titles[k]).width;
-      const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + 14 + wide > edge;
-      const at = x + (left ? -14 : 14);
-      const [x0, x1] = [left ? at - wide : x - 10, left ? x + 10 : at + wide];
+      const away = isPictured(data, r) ? 25 : 14;
+      const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + away + wide > edge;
+      const at = x + (left ? -away : away);
+      const [x0, x1] = [left ? at - wide : x - away + 4, left ? x + away - 4 : at + wide];
       // Names of ends that lie on each other stand one below the other.
       while ([...found.values()].some(({ box }) => x0 < box[2] && box[0] < x1 && Math.abs(y - box[1] - 10) < 20)) y += 20;
       found.set(r, { text: titles[k], x: at, y, font, left, box: [x0, y - 10, x1, y + 10] });
