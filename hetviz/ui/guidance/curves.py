@@ -23,7 +23,7 @@ from hetviz.workspace import State
 
 _TOLD = 4
 _LEAST = 0.1
-_HIGH, _LOW = 186, 140
+_HIGH, _LOW = 186, 165
 _HERE = "-guidance"
 _NOT_MET = {"apart": "Said apart, yet near", "comparisons": "Comparisons not met"}
 

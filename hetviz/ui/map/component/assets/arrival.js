@@ -60,8 +60,9 @@ export class Arrival {
     Object.assign(map, slots(map.data.colour, map.values, map.n, map.scheme));
     map.bar.update();
     map.legend.update();
-    map.wish({ paint: true, place: true });
-    map.film.update();
+    // What is written stays where it is. The small maps follow once the large one is seen.
+    map.wish({ paint: true });
+    requestAnimationFrame(() => setTimeout(() => map.dead || map.film.update()));
   }
 
   async fetch(data) {
