@@ -36,9 +36,17 @@ export function change(what) {
   if (body) (store.scrolled ??= {})[tab] = body.scrollTop;
   dataset.hvTab = panel.tab;
   if (body) body.scrollTop = store.scrolled[panel.tab] ?? 0;
-  dataset.hvPanel = panel.open ? (panel.wide ? "wide" : "open") : "closed";
+  const shape = panel.open ? (panel.wide ? "wide" : "open") : "closed";
+  if (dataset.hvPanel && dataset.hvPanel !== shape) unseen(dataset);
+  dataset.hvPanel = shape;
   dataset.hvSheet = panel.stop;
   if (JSON.stringify(panel) !== before) for (const told of store.watch) told(panel);
+}
+
+/** The tabs are elsewhere while it is closed: between both they are not seen for a frame, so that nothing moves. */
+function unseen(dataset) {
+  dataset.hvTurning = "";
+  requestAnimationFrame(() => requestAnimationFrame(() => delete dataset.hvTurning));
 }
 
 /** Open the panel by itself, unless the reader closed it. */
