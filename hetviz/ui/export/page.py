@@ -25,7 +25,7 @@ def show(state: State, run: Run) -> None:
     kinds = [f"{len(part):,} {name}" for name, part in data.datasets.items()]
     theme.headline(
         f"{theme.listed(kinds)}, ready for print",
-        "Figures hold their text as text. Each file is made when you press its button.",
+        "Text in figures can be edited. Each file is made when you press its button.",
     )
     left, right = st.columns([1.7, 1], gap="large")
     with left:
