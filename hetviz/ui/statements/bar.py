@@ -170,7 +170,7 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
             key=key,
             label_visibility="collapsed",
             help=None,
-            width=120,
+            width=96,
             on_change=_weighed,
             args=(key,),
         )
@@ -209,13 +209,12 @@ def _say(draft: commands.Draft | None) -> str:
 
 
 def _number(draft: commands.Draft) -> None:
-    """Show how many statements it makes, of how many, and let that be changed."""
+    """Let the number of statements be changed; the button says it."""
     what = "comparison" if wording.saying().how == "closer" else "pair"
-    words = f"{theme.count(draft.n, what)} of {draft.n_possible:,}"
     if draft.n_possible == 1:
-        st.html(f'<span class="hv-act-open">{words}</span>', width="content")
         return
-    with st.popover(words, key="act-number"):
+    words = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
+    with st.popover(words, key="act-number", help=f"How many {what}s are said"):
         theme.quiet(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
