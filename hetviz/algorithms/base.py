@@ -22,6 +22,7 @@ from hetviz import params as parameters
 from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz._types import Array, Floats, is_sparse
+from hetviz.algorithms.room import Takes, refusal
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
@@ -225,6 +226,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     """
 
     card: ClassVar[MethodCard]
+    takes: ClassVar[Takes] = Takes()
     # What an opened model is: only a fit in this process may have been of rows without names.
     _of_rows = False
 
@@ -251,6 +253,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         hetviz.errors.Cancelled
             When `progress` raises it. Methods with partial layouts are then fitted as far as they
             got, and the embedding is the error's ``partial``.
+
+        Notes
+        -----
+        A fit that would take more memory than there is (`bytes_for`) is refused before it begins.
         """
         parameters.check(self.card.key, self.params, self.get_params(deep=False))
         data, self._of_rows = as_data(data)
@@ -259,6 +265,8 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
         _check_square(data)
+        if (too_much := refusal(self.bytes_for(data), data.n_rows)) is not None:
+            raise NotApplicableError(self.card.title, [too_much])
         rng = np.random.default_rng(getattr(self, "random_state", 0))
         # scikit-learn passes a target in this place, which no method learns from
         report = progress if callable(progress) else silent
@@ -273,6 +281,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self._keep(data, fit)
         report(1.0, "Done")
         return self
+
+    def bytes_for(self, data: HeteroData) -> float:
+        """Return about how many bytes of memory a fit to data takes, from above."""
+        return self.takes.of(data)
 
     def _keep(self, data: HeteroData, fit: Fit) -> None:
         self.embedding_ = Embedding(

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
@@ -92,6 +93,7 @@ class CODE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, a minute and a half for 2,500.",
     )
+    takes = Takes(pair_within=60.0)
     n_components: NComponents = 2
     model: Annotated[
         str,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
@@ -76,6 +77,7 @@ class GNMDS(BaseEmbedder):
         ),
         cost="A second for 5,000 comparisons of 100 items, a minute for 16,000 of 6,000 items.",
     )
+    takes = Takes(row=5e3)
     n_components: NComponents = 2
     beta: Annotated[
         float,

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
@@ -86,6 +87,7 @@ class GraphAxes(BaseEmbedder):
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
+    takes = Takes(least=60e6, row=20e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
     n_axes: Annotated[
         int, Integer("Graph axes", "How many modes of the graph are used.", low=2, high=200)

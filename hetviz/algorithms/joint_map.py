@@ -11,6 +11,7 @@ import numpy as np
 from hetviz._text import listed
 from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities
@@ -131,6 +132,7 @@ class JointMap(BaseEmbedder):
         ),
         cost="A second or two for 2,000 items, ten for 20,000.",
     )
+    takes = Takes(least=50e6, row=25e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
     link_strength: Annotated[
         float,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
@@ -83,6 +84,7 @@ class JointSpectral(BaseEmbedder):
         ),
         cost="A second for 2,000 items, ten for 20,000.",
     )
+    takes = Takes(least=15e6, row=10e3)
     n_components: NComponents = 2
     perplexity: Annotated[
         float,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
@@ -104,6 +105,7 @@ class KBMF2K(BaseEmbedder):
         ),
         cost="Ten seconds for 1,000 items, half a minute for 3,000; more axes take longer.",
     )
+    takes = Takes(pair_within=60.0)
     n_components: Annotated[
         int,
         Integer(

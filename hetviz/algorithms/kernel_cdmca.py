@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -91,6 +92,7 @@ class KernelCDMCA(BaseEmbedder):
         ),
         cost="Seconds to 5,000 items per dataset; above that 1,000 items stand for all.",
     )
+    takes = Takes(pair=50.0, most_paired=5_000)
     n_components: NComponents = 2
     gamma: Annotated[
         float,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import Domain, Result, Scores, minimise, place
@@ -106,6 +107,7 @@ class MKPE(BaseEmbedder):
         ),
         cost="A second for 300 items, ten seconds for 2,000.",
     )
+    takes = Takes(pair=40.0)
     n_components: NComponents = 2
     variant: Annotated[
         str,

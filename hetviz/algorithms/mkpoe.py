@@ -10,6 +10,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
@@ -110,6 +111,7 @@ class MKPOE(BaseEmbedder):
         ),
         cost="A second for 16,000 comparisons of 400 items in 5 views.",
     )
+    takes = Takes(compared=12.0)
     n_components: NComponents = 2
     beta: Annotated[
         float | str,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -103,6 +104,7 @@ class MRSNE(BaseEmbedder):
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
+    takes = Takes(least=20e6, row=12e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
     perplexity: Annotated[
         float,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -89,6 +90,7 @@ class MultiviewLPP(BaseEmbedder):
         ),
         cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
+    takes = Takes(least=40e6, row=10e3)
     n_components: NComponents = 2
     n_neighbors: Annotated[
         int,

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
@@ -72,6 +73,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         ),
         cost="A second for 1,000 items compared; at most 4,000.",
     )
+    takes = Takes(compared=28.0)
     n_components: NComponents = 2
     contradictions: Contradictions = "prune"
     random_state: RandomState = 0

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
@@ -106,6 +107,7 @@ class PMvGE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, half a minute for 2,500.",
     )
+    takes = Takes(row=25e3)
     n_components: NComponents = 2
     similarity: Annotated[
         str,

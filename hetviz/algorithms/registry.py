@@ -37,6 +37,8 @@ class Verdict:
         How long a fit with the defaults is estimated to take: on this machine, from small fits
         that were made before (`hetviz.algorithms.cost.measure_seconds`), else from what was
         measured elsewhere; None where it never was.
+    n_bytes : float or None
+        How much memory such a fit is estimated to take, from above; None where it does not suit.
     """
 
     card: MethodCard
@@ -44,6 +46,7 @@ class Verdict:
     reasons: tuple[str, ...]
     uses: int
     seconds: float | None = None
+    n_bytes: float | None = None
 
 
 @cache
@@ -124,7 +127,8 @@ def suggest(data: HeteroData) -> list[Verdict]:
         expected = None
         if not against:
             expected = known_seconds(card.key, data) or expected_seconds(card.key, data.n_rows)
-        verdict = Verdict(card, not against, tuple(reasons), len(used), expected)
+        n_bytes = None if against else item.takes.of(data)
+        verdict = Verdict(card, not against, tuple(reasons), len(used), expected, n_bytes)
         order = (
             bool(against),
             tried.get(card.key, len(tried)),

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
@@ -99,6 +100,7 @@ class UMAP(BaseEmbedder):
         ),
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
+    takes = Takes(least=20e6, row=13e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=3)] = 2
     n_neighbors: Annotated[
         int,

@@ -7,10 +7,14 @@ import ast
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hetviz
 from hetviz._samples import MANIFEST, sample_root, samples
 from hetviz.cli.arguments import DATA_HELP, Add, show
+
+if TYPE_CHECKING:
+    from hetviz.algorithms.registry import Verdict
 
 _METHODS = Path(__file__).resolve().parents[1] / "algorithms"
 _SHOWN = ("key", "title", "family", "summary")
@@ -46,7 +50,6 @@ def _methods(given: argparse.Namespace) -> int:
         cards = written_cards()
         show(given, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
         return 0
-    from hetviz._text import in_seconds
     from hetviz.algorithms.cost import measure_seconds
 
     data = hetviz.load(given.suggest)
@@ -56,16 +59,33 @@ def _methods(given: argparse.Namespace) -> int:
                 measure_seconds(hetviz.get_method(verdict.card.key), data)
     found = hetviz.suggest(data)
     verdicts = [
-        {"key": v.card.key, "suits": v.suits, "reasons": list(v.reasons), "seconds": v.seconds}
+        {
+            "key": v.card.key,
+            "suits": v.suits,
+            "reasons": list(v.reasons),
+            "seconds": v.seconds,
+            "bytes": v.n_bytes,
+        }
         for v in found
     ]
     lines = [
         f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
-        + ("" if v.seconds is None else f" About {in_seconds(v.seconds)} a fit.")
+        + _price(v)
         for v in found
     ]
     show(given, verdicts, lines)
     return 0
+
+
+def _price(verdict: Verdict) -> str:
+    """Return what a fit is estimated to take, as a sentence."""
+    from hetviz._text import in_seconds
+    from hetviz.algorithms.room import in_words
+
+    seconds, n_bytes = verdict.seconds, verdict.n_bytes
+    parts = [] if seconds is None else [in_seconds(seconds)]
+    parts += [] if n_bytes is None else [f"at most {in_words(n_bytes)} of memory"]
+    return f" About {' and '.join(parts)} a fit." if parts else ""
 
 
 def written_cards() -> list[dict[str, str]]:

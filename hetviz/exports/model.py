@@ -132,6 +132,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
 
     try:
         document = json.loads(archive.read(_GRAPH))
+        gate.check_format(name, document["format"], FORMAT)
         if document["format"] != FORMAT:
             raise damaged(f"its format is {document['format']!r}, not {FORMAT}")
         method = get_method(str(document["method"]))

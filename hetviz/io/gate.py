@@ -115,6 +115,22 @@ _TAG = re.compile(
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
+def check_format(where: str, written: object, known: int) -> None:
+    """Refuse what a later version of hetviz wrote, in a form that this one does not know.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If `written` is a number above `known`.
+    """
+    if isinstance(written, int) and not isinstance(written, bool) and written > known:
+        what = (
+            f"a later version of hetviz wrote it, in a form that this one does not know ({known})"
+        )
+        remedy = "Open it with that version, or install it here."
+        raise refusal("later-format", where, what, f"format {written}", remedy)
+
+
 def refusal(code: str, where: str, what: str, value: object = "", remedy: str = "") -> DataError:
     """Return an error with one problem."""
     return DataError(Problem(code, where, what, str(value), remedy))

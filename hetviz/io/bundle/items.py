@@ -18,6 +18,7 @@ from hetviz.features import table as table_features
 from hetviz.features.columns.options import turns
 from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import columns_used, made_features, source_words
+from hetviz.features.table import RECIPE_FORMAT
 from hetviz.io import gate
 from hetviz.io.bundle.manifest import DatasetEntry
 from hetviz.io.files import Files
@@ -382,6 +383,9 @@ class _Reading:
                 source = source_words(made.recipe)
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
+            features = recipe.get("features")
+            written = features.get("format") if isinstance(features, dict) else None
+            gate.check_format(entry.recipe, written, RECIPE_FORMAT)
         squares, sources = given_squares(given, entry, self.piece, rows)
         source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(

@@ -10,7 +10,7 @@ from typing import Any
 from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.options import TEXT_MODELS, option_problems
-from hetviz.io import limits
+from hetviz.io import gate, limits
 from hetviz.io.formats import toml
 
 FORMAT = 1
@@ -170,6 +170,7 @@ def parse(content: bytes) -> Manifest:
     def refuse(where: str, what: str, value: object = "", remedy: str = "") -> None:
         problems.append(Problem("bad-manifest", where, what, str(value), remedy))
 
+    gate.check_format(MANIFEST, document.get("format"), FORMAT)
     if document.get("format") != FORMAT:
         refuse(
             MANIFEST, f"format = {FORMAT} is needed at the top", document.get("format", "nothing")

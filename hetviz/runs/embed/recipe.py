@@ -131,6 +131,7 @@ def read_recipe(path: str | Path) -> Recipe:
     if file.is_dir():
         file = file / RECIPE
     document = toml.loads(file.name, gate.read_file(file))
+    gate.check_format(file.name, document.get("format"), FORMAT)
     for key, value in document.items():
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
             known = key in _KEYS

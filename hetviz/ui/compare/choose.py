@@ -8,6 +8,7 @@ import streamlit as st
 
 from hetviz._text import in_seconds
 from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.room import in_words
 from hetviz.data import HeteroData
 from hetviz.ui.compare import board
 from hetviz.ui.compare.results import comparison_of, is_current
@@ -111,8 +112,10 @@ def _about(
             cost = seconds[verdict.card.key]
             words = "not measured yet" if cost is None else in_seconds(cost)
             summary = verdict.card.summary.split(". ")[0].rstrip(".") + "."
-            rows.append([verdict.card.title, summary, " ".join(verdict.reasons), words])
-        theme.table(["Method", "What it does", "Why it suits", "A fit"], rows, words=True)
+            memory = "" if verdict.n_bytes is None else in_words(verdict.n_bytes)
+            rows.append([verdict.card.title, summary, " ".join(verdict.reasons), words, memory])
+        heads = ["Method", "What it does", "Why it suits", "A fit", "Memory, at most"]
+        theme.table(heads, rows, words=True)
     others = [verdict for verdict in verdicts if not verdict.suits]
     if others:
         with st.expander(f"{theme.count(len(others), 'method')} that do not suit these data"):

@@ -23,9 +23,9 @@ if sys.platform != "win32":
 FORMAT = 1
 HEAD = json.dumps({"format": FORMAT}).encode() + b"\n"
 
-OTHER_VERSION = (
-    "This project was saved by another version of hetviz, which keeps projects in another form. "
-    "Nothing was changed; open it with that version."
+LATER_VERSION = (
+    "This project was saved by a later version of hetviz, which keeps projects in another form. "
+    "Nothing was changed; open it with that version, or install it here."
 )
 NO_JOURNAL = (
     "The log of this project is damaged at its beginning, so it cannot be read. Nothing was "
@@ -120,7 +120,7 @@ class Journal:
             os.fsync(self._fd)
         head, *self.lines = content[:end].split(b"\n")[:-1] or [b""]
         if end and format_of(head) != FORMAT:
-            raise HetvizError(OTHER_VERSION if isinstance(format_of(head), int) else NO_JOURNAL)
+            raise HetvizError(LATER_VERSION if isinstance(format_of(head), int) else NO_JOURNAL)
 
     def _write(self, line: bytes) -> None:
         try:

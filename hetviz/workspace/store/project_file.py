@@ -255,7 +255,7 @@ def _log_of(where: str, journal: bytes, lost: frozenset[int]) -> list[dict[str, 
     if not lines or lines.pop():
         raise gate.refusal("bad-journal", where, "its last line is cut short", remedy=_COPY_AGAIN)
     if format_of(head) != JOURNAL_FORMAT:
-        what = "another version of hetviz wrote it, in another form"
+        what = "a later version of hetviz wrote it, in another form"
         raise gate.refusal("later-format", f"{where}, line 1", what, remedy="Open it with that.")
     return [_step_of(f"{where}, line {at + 2}", line, at in lost) for at, line in enumerate(lines)]
 

@@ -176,7 +176,7 @@ def test_one_that_another_wrote_meanwhile_is_not_continued(path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "why"),
     [
-        (b'{"format": 2}\n', "another version"),
+        (b'{"format": 2}\n', "later version"),
         (b'{"format": "x"}\n', "damaged"),
         (b"[]\n", "damaged"),
         (b"\x00\x00\n", "damaged"),

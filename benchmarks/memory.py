@@ -1,0 +1,92 @@
+"""What a fit of each method holds at most, beside the data: what its estimate is checked against.
+
+The peak is the kernel's (Linux): the largest resident size during the fit less the one before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import report
+from hetviz.algorithms.registry import get_method, methods
+from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.errors import HetvizError
+
+FULL, QUICK = (1_000, 2_000, 4_000, 8_000), (500, 1_000)
+COLUMNS = 60
+# A method is not tried on more rows once it took as long.
+_ENOUGH_S = 12.0
+_WARM = 200
+
+
+def run(out: Path, quick: bool) -> None:
+    """Fit each method to growing data; tell the peak in MB, and what it was estimated at."""
+    rows: list[dict[str, Any]] = []
+    for card in methods():
+        fit_peak(card.key, made(_WARM))
+        for n_rows in QUICK if quick else FULL:
+            row = fit_peak(card.key, made(n_rows))
+            if row is None:
+                break
+            rows.append({"method": card.key, "rows": n_rows, **row})
+            if row["s"] > _ENOUGH_S:
+                break
+    report("memory", rows, out, f"two datasets of {COLUMNS} columns, links and comparisons; MB")
+
+
+def made(n_rows: int) -> HeteroData:
+    """Two linked datasets of as many rows, half of them compared, with labels."""
+    rng = np.random.default_rng(0)
+    half = n_rows // 2
+    Z = rng.normal(size=(half, 2))
+    first = Dataset(
+        "first", [f"a{k}" for k in range(half)], Z @ rng.normal(size=(2, COLUMNS))
+        + 0.1 * rng.normal(size=(half, COLUMNS)),
+    )  # fmt: skip
+    second = Dataset(
+        "second", [f"b{k}" for k in range(half)], Z @ rng.normal(size=(2, COLUMNS))
+        + 0.1 * rng.normal(size=(half, COLUMNS)),
+    )  # fmt: skip
+    every = np.arange(half)
+    triplets = rng.integers(0, half, (half // 2, 3))
+    apart = [((Z[triplets[:, 0]] - Z[triplets[:, end]]) ** 2).sum(axis=1) for end in (1, 2)]
+    turned = np.where((apart[0] > apart[1])[:, None], triplets[:, [0, 2, 1]], triplets)
+    clear = (apart[0] != apart[1]) & (triplets[:, 0] != triplets[:, 1])
+    clear &= (triplets[:, 0] != triplets[:, 2]) & (triplets[:, 1] != triplets[:, 2])
+    labels = Labels("first", "side", (Z[:, 0] > 0).astype(str))
+    links = [Links("first", "second", every, every)]
+    return HeteroData([first, second], links, Comparisons(turned[clear]), [labels])
+
+
+def fit_peak(key: str, data: HeteroData) -> dict[str, Any] | None:
+    """Return seconds and peak of one fit; None where the method does not suit the data."""
+    model = get_method(key)()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before, started = _status("VmRSS"), time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(data)
+    except HetvizError:
+        return None
+    took = time.perf_counter() - started
+    estimate = model.bytes_for(data) if hasattr(model, "bytes_for") else float("nan")
+    return {
+        "s": round(took, 2),
+        "peak": round(_status("VmHWM") - before, 1),
+        "estimate": round(estimate / 1e6, 1),
+    }
+
+
+def _status(name: str) -> float:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1000

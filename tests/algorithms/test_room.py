@@ -1,0 +1,113 @@
+"""What a fit takes is known before it begins, and refused with numbers where it is not there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.memory import made
+from hetviz.algorithms import base, room
+from hetviz.algorithms.registry import get_method, methods, suggest
+from hetviz.algorithms.room import Takes, in_words, refusal
+from hetviz.data import Dataset, HeteroData
+from hetviz.errors import NotApplicableError
+from hetviz.runs.embed.run import fit_run
+
+KEYS = [card.key for card in methods()]
+# Those that hold matrices of all pairs: an estimate of them must be near, since it refuses.
+OF_PAIRS = ["code", "kbmf2k", "kernel-cdmca", "mkpe", "mkpoe", "partial-order"]
+DATA = made(600)
+
+
+def peak_of(key: str, data: HeteroData) -> float:
+    """Return the most bytes that a fit holds; what it compiles or loads first does not count."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        get_method(key)().fit(made(100))
+        tracemalloc.start()
+        try:
+            get_method(key)().fit(data)
+            return float(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if get_method(key).card.key != "coca"])
+def test_no_fit_takes_more_than_was_estimated(key: str) -> None:
+    if get_method(key).card.reasons_against(DATA):
+        pytest.skip("does not suit these data")
+    estimate, peak = get_method(key)().bytes_for(DATA), peak_of(key, DATA)
+    assert peak <= estimate
+    if key in OF_PAIRS:
+        pairs = estimate - Takes().of(DATA)
+        assert pairs <= 4 * peak
+
+
+def test_a_fit_that_would_take_more_than_there_is_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "bytes_left", lambda: 10e6)
+    told: list[Any] = []
+    with pytest.raises(NotApplicableError) as refused:
+        fit_run(DATA, "mkpe", progress=lambda *said, **_: told.append(said))
+    (reason,) = refused.value.reasons
+    need = in_words(get_method("mkpe")().bytes_for(DATA))
+    assert reason.startswith(f"It would take about {need} of memory for 600 items")
+    assert "10 MB are free: map at most about 385 items, or choose" in reason
+    assert told == []
+    # Another method takes less, and is made.
+    assert fit_run(DATA, "pca").embedding is not None
+
+
+def test_the_way_out_that_is_told_is_one() -> None:
+    found = refusal(8e9, 10_000, left=2e9)
+    assert found is not None and "8 GB of memory for 10,000 items, and 2 GB are free" in found
+    fits = int(found.partition("at most about ")[2].partition(" ")[0].replace(",", ""))
+    quadratic = Takes(least=0.0, row=0.0, pair=80.0)
+    data = HeteroData([Dataset("a", [str(k) for k in range(fits)])])
+    assert refusal(quadratic.of(data), fits, left=2e9) is None
+    assert refusal(1.7e9, 10_000, left=2e9) is None
+    nothing = refusal(8e9, 10, left=0.0)
+    assert nothing is not None and "at most" not in nothing
+
+
+def test_landmarks_stand_for_a_large_dataset() -> None:
+    takes = Takes(least=0.0, row=0.0, pair=1.0, most_paired=50)
+    data = HeteroData([Dataset(name, [str(k) for k in range(51)]) for name in ("a", "b")])
+    assert takes.of(data) == (2 * room._LANDMARKS) ** 2
+
+
+def test_a_limit_of_the_process_is_what_is_left() -> None:
+    code = (
+        "from hetviz.algorithms.room import bytes_left; from hetviz.io.sandbox import confine; "
+        "assert confine.limit_memory(3_000); print(bytes_left())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 0 < float(done.stdout) < 3e9
+
+
+def test_a_container_sets_what_is_left(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "_GROUPS", tmp_path)
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("400000\n")
+    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 100000\n")
+    assert room.bytes_left() == 700_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert room.bytes_left() > 1e6
+
+
+def test_what_suits_is_told_with_its_price() -> None:
+    found = {verdict.card.key: verdict for verdict in suggest(DATA)}
+    assert found["mkpe"].n_bytes == get_method("mkpe")().bytes_for(DATA) > 10e6
+    bare = HeteroData([Dataset("a", ["x", "y"], np.eye(2))])
+    assert all(one.n_bytes is None for one in suggest(bare) if not one.suits)
+
+
+def test_methods_of_others_have_an_estimate_too() -> None:
+    assert base.BaseEmbedder.takes == Takes()
