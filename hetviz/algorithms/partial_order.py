@@ -73,7 +73,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         ),
         cost="A second for 1,000 items compared; at most 4,000.",
     )
-    takes = Takes(compared=28.0)
+    takes = Takes(compared=38.0)
     n_components: NComponents = 2
     contradictions: Contradictions = "prune"
     random_state: RandomState = 0

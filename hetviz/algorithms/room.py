@@ -21,7 +21,7 @@ from hetviz.data import HeteroData
 _MB, _GB = 1e6, 1e9
 # What is left is for others too, and estimates are estimates.
 _SHARE = 0.9
-_GROUPS = Path("/sys/fs/cgroup")
+_GROUPS, _OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _NO_LIMIT = 1 << 60
 # Of features: copies, such as the centred ones and those of a basis; bytes of a number, and of a
 # number that is not zero with its place.
@@ -128,12 +128,22 @@ def _of_limit() -> float | None:
 
 
 def _of_group() -> float | None:
-    with contextlib.suppress(OSError, ValueError):
-        most = int((_GROUPS / "memory.max").read_text())
-        used = int((_GROUPS / "memory.current").read_text())
-        cached = _named(_GROUPS / "memory.stat", "inactive_file")
-        return None if most > _NO_LIMIT else float(max(0, most - used + cached))
+    # In a container the group is the root of what it sees; a service of systemd has its own.
+    for group in (_own_group(), _GROUPS):
+        with contextlib.suppress(OSError, ValueError):
+            most = int((group / "memory.max").read_text())
+            used = int((group / "memory.current").read_text())
+            cached = _named(group / "memory.stat", "inactive_file")
+            return None if most > _NO_LIMIT else float(max(0, most - used + cached))
     return None
+
+
+def _own_group() -> Path:
+    with contextlib.suppress(OSError):
+        for line in _OWN.read_text().splitlines():
+            if line.startswith("0::/"):
+                return _GROUPS / line[4:]
+    return _GROUPS
 
 
 def _of_machine() -> float | None:

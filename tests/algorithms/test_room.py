@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,13 +93,24 @@ def test_a_limit_of_the_process_is_what_is_left() -> None:
     assert 0 < float(done.stdout) < 3e9
 
 
-def test_a_container_sets_what_is_left(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_sets_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "_GROUPS", tmp_path)
-    (tmp_path / "memory.max").write_text("1000000\n")
-    (tmp_path / "memory.current").write_text("400000\n")
-    (tmp_path / "memory.stat").write_text("anon 1\ninactive_file 100000\n")
+    monkeypatch.setattr(room, "_OWN", tmp_path / "cgroup")
+
+    def limited(folder: Path, most: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.current").write_text("400000\n")
+        (folder / "memory.stat").write_text("anon 1\ninactive_file 100000\n")
+
+    limited(tmp_path, "1000000")
     assert room.bytes_left() == 700_000
-    (tmp_path / "memory.max").write_text("max\n")
+    # A service has a group of its own.
+    (tmp_path / "cgroup").write_text("0::/system.slice/hetviz.service\n")
+    limited(tmp_path / "system.slice" / "hetviz.service", "500000")
+    assert room.bytes_left() == 200_000
+    limited(tmp_path / "system.slice" / "hetviz.service", "max")
+    limited(tmp_path, "max")
     assert room.bytes_left() > 1e6
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
+import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from dataclasses import fields
+from pathlib import Path
 
+import pytest
 import yaml
 
 from hetviz.cli import main
 from hetviz.serve.config import Oidc, Quota, Settings, Work, as_environment, read
-from tests.browser.harness import ROOT
+from tests.browser.harness import ROOT, free_port, wait_until
 
 DEPLOY = ROOT / "deploy"
 
@@ -40,6 +47,53 @@ def test_compose_and_container_run_commands_that_are_there() -> None:
     for name in re.findall(r"HETVIZ_[A-Z_]+", text):
         assert name in known | {"HETVIZ_HOME"}
     assert main(["serve", "--check"]) == 0
+
+
+def _said_in_container() -> dict[str, str]:
+    """Return the variables of the image, and of compose with only the host named."""
+    image = (DEPLOY / "Containerfile").read_text()
+    env = dict(re.findall(r"(HETVIZ_[A-Z_]+)=(\S+)", image))
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["hetviz"]
+    for name, text in service["environment"].items():
+        needed, default = re.fullmatch(r"\$\{\w+:([?-])(.*)\}", text).groups()  # type: ignore[union-attr]
+        env[name] = "maps.example.org" if needed == "?" else default
+    return env
+
+
+@pytest.mark.timeout(180)
+def test_the_command_of_the_container_serves_and_is_found_healthy(tmp_path: Path) -> None:
+    image = (DEPLOY / "Containerfile").read_text()
+    command = json.loads(re.findall(r"^CMD (.*)$", image, re.M)[-1])
+    healthy = json.loads(re.findall(r"^    CMD (.*)$", image, re.M)[0])
+    assert command[0] == healthy[0] == "hetviz"
+    port = free_port()
+    env = {**os.environ, **_said_in_container(), "HETVIZ_HOME": str(tmp_path)}
+    # A container has its port to itself.
+    env |= {"HETVIZ_PORT": str(port), "HETVIZ_ADDRESS": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+    hetviz = [sys.executable, "-m", "hetviz"]
+    server = subprocess.Popen([*hetviz, *command[1:]], env=env, cwd=tmp_path)
+    try:
+        assert wait_until(lambda: _answer(port, "maps.example.org") == 200, 60)
+        assert _answer(port, "elsewhere.example.org") in (400, 403, 421)
+        assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode == 0
+    finally:
+        server.terminate()
+        server.wait(30)
+    assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode != 0
+
+
+def _answer(port: int, host: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        # The page; health is answered under any name.
+        connection.request("GET", "/", headers={"Host": host})
+        with connection.getresponse() as answer:
+            answer.read()
+            return answer.status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
 
 
 def test_proxies_pass_on_the_host_and_web_sockets() -> None:
