@@ -49,6 +49,9 @@ def run(out: Path, quick: bool) -> None:
             before = memory(server.pid)
             for number in range(n_waves):
                 rows.append({"wave": number + 1, **wave(server, seconds, number, before)})
+                # Should the next never come to its end.
+                sys.stdout.write(f"{rows[-1]}\n")
+                sys.stdout.flush()
         for act, each in sorted(ACTS.items()):
             sys.stdout.write(f"{act}: {told(each)}\n")
     note = f"{VISITORS} visitors, one of whom maps {HEAVY_ROWS:,} rows again and again; s and MB"
