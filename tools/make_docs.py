@@ -87,8 +87,8 @@ def reference(paper: Reference) -> str:
     """Return a reference, with a link where it is known where it lies."""
     if not paper.address:
         return text(str(paper))
-    told = text(str(paper).removesuffix(paper.number))
-    return f"{told}[{paper.number}]({paper.address})"
+    told = text(str(paper).removesuffix(f", {paper.number}"))
+    return f"{told}, [{paper.number}]({paper.address})"
 
 
 def _began(words: str) -> str:
