@@ -24,7 +24,7 @@ TESTS = (
     *(f"tests/{part}" for part in ("core", "data", "features", "io", "metrics", "algorithms")),
     *("tests/runs", "tests/exports", "tests/test_public_api.py", "tests/cli/test_light.py"),
 )
-NEEDED = ("pytest>=9", "pytest-timeout", "hypothesis", "polars", "networkx")
+NEEDED = ("pytest>=9", "pytest-timeout", "hypothesis", "polars", "networkx", "h5py")
 # Tests hold our own layouts and solvers against these.
 NEEDED += ("cvxpy", "clarabel", "opentsne")
 
