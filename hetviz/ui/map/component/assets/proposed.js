@@ -77,6 +77,7 @@ function end(overlay, ctx, r, x, y) {
 }
 
 const SIZE = 26;
+const MARGIN = 4;
 const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
 
 /** Where the names of what is asked about are written. */
@@ -94,9 +95,15 @@ function namesOf(overlay, ctx) {
       let y = view.y(pos[2 * r + 1]);
       const wide = ctx.measureText(titles[k]).width;
       const away = isPictured(data, r) ? 25 : 14;
-      const left = pos[2 * r] < pos[2 * (k ? i : j)] || x + away + wide > edge;
-      const at = x + (left ? -away : away);
-      const [x0, x1] = [left ? at - wide : x - away + 4, left ? x + away - 4 : at + wide];
+      let left = pos[2 * r] < pos[2 * (k ? i : j)] || x + away + wide > edge;
+      if (left && x - away - wide < MARGIN) left = false;
+      let at = x + (left ? -away : away);
+      // Where neither side has room it stands below.
+      if (!left && at + wide > edge - MARGIN) {
+        at = Math.max(MARGIN, Math.min(x - wide / 2, edge - MARGIN - wide));
+        y += away + 6;
+      }
+      const [x0, x1] = [left ? at - wide : Math.min(at, x - away + 4), left ? x + away - 4 : at + wide];
       // Names of ends that lie on each other stand one below the other.
       while ([...found.values()].some(({ box }) => x0 < box[2] && box[0] < x1 && Math.abs(y - box[1] - 10) < 20)) y += 20;
       found.set(r, { text: titles[k], x: at, y, font, left, box: [x0, y - 10, x1, y + 10] });
