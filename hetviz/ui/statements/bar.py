@@ -170,7 +170,7 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
             key=key,
             label_visibility="collapsed",
             help=None,
-            width=96,
+            width=84,
             on_change=_weighed,
             args=(key,),
         )

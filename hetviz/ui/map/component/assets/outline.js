@@ -64,6 +64,12 @@ export class Outline {
     map.wish({ paint: true, place: true });
   }
 
+  /** Whether its name lies over a box. */
+  covers([left, top, right, bottom]) {
+    const { own } = this;
+    return Boolean(this.rows && own) && own[0] < right && left < own[2] && own[1] < bottom && top < own[3];
+  }
+
   /** Flags of its items; null where none is pointed at. */
   focus() { return this.flags?.length === this.map.n ? this.flags : null; }
 
@@ -79,6 +85,7 @@ export class Outline {
     const { map, rows } = this;
     if (!rows?.length) return;
     const { view, pos, pass, tokens } = map;
+    this.own = null;
     const there = new Map();
     for (const r of rows) {
       if (!pass[r] || !Number.isFinite(pos[2 * r])) continue;
@@ -123,7 +130,8 @@ export class Outline {
     const edge = view.W - panelWidth();
     const at = Math.max(half, Math.min(x, edge - half));
     const down = Math.max(y - RADIUS - 13, 16);
-    this.writeInner(overlay, ctx, [at - half, down - 13, at + half, down + 13]);
+    this.own = [at - half, down - 13, at + half, down + 13];
+    this.writeInner(overlay, ctx, this.own);
     overlay.text(ctx, this.name, at, down, font, tokens.ink, "center");
   }
 
@@ -131,7 +139,8 @@ export class Outline {
   writeInner(overlay, ctx, own) {
     const { map } = this;
     const { view, tokens, family } = map;
-    const taken = [own, ...overlay.boxes().filter((p) => p.kind === "name").map((p) => p.at)];
+    const seen = (p) => p.kind === "name" || (p.kind === "picture" && this.flags[p.row] && map.media.picture(p.row));
+    const taken = [own, ...overlay.boxes().filter(seen).map((p) => p.at)];
     const written = new Set([this.name, ...overlay.pieces.map((p) => p.text)]);
     const font = `600 14px ${family}`;
     ctx.font = font;

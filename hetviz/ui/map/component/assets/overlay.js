@@ -111,7 +111,7 @@ export class Overlay {
       }
       const x = p.kind === "name" ? view.x(p.x) : view.x(pos[2 * p.row]);
       const y = p.kind === "name" ? view.y(p.y) : view.y(pos[2 * p.row + 1]);
-      if (one && p.row !== undefined && !one[p.row]) continue;
+      if (one && p.row !== undefined && !(one[p.row] && p.kind === "picture")) continue;
       // Waiting for a picture must not keep the canvas drawing.
       if (p.kind === "picture" && !m.media.picture(p.row)) continue;
       if (!(x > -300 && y > -60 && x < view.W + 300 && y < view.H + 60)) continue;
@@ -141,7 +141,7 @@ export class Overlay {
     m.acts.draw(ctx);
     for (const [p, x, y, alpha] of texts) if (p.lead && !focus && !one) this.leader(ctx, p, x, y, alpha);
     for (const [p, x, y, alpha] of texts) {
-      if (one && p.text === m.outline.name) continue;
+      if (one && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))) continue;
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * ((focus || one) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
       const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;
