@@ -218,7 +218,8 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
           const begun = performance.now();
           const look = () => {
             const late = performance.now() - begun;
-            if (document.querySelector('.st-key-panel .hv-one')) window.hvPanel = late;
+            const seen = document.querySelector('.hv-early .hv-one, .st-key-panel .hv-one');
+            if (seen) window.hvPanel = late;
             else if (late > 60000) window.hvPanel = null;
             else requestAnimationFrame(look);
           };

@@ -24,7 +24,8 @@ def show(state: State) -> None:
                 "No clusters yet",
                 "Find groups of items that lie together, and what sets each of them apart.",
             )
-        theme.section("Look closer", "tries many numbers, and says how far each is to be trusted")
+        theme.section("Look closer")
+        theme.quiet("Tries many numbers of clusters, and says how far each is to be trusted.")
     else:
         with st.spinner("Reading what sets the clusters apart"):
             cards = clusters_cards.cards_of(state)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from hetviz._text import rounded
+from hetviz._text import is_name, rounded
 from hetviz._types import Ints
 from hetviz.core.clustering.partition import exemplars
 from hetviz.plots.colour import Colouring, spoken
@@ -152,7 +152,9 @@ def _faces(state: State, region: Region) -> str:
     ]
     if pictures:
         return f'<div class="hv-faces">{"".join(pictures[:_FACES])}</div>'
-    return f"<p>{' · '.join(theme.esc(item.title) for item in items[:_NAMES])}</p>"
+    names = [one.title for one in items if is_name(one.title, str(one.dataset.ids[one.row]))]
+    # Files and running ids say nothing of what lies there.
+    return f"<p>{' · '.join(map(theme.esc, names[:_NAMES]))}</p>" if names else ""
 
 
 def _mix(region: Region, colours: Colouring) -> str:

@@ -144,15 +144,15 @@ def _row(
 ) -> str:
     candidate = found.candidate(key)
     name, _, aside = candidate.title.rstrip(")").partition(" (")
-    small = short(aside or summary, _SUMMARY)
     other = "" if beside is None else found.mean(key, beside)
     classes = "hv-rank" + (" first" if first else "") + (" tie" if "–" in place else "")
-    failed = " title=" + f'"{theme.esc(found.failures[key])}"' if key in found.failures else ""
+    told = found.failures.get(key) or short(summary, _SUMMARY)
+    small = f"<small>{theme.esc(aside)}</small>" if aside else ""
     return (
-        f'<div role="row" class="{classes}"{failed}>'
+        f'<div role="row" class="{classes}" title="{theme.esc(told)}">'
         f'<span role="cell" class="hv-rank-place">{place or "–"}</span>'
         f'<span role="cell" class="hv-rank-still">{thumb}</span>'
-        f'<span role="rowheader"><b>{theme.esc(name)}</b><small>{theme.esc(small)}</small></span>'
+        f'<span role="rowheader"><b>{theme.esc(name)}</b>{small}</span>'
         f'<span role="cell" class="hv-rank-line">{_dot(found, key, measure, scale)}</span>'
         f'<span role="cell" class="hv-rank-beside">{_number(other)}</span>'
         f'<span role="cell">{theme.esc(in_seconds(found.seconds(key)))}</span></div>'
