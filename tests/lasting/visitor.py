@@ -188,6 +188,13 @@ class Visitor:
                 self._beats[fragment] = (every, time.monotonic() + every)
         time.sleep(max(0.0, end - time.monotonic()))
 
+    def rest_until(self, words: str, seconds: float = 5 * PATIENCE) -> None:
+        """Do nothing until the page shows these words by itself, as a browser does."""
+        end = time.monotonic() + seconds
+        while not self.has(words):
+            assert time.monotonic() < end, f"{words!r} was never shown, but {self._labels()}"
+            self.rest(0.5)
+
     def _forget(self) -> None:
         self.widgets, self.texts, self.shown, self._beats = {}, [], [], {}
 

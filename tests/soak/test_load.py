@@ -77,14 +77,16 @@ def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bo
     fetched: set[str] = set()
     try:
         visitor.come()
-        end = time.monotonic() + seconds
         visitor.go("home")
         one.waits["drop a file"].append(visitor.upload({"things.csv": table(1_000, n, one.word)}))
         one.waits["Map them"].append(visitor.press("Map them"))
-        visitor.wait("Undo new map")
+        begun = time.monotonic()
+        visitor.rest_until("Undo new map")
+        one.waits["first map"].append(time.monotonic() - begun)
         for page in PAGES if tour else ():
             visitor.go(page)
         visitor.go("map")
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             visitor.rest(float(rng.uniform(1.0, 3.0)))
             act, wait = _act(visitor, rng, one.word)
