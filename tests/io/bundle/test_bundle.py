@@ -229,7 +229,8 @@ def test_features_are_matched_by_id_and_bad_cells_listed(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "word"),
     [
-        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 2")}, "format = 1"),
+        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 2")}, "a later version"),
+        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 0")}, "format = 1"),
         ({"hetviz__toml": MANIFEST.replace("[[links]]", "[[lnks]]")}, "Did you mean 'links'"),
         ({"hetviz__toml": MANIFEST.replace('table = "drugs', 'tabel = "drugs')}, "'table'"),
         ({"hetviz__toml": MANIFEST.replace("drugs.csv", "none.csv")}, "no such file"),
