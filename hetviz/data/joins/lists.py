@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 
@@ -32,6 +33,8 @@ SEPARATORS = (";", "|", "\n", ",", "/")
 _LISTS_FROM = 0.2
 _WORDS_MOST = 3.0
 _SAMPLED = 2_000
+# Different beginnings of paths, for each of them, at most.
+_BEGINNINGS = 0.2
 
 _DECIMAL = re.compile(r"[<>~]?\s*[+-]?\d[\d.]*,\d+\s*\S{0,5}")
 
@@ -71,13 +74,19 @@ def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
     """Whether what stands between commas or slashes are entries of lists.
 
     Numbers with a decimal comma are none, and neither are names in parts, as America/New_York or
-    Denver, CO: what stands first in them never stands later.
+    Denver, CO: what stands first in them never stands later. Nor are the paths of files and
+    addresses: few beginnings, and ends of which most stand in one of them only.
     """
     if sum(bool(_DECIMAL.fullmatch(cell.strip())) for cell in listing) > 0.5 * len(listing):
         return False
     split = [[part.strip() for part in cell.split(sign)] for cell in listing]
     first = [parts[0] for parts in split]
     later = {part for parts in split for part in parts[1:]}
+    if sign == "/":
+        ends = Counter(parts[-1] for parts in split)
+        once = sum(ends[parts[-1]] == 1 for parts in split)
+        if len(set(first)) <= _BEGINNINGS * len(split) and once > 0.5 * len(split):
+            return False
     alone = {cell.strip() for cell in held if sign not in cell}
     if any(part in later for part in first) or any(one in alone for one in (*first, *later)):
         return True

@@ -224,10 +224,10 @@ def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
         again = len(texts) == len(ids) and ids.issuperset(texts)
         if len(texts) < 2 or sum(map(len, texts)) > _LONGEST * len(texts) or again:
             continue
+        # A cell that could be a list may be one name all the same: a path, "Doe, Jane".
+        found.append(_key_column(dataset, column))
         sign = separator_of(texts)
-        if sign is None:
-            found.append(_key_column(dataset, column))
-        else:
+        if sign is not None:
             at, keys = pd.factorize(entries_of(dataset, column, sign, loose=True)["key"])
             uses = np.bincount(at, minlength=len(keys)).astype(np.int64)
             different = np.asarray(keys, dtype=object)
@@ -403,8 +403,9 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     columns = key_columns(data)
     drafts = [*_by_keys(data, columns), *_by_places(data)]
     drafts += _by_spelling_alone(data, columns, {(draft.of, draft.ends) for draft in drafts})
-    listed = {(d.join.source, d.join.source_column) for d in drafts if d.join.kind == "list"}
-    drafts += [d for d in _by_tags(data, columns) if d.of not in listed]
+    # What a column lists becomes no dataset where it names items that there are.
+    named = {d.of for d in drafts if d.join.kind == "list" or d.share >= _SURE}
+    drafts += [d for d in _by_tags(data, columns) if d.of not in named]
     drafts.sort(key=lambda d: (-d.score, d.join.kind, d.of, d.join.target, d.join.target_column))
     found: list[Proposal] = []
     tried: Counter[tuple[str, str]] = Counter()

@@ -127,6 +127,7 @@ def test_distinct_entries_become_a_dataset_called_as_they_are_written_most_often
         (["red/green", "green/blue"], "/"),
         (["America/New_York", "America/Denver", "Europe/Paris", "UTC"], None),
         (["America/New_York", "America/Argentina/Salta", "Europe/Paris"], None),
+        ([f"lib/tests/t{n}.py" for n in range(9)] + ["tests/lib/a.py", "tests/b.py"], None),
         (["Denver, CO", "Boulder, CO", "Austin, TX"], None),
         (["1,5", "2,25", "3", "<0,5"], None),
         (["one", "two"], None),

@@ -124,6 +124,20 @@ def test_what_is_listed_is_linked_where_it_is_known_and_else_becomes_a_dataset()
     assert sorted(after["shown_in"].ids) == ["Bern", "Oslo", "Riga", "Rom", "Wien"]
 
 
+def test_what_could_be_a_list_is_one_name_where_another_dataset_has_it_whole() -> None:
+    paths = ["src/map/draw.py", "src/map/__init__.py", "src/__init__.py", "docs/map/draw.md"]
+    changed = pd.DataFrame({"path": [paths[row % 4] for row in range(24)]})
+    changes = Dataset("changes", [f"c{row}" for row in range(24)], table=changed)
+    assert told(HeteroData([changes, Dataset("files", paths)])) == [("key", "path", "files", "")]
+    people = ["Doe, Jane", "Roe, Jane", "Doe, John", "Poe, Ann", "Jane, Poe"]
+    won = pd.DataFrame({"winner": [people[row % 5] for row in range(30)]})
+    races = Dataset("races", [f"r{row}" for row in range(30)], table=won)
+    found = hetviz.propose_joins(HeteroData([races, Dataset("runners", people)]))
+    assert [(one.join.kind, one.join.target, one.sure) for one in found] == [
+        ("key", "runners", True)
+    ]
+
+
 def test_places_are_proposed_where_the_nearest_is_near() -> None:
     rng = np.random.default_rng(1)
     P = np.column_stack([rng.uniform(-60, 60, 30), rng.uniform(-180, 180, 30)])
