@@ -73,6 +73,8 @@ class KeyColumn:
         Rows that have each.
     rows : int
         Rows that have any.
+    called : str
+        What the column is called; of ids what it was in the file, empty where that is not known.
     """
 
     dataset: str
@@ -81,6 +83,7 @@ class KeyColumn:
     keys: Texts
     uses: Ints
     rows: int
+    called: str
     _numbers: dict[int, Ints | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -191,7 +194,7 @@ def called_alike(a: KeyColumn, b: KeyColumn) -> bool:
     """Say whether the name of one column points to the other, or to its dataset."""
     if not a.column and not b.column:
         return False
-    words_a, words_b = name_words(a.column), name_words(b.column)
+    words_a, words_b = name_words(a.called), name_words(b.called)
     return bool(
         words_a & words_b
         or (words_a & name_words(b.dataset) and a.column)
@@ -232,13 +235,15 @@ def _of_dataset(dataset: Dataset) -> list[KeyColumn]:
             uses = np.bincount(at, minlength=len(keys)).astype(np.int64)
             different = np.asarray(keys, dtype=object)
             rows = int(held.uses.sum())
-            found.append(KeyColumn(dataset.name, column, sign, different, uses, rows))
+            found.append(KeyColumn(dataset.name, column, sign, different, uses, rows, column))
     return found
 
 
 def _key_column(dataset: Dataset, column: str) -> KeyColumn:
     keys = column_keys(dataset, column, loose=True)
-    return KeyColumn(dataset.name, column, None, keys.different, keys.uses, int(keys.uses.sum()))
+    rows = int(keys.uses.sum())
+    called = column or str((dataset.recipe or {}).get("id", ""))
+    return KeyColumn(dataset.name, column, None, keys.different, keys.uses, rows, called)
 
 
 def _fractions(values: pd.Series) -> bool:

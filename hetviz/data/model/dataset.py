@@ -45,8 +45,8 @@ class Dataset(Frozen):
         What an object is; the default is `name`. Datasets of one entity are views: the same id
         is the same object.
     recipe : dict, optional
-        How the table's columns are used (``title``, ``text``, ``media``) and the fitted feature
-        pipeline, as JSON-ready values.
+        How the columns of the table, or of the file, are used (``id``, ``title``, ``text``,
+        ``media``) and the fitted feature pipeline, as JSON-ready values.
     keys : sequence of n hashable values, optional
         What the rows are called where they come from, such as whole numbers or times, in place of
         the text that `ids` write for them. `position` and `find` take either.

@@ -350,6 +350,8 @@ class _Reading:
         if self.labels is None:
             self.labels = guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {}
+        if len(self.id_from) == 1:
+            recipe["id"] = self.id_from[0]
         if title is not None or named_title(table.columns) is not None:
             recipe["title"] = title
         if entry.text:
