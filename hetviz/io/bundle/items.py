@@ -350,7 +350,7 @@ class _Reading:
         if self.labels is None:
             self.labels = guess_labels(known, {title, *entry.exclude})
         recipe: dict[str, Any] = {}
-        if len(self.id_from) == 1:
+        if len(self.id_from) == 1 and entry.columns is None:
             recipe["id"] = self.id_from[0]
         if title is not None or named_title(table.columns) is not None:
             recipe["title"] = title
