@@ -806,9 +806,13 @@ class Edit:
 
 
 def _said_of(dataset: Dataset) -> dict[str, object] | None:
-    """Return the recipe with its title column, so that to name the default changes nothing."""
+    """Return the recipe with its title column, so that to name the default changes nothing.
+
+    Without what the ids are called in the file: data kept before that was known stay the same.
+    """
     title = {} if dataset.title_column is None else {"title": dataset.title_column}
-    return {**(dataset.recipe or {}), **title} or None
+    said = {name: value for name, value in (dataset.recipe or {}).items() if name != "id"}
+    return {**said, **title} or None
 
 
 def _feed(digest: hashlib._Hash, value: object) -> None:
