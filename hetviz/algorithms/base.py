@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeAlias
@@ -25,6 +25,7 @@ from hetviz._types import Array, Floats, is_sparse
 from hetviz.algorithms.room import Takes, refusal
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.diagnostics import Diagnostic, keyed
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
@@ -197,7 +198,9 @@ class Fit:
     stopping_reason : str
         A sentence.
     diagnostics : dict
-        Anything a user may want to look at, JSON-ready.
+        Anything a programmer may want to look at, JSON-ready.
+    told : sequence of Diagnostic
+        What people are shown of it, with every map: see `hetviz.data.model.diagnostics`.
     components : mapping of str to int, optional
         Component of the dataset graph of each dataset.
     note : str
@@ -209,6 +212,7 @@ class Fit:
     loss_history: list[float] = field(default_factory=list)
     stopping_reason: str = "closed form"
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    told: Sequence[Diagnostic] = ()
     components: Mapping[str, int] | None = None
     note: str = ""
 
@@ -293,6 +297,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             {name: dataset.entity for name, dataset in data.datasets.items()},
             components=fit.components,
             note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
+            diagnostics=keyed(fit.told),
         )
         for name, dataset in data.datasets.items():
             if len(self.embedding_.ids[name]) != len(dataset):

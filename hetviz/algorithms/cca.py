@@ -124,6 +124,7 @@ class CCA(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

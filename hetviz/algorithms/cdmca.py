@@ -132,6 +132,7 @@ class CDMCA(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

@@ -14,6 +14,7 @@ from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
 from hetviz.core.spectral.sources import Source, prepare_source
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
@@ -214,7 +215,19 @@ class CoCA(BaseEmbedder):
                 note(f"{', '.join(sources.object_of)} has neither features nor links within it.")
             for name, objects in sources.object_of.items():
                 coordinates[name], components[name] = Y[objects], number
-        return Fit(coordinates, diagnostics={"weights": self.weights_}, components=components)
+        told = [
+            diagnostic(
+                f"weights of {entity}",
+                f"Weight of sources of {entity}",
+                "How much each set of features and each kind of links counts in the map; learned, "
+                "or as the setting has it.",
+                weights,
+            )
+            for entity, weights in self.weights_.items()
+        ]
+        return Fit(
+            coordinates, diagnostics={"weights": self.weights_}, told=told, components=components
+        )
 
     def _fit_entity(self, data: HeteroData, sources: EntitySources) -> Floats:
         prepared = {}

@@ -15,6 +15,7 @@ from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.diagnostics import diagnostic, starts_told
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
@@ -233,6 +234,18 @@ class CODE(BaseEmbedder):
                     for block, value in zip(self._blocks, found.values, strict=False)
                 ],
             },
+            told=[
+                starts_told(found.finals),
+                diagnostic(
+                    "log-likelihood",
+                    "How well pairs are explained",
+                    "Log-likelihood of the pairs of each two datasets; nearer to 0 is better.",
+                    [
+                        (f"{names[block.d]} - {names[block.e]}", value)
+                        for block, value in zip(self._blocks, found.values, strict=False)
+                    ],
+                ),
+            ],
             components=self._components,
         )
 

@@ -26,6 +26,7 @@ from hetviz.core.prediction.gbc import (
     spread,
 )
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
 from hetviz.features.relations.labelled import LabelProblem, chosen_problem
@@ -399,6 +400,23 @@ class GradientBoostingConsensus(BasePredictor):
                 "lam0": self.settings_.lam0,
                 "lam1": self.settings_.lam1,
             },
+            told=[
+                diagnostic(
+                    "weights",
+                    "Weight of sources",
+                    f"How much each source counts in what is predicted of {column.name}, after "
+                    "the last round.",
+                    dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
+                    SHARE,
+                ),
+                diagnostic(
+                    "graph weights",
+                    "Weight of kinds of links",
+                    "How much each kind of links counts in making linked items alike.",
+                    dict(zip(problem.graphs, last, strict=True)),
+                    SHARE,
+                ),
+            ],
             components={name: number.get(name, 0) for name in coordinates},
             note=f"places show what is predicted of {column.name}",
         )

@@ -16,6 +16,7 @@ from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import optimum_told
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
 from hetviz.features.relations.compared import all_compared, spread_over
 from hetviz.params import Real
@@ -174,4 +175,5 @@ class GNMDS(BaseEmbedder):
                 else "the limit of passes reached"
             ),
             diagnostics={**figures, "comparisons": self.order_.counts},
+            told=optimum_told({"comparisons": figures}),
         )

@@ -172,5 +172,6 @@ class GraphAxes(BaseEmbedder):
             loss_history=drawn.layout.history,
             stopping_reason=drawn.reason,
             diagnostics=drawn.diagnostics,
+            told=[drawn.told],
             components=drawn.placed.components,
         )

@@ -204,6 +204,7 @@ class GuidedProjection(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics | tried,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

@@ -17,6 +17,7 @@ from hetviz.core.spectral.hemap import Hemap, hemap
 from hetviz.core.spectral.prepare import WIDE, make_block
 from hetviz.core.spectral.sources import prepare_source
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic, numbered
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.relations.pairing import (
     Pairing,
@@ -359,6 +360,29 @@ class HeMap(BaseEmbedder):
                     "printed": selection.printed,
                 },
             },
+            told=[
+                diagnostic(
+                    "share of source",
+                    f"How much of {self.source_} is like {self.target_}",
+                    f"The share of the items of {self.source_} that lie among those of "
+                    f"{self.target_}; by it is decided whether to learn from them.",
+                    {self.source_: selection.fraction},
+                    SHARE,
+                ),
+                diagnostic(
+                    "divergence",
+                    "How different the two are",
+                    "Distance of the two datasets on the shared axes, and what it would be by "
+                    "chance.",
+                    {"these two": selection.divergence, "by chance": selection.chance},
+                ),
+                diagnostic(
+                    "eigenvalues",
+                    "Weight of axes",
+                    "How much the two datasets say along each axis.",
+                    numbered(found.values.tolist(), "axis"),
+                ),
+            ],
             components={name: number.get(name, 0) for name in data.datasets},
             note=AT_RANDOM if by_chance else "",
         )

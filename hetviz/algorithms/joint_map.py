@@ -19,6 +19,7 @@ from hetviz.core.layout.placement import median_places
 from hetviz.core.spectral.evidence import Evidence, link_evidence
 from hetviz.core.spectral.joint_axes import JointAxes, joint_axes, unit
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.diagnostics import diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.relations.user_links import SPOKEN
@@ -429,6 +430,23 @@ class JointMap(BaseEmbedder):
                 "eigenvalues": self._values.tolist(),
                 "learned": [group.to_dict() for group in self._learned],
             },
+            told=[
+                diagnostic(
+                    "links foretold",
+                    "Links foretold",
+                    "How often a hidden link of this kind was ranked before a pair without one: "
+                    "0.5 is chance, 1 is always.",
+                    {name: one["auc"] for name, one in foretold.items()},
+                ),
+                diagnostic(
+                    "weights of links",
+                    "Weight of links",
+                    "How much each kind of links counts, by how well it was foretold: 1 is in "
+                    "full.",
+                    {name: one["counts"] for name, one in foretold.items()},
+                ),
+                drawn.told,
+            ],
             components=drawn.placed.components,
         )
 

@@ -13,6 +13,7 @@ from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.diagnostics import diagnostic, numbered
 from hetviz.features.relations.link_scores import joined_parts
 from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import own_block
@@ -124,5 +125,14 @@ class JointSpectral(BaseEmbedder):
         return Fit(
             {name: Y[rows] for name, rows in data.offsets.items()},
             diagnostics={"eigenvalues": values.tolist()},
+            told=[
+                diagnostic(
+                    "eigenvalues",
+                    "How slow each axis is",
+                    "How alike neighbours and linked items are along each axis: 1 is all alike, 0 "
+                    "is as different as any two.",
+                    numbered(values.tolist(), "axis"),
+                )
+            ],
             components=joined_parts(data, A),
         )

@@ -22,6 +22,7 @@ from hetviz.core.prediction.kbmf2k import (
     product_variance,
 )
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.diagnostics import diagnostic, numbered
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
@@ -320,6 +321,21 @@ class KBMF2K(BaseEmbedder):
                 "evidence": found.history[-1] if found.history else None,
                 "size of components": sizes.tolist(),
             },
+            told=[
+                diagnostic(
+                    "evidence",
+                    "Evidence bound",
+                    "A bound from below on the logarithm of the probability of the known pairs; of "
+                    "settings tried on the same data the one with more is better supported.",
+                    {"bound": found.history[-1] if found.history else None},
+                ),
+                diagnostic(
+                    "components",
+                    "Size of components",
+                    "Mean square of the places along each axis; axes near 0 are not needed.",
+                    numbered(sizes.tolist(), "axis"),
+                ),
+            ],
             components=joined_parts(data, linked.adjacency()),
         )
 

@@ -164,6 +164,7 @@ class KernelCDMCA(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

@@ -154,6 +154,7 @@ class LPP(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

@@ -15,6 +15,7 @@ from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import Domain, Result, Scores, minimise, place
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.diagnostics import diagnostic, starts_told
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
@@ -352,6 +353,32 @@ class MKPE(BaseEmbedder):
             loss_history=result.history,
             stopping_reason=result.reason,
             diagnostics={"sigma": state.sigma, "starts": list(result.finals), "loss": parts},
+            told=[
+                starts_told(result.finals),
+                diagnostic(
+                    "loss",
+                    "What is not kept",
+                    "How far nearness on the map is from each likeness and each kind of links: "
+                    "the part of the loss that is due to each.",
+                    parts,
+                ),
+                diagnostic(
+                    "sigma",
+                    "Reach of nearness",
+                    "At this distance on the map the score of a pair has fallen to 0.37.",
+                    {"distance": state.sigma},
+                ),
+                *(
+                    diagnostic(
+                        f"importances of {name}",
+                        f"Importance of what describes {name}",
+                        "How far each feature, or each item that others are compared with, moves "
+                        "an item of this dataset; in units of the map.",
+                        zip(self._inputs[name].names(data[name]), found.tolist(), strict=True),
+                    )
+                    for name, found in self.importances_.items()
+                ),
+            ],
             components=joined_parts(data, linked.adjacency()),
         )
 

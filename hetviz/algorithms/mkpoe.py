@@ -16,6 +16,7 @@ from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
 from hetviz.core.ordinal.polish import choose_pull
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic, optimum_told
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
 from hetviz.features.relations.compared import (
@@ -426,8 +427,30 @@ class MKPOE(BaseEmbedder):
             loss_history=[value for one in solved if one.flat for value in one.flat.history],
             stopping_reason=reason,
             diagnostics=self._diagnostics(solved),
+            told=self._told(solved),
             components=components,
         )
+
+    def _told(self, solved: list[Solution]) -> list[Diagnostic]:
+        weights = diagnostic(
+            "view weights",
+            "Weight of views",
+            "How much of the distances on the map comes from each view.",
+            self.view_weights_,
+            SHARE,
+        )
+        columns = [
+            diagnostic(
+                f"weights within {name}",
+                f"What counts within {name}",
+                "Weight of each feature of this view or, where it is a kernel, of each item that "
+                "others are compared with.",
+                largest(found),
+            )
+            for name, found in self.column_weights_.items()
+        ]
+        known = {one.problem.name: one.figures() for one in solved}
+        return [weights, *columns, *optimum_told(known)]
 
     def _diagnostics(self, solved: list[Solution]) -> dict[str, object]:
         return {

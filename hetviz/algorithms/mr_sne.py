@@ -13,6 +13,7 @@ from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
 from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS, own_affinities
@@ -330,6 +331,17 @@ class MRSNE(BaseEmbedder):
                 "weights": weights,
                 "learned": [group.to_dict() for group in self._learned],
             },
+            told=[
+                diagnostic(
+                    "weights",
+                    "Weight of datasets and links",
+                    "How much of all that pulls items together comes from neighbours within each "
+                    "dataset, and from the links of each two.",
+                    {(a if a == b else f"links {a} - {b}"): w for (a, b), w in self.beta_.items()},
+                    SHARE,
+                ),
+                drawn.told,
+            ],
             components=drawn.placed.components,
         )
 

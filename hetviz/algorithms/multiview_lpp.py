@@ -174,6 +174,7 @@ class MultiviewLPP(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
             components=self._projection.components,
         )
 

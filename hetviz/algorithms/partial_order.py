@@ -13,6 +13,7 @@ from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.errors import NotApplicableError
 from hetviz.features.relations.compared import all_compared, spread_over
 from hetviz.progress import Progress
@@ -120,4 +121,18 @@ class PartialOrderEmbedding(BaseEmbedder):
                 "kept_by_the_whole": comparison_accuracy(found.positions, kept),
                 "kept_on_these_axes": comparison_accuracy(Y, kept),
             },
+            told=[
+                diagnostic(
+                    "kept",
+                    "What the order keeps",
+                    "Comparisons that hold on all axes that the order needs, and on those shown; "
+                    "and the part of the variance that is on those shown.",
+                    {
+                        "comparisons, on all axes": comparison_accuracy(found.positions, kept),
+                        "comparisons, on these axes": comparison_accuracy(Y, kept),
+                        "variance on these axes": float(size[:k].sum() / (size.sum() or 1.0)),
+                    },
+                    SHARE,
+                )
+            ],
         )

@@ -14,6 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.shared_params import NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import Basis, fit_basis
 from hetviz.params import Flag, PerDataset, Real
@@ -109,7 +110,22 @@ class PCA(BaseEmbedder):
                 continue
             placed, explained[entity] = self._fit_entity(data, names, featured)
             coordinates |= placed
-        return Fit(coordinates, diagnostics={"explained": explained}, components=components)
+        shares = [
+            (f"{entity}, axis {axis + 1}" if len(explained) > 1 else f"axis {axis + 1}", share)
+            for entity, by_axis in explained.items()
+            for axis, share in enumerate(by_axis)
+        ]
+        told = diagnostic(
+            "explained",
+            "Variance on each axis",
+            "How much of all that tells the items apart lies along each axis; what the axes "
+            "together do not hold cannot be seen here.",
+            shares,
+            SHARE,
+        )
+        return Fit(
+            coordinates, diagnostics={"explained": explained}, told=[told], components=components
+        )
 
     def _fit_entity(
         self, data: HeteroData, names: tuple[str, ...], featured: list[str]

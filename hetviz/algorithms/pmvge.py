@@ -24,6 +24,7 @@ from hetviz.core.prediction.pmvge import (
     train,
 )
 from hetviz.data import Dataset, HeteroData
+from hetviz.data.model.diagnostics import diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
@@ -324,6 +325,15 @@ class PMvGE(BaseEmbedder):
             loss_history=found.history,
             stopping_reason=found.reason,
             diagnostics={"bias": {" - ".join(ends): b for ends, b in self.biases_.items()}},
+            told=[
+                diagnostic(
+                    "bias",
+                    "Readiness of links",
+                    "By how much a link of these two datasets is likelier than one drawn by "
+                    "chance before their features are looked at, as a logarithm of odds.",
+                    {" - ".join(ends): b for ends, b in self.biases_.items()},
+                )
+            ],
             components=self._components,
         )
 

@@ -21,6 +21,7 @@ from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout
 from hetviz.core.spectral.start import carried_on, spectral_start
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.dataset import features_of
+from hetviz.data.model.diagnostics import diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.user_links import spoken_weights
@@ -437,6 +438,15 @@ class UMAP(BaseEmbedder):
                 "apart far enough": layout.far_enough(),
                 "learned": [group.to_dict() for group in self._learned],
             },
+            told=[
+                diagnostic(
+                    "edges",
+                    "Neighbours of an item",
+                    "How many neighbours of its own dataset an item has in the graph that is "
+                    "drawn, each counted by its weight.",
+                    self._alike,
+                )
+            ],
             components=placed.components,
         )
 

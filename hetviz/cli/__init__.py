@@ -33,6 +33,7 @@ COMMANDS = {
     "place": "predict",
     "project": "projects",
     "run": "maps",
+    "diagnostics": "maps",
     "export": "projects",
     "report": "projects",
     "serve": "operate",

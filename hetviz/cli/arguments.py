@@ -7,12 +7,15 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import hetviz
 from hetviz import params as parameters
 from hetviz.errors import DataError, HetvizError, MissingExtraError, ParameterError, Problem
 from hetviz.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from hetviz.data.model.diagnostics import Diagnostic
 
 DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file or folder of them"
 
@@ -79,6 +82,21 @@ def score_lines(
         f"{name:<32}{value:.4f}" + (f"  ± {errors[name]:.4f}" if name in errors else "")
         for name, value in scores.items()
     ]
+
+
+def found_lines(found: Mapping[str, Diagnostic], most: int | None = None) -> list[str]:
+    """Return what a method found out: a head for each finding, its sentence, its values.
+
+    With `most` there are no sentences and only so many values of each.
+    """
+    lines = []
+    for one in found.values():
+        lines.append(f"{one.title}:" if most else f"{one.title}. {one.says}")
+        shown = one.lines[:most]
+        lines += [f"  {name:<32}{value}" for name, value in shown]
+        more = len(one.values) - len(shown) + one.left_out
+        lines += [f"  and {more:,} more"] if more else []
+    return lines
 
 
 def say(text: str, stream: TextIO | None = None) -> None:

@@ -16,6 +16,7 @@ from hetviz.cli.arguments import (
     add_data,
     add_parameters,
     chosen_params,
+    found_lines,
     progress,
     score_lines,
     show,
@@ -101,6 +102,7 @@ def _embed(given: argparse.Namespace) -> int:
         *why,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
+        *found_lines(fitted.embedding.diagnostics, 3),
         f"Written to {given.out}",
     ]
     show(given, record, lines)
@@ -169,9 +171,12 @@ def add_run(add: Add) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
+    from hetviz.data.model.diagnostics import from_json
+
     folder = hetviz.run_recipe(given.recipe, given.out, progress=progress())
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    lines = [*score_lines(record["scores"]), *_same(record)]
+    found = from_json(record.get("diagnostics"))
+    lines = [*score_lines(record["scores"]), *found_lines(found, 3), *_same(record)]
     if given.figures is not None:
         from hetviz.exports.result import read_result, write_figures
 
@@ -179,6 +184,27 @@ def _run(given: argparse.Namespace) -> int:
         record["figures"] = [str(file) for file in files]
     lines.append(f"Written to {folder}")
     show(given, record, lines)
+    return 0
+
+
+def add_diagnostics(add: Add) -> None:
+    """Add the command `diagnostics`."""
+    diagnostics = add(
+        "diagnostics",
+        _diagnostics,
+        "Tell what the method of a run found out: weights, correlations, gaps, with what they say.",
+        "diagnostics result",
+    )
+    diagnostics.add_argument("result", help="the folder that `embed` or `run` wrote")
+
+
+def _diagnostics(given: argparse.Namespace) -> int:
+    from hetviz.data.model.diagnostics import to_json
+    from hetviz.exports.result import read_result
+
+    found = read_result(given.result).embedding.diagnostics
+    lines = found_lines(found) or ["Nothing was kept with this run but its measures."]
+    show(given, to_json(found), lines)
     return 0
 
 

@@ -12,7 +12,16 @@ from typing import Any
 import hetviz
 from hetviz._json import records
 from hetviz._types import Scalar
-from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params, progress, show, tell
+from hetviz.cli.arguments import (
+    Add,
+    add_data,
+    add_parameters,
+    chosen_params,
+    found_lines,
+    progress,
+    show,
+    tell,
+)
 from hetviz.errors import ParameterError
 
 _LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --top 20"
@@ -158,6 +167,7 @@ def _labels(given: argparse.Namespace) -> int:
     ]
     for row in found.held_out.itertuples():
         lines.append(f"error on hidden labels, {row.model}: {row.error:.4g}")
+    lines += found_lines(found.diagnostics, 3)
     lines += [*([found.decision] if found.decision else []), *found.reasons]
     _finish(given, found.to_dict(), list(table.columns), rows, lines)
     return 0

@@ -14,6 +14,7 @@ from hetviz._version import __version__
 from hetviz.algorithms.base import MethodCard
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.diagnostics import Diagnostic, from_json
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
@@ -139,7 +140,8 @@ def report_page(
     """Return the report as HTML; parameters as `write_report`.
 
     `shown` is what the map is measured by where that is not all of the data; `figures` are its
-    scores and curves (``scores``, ``kinds``) where they were taken already.
+    scores and curves (``scores``, ``kinds``) where they were taken already, and ``diagnostics``,
+    what the method found out.
     """
     measured = data if shown is None else shown
     taken: Any = figures["kinds"] if figures else curves(measured, embedding, held_out)
@@ -178,6 +180,11 @@ def report_page(
         parts.append(_method(run))
         told += card.caveats
     parts.append("<h2>How good the map is</h2>" + _scores(scores))
+    found = embedding.diagnostics
+    if figures and figures.get("diagnostics"):
+        found = from_json(figures["diagnostics"])
+    if found:
+        parts.append("<h2>What the method found out</h2>" + _found_out(found))
     if clusters is not None and len(clusters):
         parts.append("<h2>Clusters</h2>" + _table(clusters))
     if told:
@@ -254,6 +261,15 @@ def _method(run: Run) -> str:
         f"<h2>Method: {esc(card.title)}</h2><p>{esc(card.summary)}</p>"
         f"<p>{mathml(card.equation)}</p>{_pairs(rows)}"
     )
+
+
+def _found_out(found: Mapping[str, Diagnostic]) -> str:
+    parts = []
+    for one in found.values():
+        parts.append(f"<h3>{esc(one.title)}</h3><p>{esc(one.says)}</p>{_pairs(one.lines)}")
+        if one.left_out:
+            parts.append(f"<p>{one.left_out:,} smaller ones are not listed.</p>")
+    return "".join(parts)
 
 
 def _scores(scores: Mapping[str, float]) -> str:

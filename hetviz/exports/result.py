@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.diagnostics import from_json
 from hetviz.exports.figures import FigureSettings, curve_bytes, map_bytes
 from hetviz.exports.writing import write
 from hetviz.io import gate, read_coordinates
@@ -68,6 +69,8 @@ def read_result(folder: str | Path) -> RunResult:
         scores = json.loads(gate.read_file(recipe.folder / SCORES))
     except ValueError:
         raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
+    found = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
+    embedding = replace(embedding, diagnostics=found)
     return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
 
 

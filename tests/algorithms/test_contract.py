@@ -314,3 +314,19 @@ def test_suggest_ranks_by_what_was_measured_then_by_what_is_used_never_by_the_al
     known["shapes"]["linked"][1]["behind"] = 0.004
     # less than .01 apart is a tie, which goes to what is solved in one step
     assert order()[:2] == ["pca", "umap"]
+
+
+# What methods have nothing to tell of beside the places.
+_SILENT: set[str] = set()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_a_method_found_out_is_kept_with_the_map(key: str) -> None:
+    found = once_fitted(key).embedding_.diagnostics
+    assert bool(found) != (key in _SILENT)
+    for name, one in found.items():
+        assert one.key == name
+        assert one.title[0].isupper() and one.says.endswith(".")
+        assert one.values and all(np.isfinite(value) for value in one.values.values())
+        if one.unit == "share":
+            assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in one.values.values())

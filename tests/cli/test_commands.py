@@ -39,6 +39,7 @@ SMALL = {
     "place": ["DATA", "RUN", "NEW", "--dataset", "plants", "--out", "OUT.csv"],
     "run": ["RUN/recipe.toml", "--out", "OUT"],
     "export": ["RUN", "OUT.csv"],
+    "diagnostics": ["RUN"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
     "serve": ["--check"],

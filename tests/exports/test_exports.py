@@ -26,6 +26,7 @@ from hetviz.exports.figures import FigureSettings
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.report import report_page
 from hetviz.exports.reproduce import recipe_zip
+from hetviz.exports.result import read_result
 from hetviz.exports.tables import selection_table
 from hetviz.io import read_coordinates
 from hetviz.io.bundle.guidance import read_guidance
@@ -242,8 +243,13 @@ def test_a_report_says_how_and_how_good(tmp_path: Path) -> None:
         read_recipe(tmp_path / "a").sha256,
         hetviz.load("digit-views").fingerprint(),
         "data:image/svg+xml;base64,",
+        "<h2>What the method found out</h2><h3>Variance on each axis</h3>",
     ):
         assert words in text
+    found = read_result(tmp_path / "a").embedding.diagnostics["explained"]
+    kept = json.loads((tmp_path / "a" / "scores.json").read_text(encoding="utf-8"))["diagnostics"]
+    assert kept["explained"]["values"] == dict(found.values)
+    assert all(f"<td>{value}</td>" in text for _, value in found.lines)
     assert "<script" not in text
     bare = hetviz.write_report(sheep(), flock(), tmp_path / "b.html", title="<b>Sheep</b>")
     said = bare.read_text(encoding="utf-8")

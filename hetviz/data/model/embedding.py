@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from hetviz._doors import opened
 from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
+from hetviz.data.model.diagnostics import Diagnostic
 from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataError, ParameterError, Problem
 
@@ -40,6 +41,8 @@ class Embedding(Frozen):
         components share a picture, not a meaning.
     note : str
         How the coordinates came about, in words.
+    diagnostics : mapping of str to Diagnostic, optional
+        What the method found out on its way, see `hetviz.data.model.diagnostics.Diagnostic`.
 
     Raises
     ------
@@ -53,6 +56,7 @@ class Embedding(Frozen):
     placed: Mapping[str, Bools]
     components: Mapping[str, int]
     note: str
+    diagnostics: Mapping[str, Diagnostic]
     # What `hetviz.embed` made it of; a copy, a changed one and a saved one do without.
     made: Any = field(init=False, default=None, metadata={"saved": False})
 
@@ -65,6 +69,7 @@ class Embedding(Frozen):
         components: Mapping[str, int] | None = None,
         *,
         note: str = "",
+        diagnostics: Mapping[str, Diagnostic] | None = None,
     ) -> None:
         gate = checks.Gate()
         arrays: dict[str, Floats] = {}
@@ -108,6 +113,7 @@ class Embedding(Frozen):
                 {name: int((components or {}).get(name, 0)) for name in arrays}
             ),
             "note": note,
+            "diagnostics": MappingProxyType(dict(diagnostics or {})),
         }
         for key, value in store.items():
             object.__setattr__(self, key, value)
@@ -213,7 +219,12 @@ class Embedding(Frozen):
                 [total[key] / count[key] if key in count else nowhere for key in keys]
             )
         return Embedding(
-            coordinates, self.ids, self.entity, components=self.components, note=self.note
+            coordinates,
+            self.ids,
+            self.entity,
+            components=self.components,
+            note=self.note,
+            diagnostics=self.diagnostics,
         )
 
     def joined(self, new: Embedding) -> Embedding:

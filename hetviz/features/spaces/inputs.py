@@ -12,6 +12,7 @@ from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
+from hetviz.features.meaning import feature_names
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.similarity import EVERY_PAIR, Similarity
 
@@ -23,6 +24,9 @@ class Inputs(Protocol):
 
     def of(self, rows: Dataset) -> Floats:
         """Return the inputs of rows, fitted or new: shape (n_rows, d)."""
+
+    def names(self, fitted: Dataset) -> list[str]:
+        """Return what each of the d inputs is called: a feature, or a fitted item."""
 
 
 def inputs_of(
@@ -67,6 +71,9 @@ class UnitFeatures:
     def of(self, rows: Dataset) -> Floats:
         return (as_dense(features_of(rows)) - self.centre) / self.size
 
+    def names(self, fitted: Dataset) -> list[str]:
+        return feature_names(fitted)
+
 
 @dataclass(frozen=True, eq=False)
 class LikenessToFitted:
@@ -93,6 +100,9 @@ class LikenessToFitted:
 
     def of(self, rows: Dataset) -> Floats:
         return self.like.to_fitted(rows)[:, self.columns]
+
+    def names(self, fitted: Dataset) -> list[str]:
+        return [str(fitted.titles[row]) for row in self.columns]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,15 @@ import scipy.sparse as sp
 from hetviz._types import Floats, JsonObject, Sparse
 from hetviz.core.spectral.guided import Guided, axis_scale, guided_projection
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
-from hetviz.features.meaning import coefficients
+from hetviz.features.meaning import coefficients, feature_names
 from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 from hetviz.progress import Progress
+
+MOST_AXES = 5
+"""Axes of which the agreement is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,44 @@ class Projection:
             "features": {name: basis.kind for name, basis in self.bases.items()},
             "unguided": self.unguided,
         }
+
+    def told(self, data: HeteroData) -> list[Diagnostic]:
+        """Return what people are shown of it."""
+        agreement = [
+            (f"{name}, axis {c + 1}", float(mu))
+            for name, row in zip(self.names, self.guided.mu, strict=True)
+            if name not in self.unguided
+            for c, mu in enumerate(row[:MOST_AXES])
+        ]
+        found = [
+            diagnostic(
+                "agreement",
+                "Agreement with the links",
+                "How far the items of a dataset lie where those that they are linked with lie, by "
+                "axis: 1 is fully, 0 not at all. With two paired datasets it is their canonical "
+                "correlation.",
+                agreement,
+            )
+        ]
+        # For the length of what a standard deviation moves, the axes count as they are drawn.
+        moved = {
+            name: np.linalg.norm(table, axis=1) for name, table in self.coefficients(data).items()
+        }
+        whole = {name: float(np.square(length).sum()) for name, length in moved.items()}
+        found += [
+            diagnostic(
+                f"features of {name}",
+                f"Weight of features of {name}",
+                "How much of what moves an item of this dataset is due to each feature, one "
+                "standard deviation of each being as much as of any other. Features that say the "
+                "same share their weight.",
+                zip(feature_names(data[name]), np.square(length) / whole[name], strict=True),
+                SHARE,
+            )
+            for name, length in moved.items()
+            if whole[name] > 0
+        ]
+        return found
 
     def coefficients(self, data: HeteroData) -> dict[str, pd.DataFrame]:
         """Return what each feature does, see `hetviz.features.meaning`; not for kernels."""

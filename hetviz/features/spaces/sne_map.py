@@ -14,6 +14,7 @@ from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import Diagnostic, diagnostic
 from hetviz.errors import Cancelled
 from hetviz.features.relations.user_links import spoken_weights
 from hetviz.features.spaces.neighbor_map import Placed
@@ -33,6 +34,18 @@ def warm_up() -> None:
         layout.run([Phase(1)])
     Layout(P, layout.positions).run([Phase(1)])
     median_places(rng.random((2, 8)), layout.positions)
+
+
+def divergence_told(kl: float | None) -> Diagnostic:
+    """Return the final divergence as people are shown it."""
+    return diagnostic(
+        "divergence",
+        "What the plane cannot show",
+        "How far the nearness of items on the map differs from their nearness in the data "
+        "(Kullback-Leibler divergence, in nats): 0 is not at all. Less is better between maps of "
+        "the same data and settings; maps of other data cannot be compared by it.",
+        {"divergence": kl},
+    )
 
 
 class SneMap:
@@ -152,6 +165,12 @@ class SneMap:
             "kl": history[-1] if history else None,
             "apart far enough": self.layout.far_enough(),
         }
+
+    @property
+    def told(self) -> Diagnostic:
+        """What people are shown of it."""
+        history = self.layout.history
+        return divergence_told(history[-1] if history else None)
 
     def _start(
         self,

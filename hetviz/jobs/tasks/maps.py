@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
 from hetviz.jobs.results import MadeMap
 from hetviz.metrics.fit.consequences import consequences
@@ -100,6 +101,7 @@ def make_map(
         stopped.partial = MadeMap(method, title, dict(params), fitted.embedding, None)
         raise
     figures |= notes_of(told)
+    figures |= _found_out(fitted.embedding)
     views = getattr(fitted.model, "view_weights_", None)
     if views:
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
@@ -111,6 +113,11 @@ def make_map(
         figures["consequences"] = consequences(data, start, fitted.embedding, said).to_dict()
     progress(1.0, "Done")
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
+
+
+def _found_out(embedding: Embedding) -> dict[str, object]:
+    found = embedding.diagnostics
+    return {"diagnostics": to_json(found)} if found else {}
 
 
 def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
@@ -155,6 +162,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour
     figures |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
+    figures |= _found_out(first.embedding)
     progress(1.0, "Done")
     return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
 

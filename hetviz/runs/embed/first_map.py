@@ -362,7 +362,12 @@ def _by_landmarks(
     places = {name: Y[span] for name, span in data.offsets.items()}
     before = drawn.embedding
     whole = Embedding(
-        places, before.ids, before.entity, components=before.components, note=before.note
+        places,
+        before.ids,
+        before.entity,
+        components=before.components,
+        note=before.note,
+        diagnostics=before.diagnostics,
     )
     return replace(drawn, embedding=whole)
 

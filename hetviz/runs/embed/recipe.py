@@ -15,6 +15,7 @@ from hetviz._samples import samples
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.model.diagnostics import to_json
 from hetviz.data.queries.rows import part_of
 from hetviz.errors import DataWarning
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
@@ -179,7 +180,8 @@ def run_recipe(
     Returns
     -------
     path
-        The folder, with coordinates.csv, scores.json and recipe.toml. Where the recipe holds the
+        The folder, with coordinates.csv, scores.json (measures, and what the method found out) and
+        recipe.toml. Where the recipe holds the
         hash of its coordinates, ``same_coordinates`` in scores.json says whether they came out
         equal, bit for bit.
 
@@ -261,6 +263,8 @@ def write_run(
         "coordinates_sha256": sha256,
         "scores": scores,
     }
+    if found := fitted.embedding.diagnostics:
+        record["diagnostics"] = to_json(found)
     if recipe is not None and recipe.sha256:
         record["same_coordinates"] = recipe.sha256 == sha256
     figures = None if recipe is None else recipe.figures

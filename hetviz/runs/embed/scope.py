@@ -67,6 +67,7 @@ class Scope:
             {name: dataset.entity for name, dataset in self.data.datasets.items()},
             components=dict(embedding.components),
             note=embedding.note,
+            diagnostics=embedding.diagnostics,
         )
 
     def progress(self, progress: Progress) -> Progress:

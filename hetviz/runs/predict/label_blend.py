@@ -15,6 +15,7 @@ from hetviz.algorithms.predictor import Predicted
 from hetviz.core.prediction.blend import mean_weights, pool_weights, pooled, reliability
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import SHARE, diagnostic, keyed
 from hetviz.features.relations.labelled import LabelProblem, given_values, label_problem
 from hetviz.progress import Progress
 from hetviz.runs.predict.label_models import (
@@ -209,6 +210,18 @@ def by_blend(
         None,
         reasons=_sentences(held, table, task),
         figures=figures,
+        diagnostics=keyed(
+            [
+                diagnostic(
+                    "weights",
+                    "Weight of models",
+                    f"How much each of the models that are blended counts in what is predicted of "
+                    f"{label}, by what it says of items whose label was hidden from it.",
+                    whole.weights,
+                    SHARE,
+                )
+            ]
+        ),
     )
 
 

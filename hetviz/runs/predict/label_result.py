@@ -11,6 +11,7 @@ import pandas as pd
 
 from hetviz._types import Json, JsonObject
 from hetviz.data import Embedding
+from hetviz.data.model.diagnostics import Diagnostic, to_json
 from hetviz.features.relations.labelled import LabelColumn
 
 _MOST_NUMBERS = 100_000
@@ -44,6 +45,8 @@ class LabelPrediction:
         Sentences.
     figures : dict
         Numbers behind the decision, or behind the fit.
+    diagnostics : mapping of str to Diagnostic
+        What the method found out on its way.
     """
 
     dataset: str
@@ -58,6 +61,7 @@ class LabelPrediction:
     decision: str | None = None
     reasons: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
 
     def to_dict(self) -> JsonObject:
         """Return everything but the map, JSON-ready, tables as lists by column.
@@ -88,6 +92,7 @@ class LabelPrediction:
             "decision": self.decision,
             "reasons": list(self.reasons),
             "figures": dict(self.figures),
+            "diagnostics": to_json(self.diagnostics),
         }
 
 

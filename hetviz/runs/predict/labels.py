@@ -172,6 +172,7 @@ def _by_consensus(
         model.embedding_,
         reasons=_sentences(held, column),
         figures=model.diagnostics_,
+        diagnostics=model.embedding_.diagnostics,
     )
 
 

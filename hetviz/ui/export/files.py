@@ -206,7 +206,11 @@ def again(of: Source) -> None:
         of.data,
         of.embedding,
         run=made,
-        figures={"scores": figures_["scores"], "kinds": charts.curves_of(figures_)},
+        figures={
+            "scores": figures_["scores"],
+            "kinds": charts.curves_of(figures_),
+            "diagnostics": figures_.get("diagnostics"),
+        },
         clusters=None if state.clustering is None else state.clustering.summary(of.data),
         title=f"{state.title}: {of.how or run.title}",
         notes=tuple(figures_.get("notes", ())),

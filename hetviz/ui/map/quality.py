@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz.ui.map import warned
+from hetviz.ui.map import found_out, warned
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import charts
@@ -42,6 +42,7 @@ def show(state: State, run: Run) -> None:
         theme.quiet("No links yet that say together, so there are none to keep.")
     _figures(figures["scores"], figures.get("errors") or {})
     _beside(figures)
+    found_out.show(figures)
 
 
 def _beside(figures: Mapping[str, Any]) -> None:

@@ -1,0 +1,186 @@
+"""What a method found out on its way: weights, correlations, gaps, each with what it says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from hetviz._types import JsonObject
+from hetviz.data.model.frozen import Frozen
+from hetviz.errors import DataError, Problem
+
+MOST = 20
+"""Values kept of one finding: those of the largest size."""
+SHARE = "share"
+"""Unit of values from 0 to 1 that are parts of a whole."""
+
+
+@dataclass(frozen=True)
+class Diagnostic(Frozen):
+    """One thing that a method found out, besides the map.
+
+    Attributes
+    ----------
+    key : str
+        Its name in code and files.
+    title : str
+        In plain words.
+    says : str
+        What a value says, a sentence or two.
+    values : mapping of str to float
+        By the name of what each belongs to (a dataset, a feature, a start, an axis).
+    unit : str
+        Of the values: `SHARE`, a word, or empty for plain numbers.
+    left_out : int
+        Further values, of smaller size, that are not kept.
+    """
+
+    key: str
+    title: str
+    says: str
+    values: Mapping[str, float]
+    unit: str = ""
+    left_out: int = 0
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Names and values as they are written for people."""
+        return [(name, self.written(value)) for name, value in self.values.items()]
+
+    def written(self, value: float) -> str:
+        """Return a value as text, with its unit."""
+        if self.unit == SHARE:
+            return f"{value:.1%}"
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{value:.4g}{unit}"
+
+    def to_dict(self) -> JsonObject:
+        """Return it JSON-ready; its key is left to the mapping that it is in."""
+        return {
+            "title": self.title,
+            "says": self.says,
+            "values": dict(self.values),
+            "unit": self.unit,
+            "left_out": self.left_out,
+        }
+
+
+def diagnostic(
+    key: str,
+    title: str,
+    says: str,
+    values: Mapping[str, object] | Iterable[tuple[str, object]],
+    unit: str = "",
+    *,
+    most: int = MOST,
+) -> Diagnostic:
+    """Make a `Diagnostic` of what a method has: finite numbers only, and not too many.
+
+    Parameters
+    ----------
+    key, title, says, unit : str
+        See `Diagnostic`.
+    values : mapping or pairs of str to number
+        None and numbers that are not finite are left out. Of more than `most` the largest by size
+        are kept, in falling order; fewer stay in the order given.
+    most : int
+    """
+    pairs = values.items() if isinstance(values, Mapping) else values
+    known = [
+        (str(name), float(value))
+        for name, value in pairs
+        if isinstance(value, (int, float)) and math.isfinite(value)
+    ]
+    if len(known) > most:
+        kept = sorted(known, key=lambda pair: -abs(pair[1]))[:most]
+    else:
+        kept = known
+    return Diagnostic(key, title, says, MappingProxyType(dict(kept)), unit, len(known) - len(kept))
+
+
+def keyed(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
+    """Return findings by key, without those that hold nothing."""
+    return MappingProxyType({one.key: one for one in found if one.values})
+
+
+def to_json(found: Mapping[str, Diagnostic]) -> JsonObject:
+    """Return findings as they are written to files."""
+    return {key: one.to_dict() for key, one in found.items()}
+
+
+def from_json(content: object, where: str = "diagnostics") -> Mapping[str, Diagnostic]:
+    """Read what `to_json` gave.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is something else.
+    """
+    if content is None:
+        return MappingProxyType({})
+    if not isinstance(content, Mapping):
+        raise _bad(where)
+    try:
+        return keyed(_read(str(key), one) for key, one in content.items())
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise _bad(where) from None
+
+
+def _read(key: str, one: Mapping[str, Any]) -> Diagnostic:
+    made = diagnostic(key, str(one["title"]), str(one["says"]), one["values"], str(one["unit"]))
+    return replace(made, left_out=made.left_out + int(one["left_out"]))
+
+
+def _bad(where: str) -> DataError:
+    return DataError(Problem("bad-diagnostics", where, "this is not what a method found out", ""))
+
+
+def numbered(values: Sequence[float], word: str) -> dict[str, float]:
+    """Return values by a word and their number from 1: ``"axis 1"``."""
+    return {f"{word} {place + 1}": float(value) for place, value in enumerate(values)}
+
+
+def starts_told(finals: Sequence[float]) -> Diagnostic:
+    """Return the losses that several starts ended with, as people are shown them."""
+    return diagnostic(
+        "starts",
+        "Spread over starts",
+        "The loss that each start ended with; the map is of the least. Where they differ much, "
+        "other random numbers may give another map.",
+        numbered(finals, "start"),
+    )
+
+
+_OPTIMUM = {
+    "gap": "duality gap",
+    "critical_beta": "critical strength",
+    "bound": "bound of the objective",
+    "objective": "objective",
+    "kept_by_the_optimum": "comparisons kept by the optimum",
+    "kept_on_these_axes": "comparisons kept on these axes",
+    "axes_of_the_optimum": "axes of the optimum",
+}
+
+
+def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
+    """Return what is known of the optimum of each problem, as people are shown it.
+
+    Parameters
+    ----------
+    known : mapping of str to mapping
+        By problem, as from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
+    """
+    return [
+        diagnostic(
+            f"optimum of {name}",
+            "How near to the best" + (f": {name}" if len(known) > 1 else ""),
+            "The duality gap is how far, relatively, the objective can be from its least; below "
+            "the critical strength of comparisons all items fall into one point; of the "
+            "comparisons the shares that are kept are told.",
+            {words: figures.get(key) for key, words in _OPTIMUM.items()},
+        )
+        for name, figures in known.items()
+    ]

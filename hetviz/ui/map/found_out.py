@@ -1,0 +1,53 @@
+"""What the method of a map found out on its way: each finding as bars, with what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from hetviz._text import short
+from hetviz.data.model.diagnostics import Diagnostic, from_json
+from hetviz.ui.shell import theme
+
+_ROWS, _NAME = 8, 60
+
+
+def show(figures: Mapping[str, Any]) -> None:
+    """Show what was kept with a map, folded away; nothing where nothing was."""
+    found = from_json(figures.get("diagnostics"))
+    if not found:
+        return
+    with st.expander("What the method found out"):
+        for one in found.values():
+            theme.section(one.title, _aside(one))
+            theme.quiet(one.says)
+            bars(one)
+
+
+def _aside(one: Diagnostic) -> str:
+    more = max(len(one.values) - _ROWS, 0) + one.left_out
+    return f"{_ROWS} of {len(one.values) + one.left_out:,}" if more else ""
+
+
+def bars(one: Diagnostic) -> None:
+    """Draw the values of a finding as bars from 0, the largest as long as there is room.
+
+    Where some are below 0 their bars have another colour. A single value is only written.
+    """
+    rows = list(one.values.items())
+    if len(rows) > _ROWS:
+        rows = sorted(rows, key=lambda pair: -abs(pair[1]))[:_ROWS]
+    largest = max(abs(value) for _, value in rows) or 1.0
+    if len(rows) == 1:
+        theme.pairs([(name, one.written(value)) for name, value in rows])
+        return
+    lines = "".join(_line(short(name, _NAME), value, largest, one) for name, value in rows)
+    st.html(f'<ul class="hv-bars">{lines}</ul>')
+
+
+def _line(name: str, value: float, largest: float, one: Diagnostic) -> str:
+    kind = ' class="below"' if value < 0 else ""
+    bar = f'<u{kind}><i style="width:{abs(value) / largest:.1%}"></i></u>'
+    return f"<li><span>{theme.esc(name)}</span>{bar}<b>{theme.esc(one.written(value))}</b></li>"

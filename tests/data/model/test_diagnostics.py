@@ -1,0 +1,77 @@
+"""What a method found out, as it is kept and written."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from hetviz.data import Embedding
+from hetviz.data.model.diagnostics import (
+    SHARE,
+    diagnostic,
+    from_json,
+    keyed,
+    numbered,
+    optimum_told,
+    to_json,
+)
+from hetviz.errors import DataError
+
+
+def test_only_finite_numbers_are_kept() -> None:
+    found = diagnostic("a", "A", "says", {"x": 1, "none": None, "nan": float("nan"), "word": "w"})
+    assert dict(found.values) == {"x": 1.0}
+
+
+def test_of_many_the_largest_by_size_are_kept_and_the_rest_is_counted() -> None:
+    values = {f"f{k}": (-1) ** k * float(k) for k in range(30)}
+    found = diagnostic("a", "A", "says", values, most=3)
+    assert list(found.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
+    assert found.left_out == 27
+
+
+def test_few_stay_in_the_order_given() -> None:
+    assert list(diagnostic("a", "A", "", numbered([3.0, 9.0], "axis")).values) == [
+        "axis 1",
+        "axis 2",
+    ]
+
+
+def test_values_are_written_with_their_unit() -> None:
+    assert diagnostic("a", "A", "", {"x": 0.25}, SHARE).lines == [("x", "25.0%")]
+    assert diagnostic("a", "A", "", {"x": 2.0}, "nats").lines == [("x", "2 nats")]
+
+
+def test_they_come_back_from_files_as_they_were() -> None:
+    many = diagnostic("b", "B", "more", {f"f{k}": float(k) for k in range(50)})
+    found = keyed([diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
+    assert from_json(to_json(found)) == found
+    assert from_json(None) == {}
+
+
+@pytest.mark.parametrize(
+    "content", [[], "x", {"a": 1}, {"a": {"title": "A"}}, {"a": {**dict.fromkeys(("title",), "")}}]
+)
+def test_other_content_is_refused(content: object) -> None:
+    with pytest.raises(DataError, match="not what a method found out"):
+        from_json(content)
+
+
+def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
+    found = keyed([diagnostic("a", "A", "says", {"x": 1.5})])
+    embedding = Embedding({"a": np.eye(2)}, diagnostics=found)
+    again = pickle.loads(pickle.dumps(embedding))
+    for other in (again, embedding.per_object, embedding.planar()):
+        assert other.diagnostics == found
+    assert Embedding({"a": np.eye(2)}).diagnostics == {}
+
+
+def test_an_empty_finding_is_none() -> None:
+    assert keyed([diagnostic("a", "A", "", {})]) == {}
+
+
+def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
+    found = optimum_told({"all": {"gap": 0.01, "critical_beta": None}})
+    assert dict(found[0].values) == {"duality gap": 0.01}
