@@ -103,7 +103,7 @@ def by_transfer(
             "pairing": found.pairing,
             **({"axes": params["n_components"]} if "n_components" in params else {}),
         },
-        diagnostics={} if found.embedding is None else found.embedding.diagnostics,
+        diagnostics=found.embedding.diagnostics,
     )
 
 
