@@ -1,8 +1,8 @@
-"""Data: a card for each dataset, what joins them, more files."""
+"""Data: the tables, a card for each dataset, what joins them, more files."""
 
 import streamlit as st
 
-from hetviz.ui.data import belonging, dataset_card, joining, new_version, upload
+from hetviz.ui.data import belonging, dataset_card, joining, new_version, open_tables, upload
 from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
@@ -23,12 +23,13 @@ else:
     links = sum(map(len, state.data.links))
     kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
     theme.headline(f"{theme.listed(kinds)}, {theme.count(links, 'link')}", state.description)
-    left, right = st.columns([2.25, 1], gap="large")
+    left, right = st.columns([2.6, 1], gap="large")
     with left:
-        belonging.linked(state)
+        open_tables.show(state)
         for name in state.data.datasets:
             dataset_card.card(state, name)
     with right:
+        belonging.linked(state)
         theme.section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
         theme.quiet(

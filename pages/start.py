@@ -9,13 +9,17 @@ from hetviz.ui.start import gallery, opening
 
 refused = opening.waiting()
 state = session.workspace().state
+reads = refused is None and upload.is_staged()
 
-if refused is not None or upload.is_staged():
-    with st.container(key="start-told"):
-        if refused is not None:
-            opening.refusal(refused)
-        elif (waiting := upload.staged()) is not None:
+if reads:
+    # Tables that wait have the whole window.
+    with st.container(key="start-told"), st.container(key="start-staged"):
+        waiting = upload.staged()
+        if waiting is not None:
             upload.account(waiting)
+elif refused is not None:
+    with st.container(key="start-told"):
+        opening.refusal(refused)
 else:
     with st.container(key="start-main"):
         theme.headline(*gallery.headline(state))
@@ -30,13 +34,14 @@ else:
                 if st.button(label, type="primary"):
                     st.switch_page(PAGES / "map.py", query_params=session.address())
             gallery.legend(state, [])
-with st.container(key="start-side"):
-    theme.section("Your own data")
-    upload.drop_zone("Your own files", fresh=True)
-    theme.quiet(
-        "Drop them here: one table for each dataset, and links if you have them. Several at once, "
-        "or a zip; 200 MB each. A project that was saved as a file opens as it was."
-    )
-    theme.section("Samples", "open with their map drawn")
-    gallery.cards()
-    recent.show()
+if not reads:
+    with st.container(key="start-side"):
+        theme.section("Your own data")
+        upload.drop_zone("Your own files", fresh=True)
+        theme.quiet(
+            "Drop them here: one table for each dataset, and links if you have them. Several at "
+            "once, or a zip; 200 MB each. A project that was saved as a file opens as it was."
+        )
+        theme.section("Samples", "open with their map drawn")
+        gallery.cards()
+        recent.show()

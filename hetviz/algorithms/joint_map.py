@@ -200,7 +200,7 @@ class JointMap(BaseEmbedder):
         bool,
         Flag(
             "Check links first",
-            "Hide some links, and let kinds that cannot be foretold count less.",
+            "Hold out some links, and let kinds that are not found by the rest count less.",
             advanced=True,
             details="A fifth of each kind of 20 links or more; what a person said is not checked.",
         ),
@@ -328,13 +328,13 @@ class JointMap(BaseEmbedder):
             links.append(replace(link, strength=link.strength * share))
             if share < 1.0:
                 weak.append(
-                    f"{ends[0]} - {ends[1]}, {link.kind} (foretold {evidence.auc:.2f}, chance "
+                    f"{ends[0]} – {ends[1]}, {link.kind} (found {evidence.auc:.2f}, chance "
                     f"0.50; counts {share:.2g})"
                 )
         if not weak:
             return graph
         note(
-            f"Hidden links of {listed(weak)} were foretold little better than by chance, so "
+            f"Held-out links of {listed(weak)} were found little better than by chance, so "
             "these links count less. Switch off Check links first to count them in full."
         )
         return replace(graph, links=tuple(links))

@@ -39,7 +39,7 @@ def add_embed(add: Add) -> None:
     embed.add_argument(
         "--method",
         metavar="KEY",
-        help="see `methods`; when absent, the best of a few on hidden links of the data",
+        help="see `methods`; when absent, the best of a few on held-out links of the data",
     )
     add_parameters(embed)
     embed.add_argument(

@@ -41,7 +41,7 @@ def add_predict(add: Add) -> None:
         "--method",
         default="stack",
         metavar="KEY",
-        help="stack: known links and likeness, weighed by hidden links (the default); profiles: "
+        help="stack: known links and likeness, weighed by held-out links (the default); profiles: "
         "what the items most alike are linked with; or a method, see `methods`",
     )
     add_parameters(links)
@@ -52,7 +52,7 @@ def add_predict(add: Add) -> None:
         type=float,
         default=0.0,
         metavar="F",
-        help="also test with this share of the links hidden (0: no test)",
+        help="also test with this share of the links held out (0: no test)",
     )
     words = "Predict a label where it is missing."
     labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
@@ -129,7 +129,7 @@ def _links(given: argparse.Namespace) -> int:
     if found["test"] is not None:
         for name, (mean, error) in found["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            lines.append(f"hidden link above another pair, {name}: {mean:.3f}{spread}")
+            lines.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
         unseen = found["test"]["unseen"]
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
@@ -166,7 +166,7 @@ def _labels(given: argparse.Namespace) -> int:
         for row in table[~table["known"].astype(bool)].itertuples()
     ]
     for row in found.held_out.itertuples():
-        lines.append(f"error on hidden labels, {row.model}: {row.error:.4g}")
+        lines.append(f"error on held-out labels, {row.model}: {row.error:.4g}")
     lines += found_lines(found.diagnostics, 3)
     lines += [*([found.decision] if found.decision else []), *found.reasons]
     _finish(given, found.to_dict(), list(table.columns), rows, lines)

@@ -92,7 +92,7 @@ def test_links_that_say_no_more_than_chance_count_less_and_that_is_told() -> Non
     links = WORLD.links[0]
     shuffled = Links("items", "words", links.i, rng.permutation(links.j), kind="at random")
     data = HeteroData(WORLD.datasets.values(), [links, shuffled])
-    with pytest.warns(DataWarning, match=r"items - words, at random \(foretold 0\.\d\d"):
+    with pytest.warns(DataWarning, match=r"items – words, at random \(found 0\.\d\d"):
         method = quick().fit(data)
     counts = {kind: trusted(evidence) for (_, _, kind), evidence in method.link_evidence_.items()}
     assert counts["at random"] < 0.6

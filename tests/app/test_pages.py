@@ -47,11 +47,11 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
-def map_of(app: AppTest) -> dict[str, Any]:
-    """Return what the map in the browser is told."""
+def map_of(app: AppTest, component: str = "hetviz_map") -> dict[str, Any]:
+    """Return what the map in the browser is told, or another component."""
     elements = [e.proto for e in app.get("bidi_component")]
     told: dict[str, Any] = json.loads(
-        next(e.json for e in elements if e.component_name == "hetviz_map")
+        next(e.json for e in elements if e.component_name == component)
     )
     return told
 
@@ -174,8 +174,13 @@ def test_data_has_a_card_for_each_dataset(visit: Visit) -> None:
     text = html_of(app)
     assert "1,273 rows, 48 features" in text
     assert "emoji – keywords: tagged" in text
-    assert len(app.dataframe[0].value) == 6
-    assert app.dataframe[0].value["picture"].str.startswith("/picture/").all()
+    emoji, keywords = map_of(app, "hetviz_sheets")["sheets"]
+    assert (emoji["size"], emoji["told"]) == ("1,273 × 8", "named by Name")
+    assert len(emoji["above"]) + emoji["between"] + len(emoji["below"]) == 1273
+    assert all(face.startswith("/picture/") for _, _, face in emoji["above"])
+    count = next(one for one in keywords["columns"] if one["raw"] == "n_emoji")
+    assert (count["name"], count["short"]) == ("Number of emoji", "whole number")
+    assert sum(count["counts"]) == 621
 
 
 def test_a_dataset_is_renamed_and_removed(visit: Visit) -> None:

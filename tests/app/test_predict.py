@@ -232,7 +232,7 @@ def with_labels(visit: Visit) -> AppTest:
 def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest) -> None:
     app = with_labels
     text = html_of(app)
-    assert "hidden numbers are missed by about" in text
+    assert "held-out numbers are missed by about" in text
     assert "The most doubtful" in text
     workspace = SESSIONS.find(app.session_state["sid"])
     assert workspace is not None

@@ -13,7 +13,7 @@ from hetviz.io.infer.recipe import Recipe
 from hetviz.io.intake.looking import Look
 from hetviz.ui.data import sheets, upload
 from tests.app.conftest import Visit, html_of, workspace_of
-from tests.app.test_pages import press
+from tests.app.test_pages import BIRDS, LINKS, PLANTS, press
 from tests.app.test_pages import upload as drop
 
 WELLS = "Wells 2023;;\n;Measured;\nWell;Nitrate;Owner\n;mg/l;\n" + "".join(
@@ -59,6 +59,20 @@ def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visi
     assert wells["ids"][0]["words"] == "Well: different in all 12 rows"
     assert owners["size"] == "3 × 2"
     assert app.button(key="go-on").label == "Add them"
+
+
+def test_the_tab_of_a_table_of_links_says_that_it_becomes_links(visit: Visit) -> None:
+    app = drop(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
+    plants, birds, links = told(app)["sheets"]
+    assert (links["told"], links["items"]) == ("becomes links", False)
+    assert (plants["told"], plants["items"]) == ("ids from id", True)
+    # As soon as it is said that it is a dataset, it is told apart by something.
+    app.session_state["staged"] = upload.Staged(
+        app.session_state["staged"].files, True, {"links.csv": {"role": "dataset"}}
+    )
+    app.run()
+    assert told(app)["sheets"][2]["items"]
+    assert birds["size"] == "15 × 4"
 
 
 def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(

@@ -173,7 +173,7 @@ def test_the_head_of_the_sheet_pulls_it_beside_its_tabs(phone: Page) -> None:
     settled(page)
     grip = page.get_by_role("button", name="Height of the panel")
     head = grip.bounding_box()
-    last = page.locator("[data-tab=Predict]").bounding_box()
+    last = page.locator("[data-tab=Maps]").bounding_box()
     assert head is not None and last is not None
     right = last["x"] + last["width"]
     # A finger's width is free beside the tabs, at 320 pixels too.
@@ -182,5 +182,17 @@ def test_the_head_of_the_sheet_pulls_it_beside_its_tabs(phone: Page) -> None:
     before = sheet.get_attribute("data-hv-sheet")
     page.touchscreen.tap(right + 30, head["y"] + head["height"] / 2)
     expect(sheet).not_to_have_attribute("data-hv-sheet", str(before))
+    # The film is a list in the sheet, which needs nothing of the server.
+    page.locator("[data-tab=Maps]").tap()
+    maps = page.get_by_role("tabpanel", name="Maps").get_by_role("button")
+    expect(maps).to_have_count(1)
+    expect(maps).to_have_attribute("aria-pressed", "true")
+    expect(maps).to_contain_text("of 100 kept")
+    assert page.evaluate(
+        "() => { const box = document.querySelector('.hv-maps button').getBoundingClientRect();"
+        " const hit = document.elementFromPoint(box.left + 20, box.top + 20);"
+        " return Boolean(hit && hit.closest('.hv-maps')); }"
+    )
     page.locator("[data-tab=Clusters]").tap()
     expect(page.locator("[data-tab=Clusters]")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tabpanel", name="Maps")).to_have_count(0)

@@ -30,7 +30,7 @@ def test_links_are_ranked_tested_and_written(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "links.csv"
     code, text, _ = run(*LINKS, "--method", "cdmca", "--top", 3, "--hold-out", 0.2, "--out", out)
     assert code == 0
-    assert "hidden link above another pair, method" in text
+    assert "held-out link above another pair, method" in text
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "source_id,target_id,score,rank,rank_best,rank_worst"
     assert len(lines) == 4
@@ -45,7 +45,7 @@ def test_labels_are_filled_in(run: Run, tmp_path: Path) -> None:
     settings = ("--repeats", 1, "--set", "n_rounds=20")
     code, text, _ = run(*given, *settings, "--out", out)
     assert code == 0
-    assert "error on hidden labels, gbc" in text
+    assert "error on held-out labels, gbc" in text
     table = json.loads(out.read_text(encoding="utf-8"))["table"]
     assert all(value is not None for value in table["label"])
     assert not all(table["known"])

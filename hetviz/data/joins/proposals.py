@@ -15,6 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from hetviz._text import rounded
 from hetviz._types import Floats, Ints, JsonObject, Texts
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import Loose, column_keys, folded, kept, together, translated
@@ -592,7 +593,7 @@ def _doubt(join: Join, match: Match, share: float, score: float) -> str:
     if join.kind == "near":
         return "How near belongs together is for you to say."
     if share < _SURE:
-        return f"Only {share:.0%} of the rows find a partner."
+        return f"Only {rounded(share)} of the rows find a partner."
     if score < _VIEW_SHARE:
         return "Chance would give nearly as many pairs."
     if join.kind == "key" and len(match.i) > _TWICE * len(np.unique(match.i)):
@@ -691,8 +692,8 @@ def _keyed(
     some = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
     evidence = [
         f"{hits_a:,} of {n_a:,} {what}{some} and {hits_b:,} of {n_b:,} {b.dataset} find each "
-        f"other: {share:.0%}{' in the mean' if kind == 'views' else ''}, where chance would give "
-        f"{by_chance:.0%}."
+        f"other: {rounded(share)}{' in the mean' if kind == 'views' else ''}, where chance would "
+        f"give {rounded(by_chance)}."
     ]
     doubt = ""
     if alike:
@@ -835,8 +836,8 @@ def _by_tags(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
         name = _free_name(data, column.column)
         evidence = (
             f"{column.rows:,} of {n:,} {column.dataset} list something: {len(column.keys):,} "
-            f"different entries, {uses / column.rows:.1f} each; {again / uses:.0%} of the entries "
-            "occur again.",
+            f"different entries, {uses / column.rows:.1f} each; {rounded(again / uses)} of the "
+            "entries occur again.",
         )
         join = Join("tags", column.dataset, name, column.column, "", column.separator, loose=True)
         yield _Draft(join, score, evidence)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from hetviz._text import rounded
 from hetviz._types import Bools
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
@@ -113,7 +114,7 @@ class Reach:
             return ()
         words = (
             f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
-            f"{hub.share:.0%} of their weight, and draws all it is linked with to one spot. "
+            f"{rounded(hub.share)} of their weight, and draws all it is linked with to one spot. "
             "Weigh these links less when you make the map, or leave those of it out."
         )
         return (Caution("crowded", words, hub.dataset, hub.id),)

@@ -287,7 +287,7 @@ def _sentences(held: pd.DataFrame, table: pd.DataFrame, task: str) -> list[str]:
         )
     if task != CLASSES and unknown.any():
         half = float((table["high"] - table["low"])[unknown].iloc[0]) / 2
-        out.append(f"Nine of ten hidden numbers lay within {half:.3g} of what was predicted.")
+        out.append(f"Nine of ten held-out numbers lay within {half:.3g} of what was predicted.")
     if len(held):
         errors = dict(zip(held["model"], held["error"], strict=True))
         best = min(errors, key=lambda name: errors[name])

@@ -53,7 +53,6 @@ def show(state: State, kept: Finding | None, to_come: Mapping[str, str] | None =
     titles = _titles(state)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
         place = st.empty()
-        st.space("stretch")
         with st.popover("Choose maps"):
             ids = _choice(state, kept, titles)
     with place:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import listed, short
+from hetviz._text import listed, rounded, short
 from hetviz.data import HeteroData
 from hetviz.data.joins.join import Join
 from hetviz.data.joins.proposals import Proposal
@@ -53,7 +53,7 @@ def ask(data: HeteroData, proposals: Sequence[Proposal], key: str) -> Belonging:
     if not proposals:
         return Belonging()
     sure = sum(one.sure for one in proposals)
-    aside = f"{sure} of {len(proposals)} ticked: nothing speaks against them" if sure else ""
+    aside = f"{sure} of {len(proposals)} ticked" if sure else ""
     theme.section("How they belong together", aside)
     drawn = st.container()
     ticked = [one.join for place, one in enumerate(proposals) if _tick(data, one, f"{key}-{place}")]
@@ -93,13 +93,14 @@ def linked(state: State) -> None:
     drawn = st.container()
     ticked: list[tuple[str, str]] = []
     sets = session.cached(("sets", id(data)), data, lambda: _by_set(data))
+    ticks = st.container(gap=None, key="linked-ticks")
     for name, (number, pairs) in sets.items():
         between = list(dict.fromkeys(pairs))
         words = theme.listed([f"{a} – {b}" if a != b else f"within {a}" for a, b in between])
         on = name not in state.off
         # A key for each state: undo has to move the tick too.
         key = f"linked-{name}-{on}"
-        st.checkbox(
+        ticks.checkbox(
             theme.plain(f"{words}: {name} ({theme.count(number, 'link')})"),
             value=on,
             key=key,
@@ -170,12 +171,26 @@ def _tick(data: HeteroData, proposal: Proposal, key: str) -> bool:
             key=f"tick-{key}",
             help=theme.plain(" ".join(proposal.evidence)),
         )
+        _share(proposal)
         words = f"{theme.count(len(match.i), 'link')}, such as "
         words += "; ".join(
             f"{short(one, 30)} – {short(other, 30)}" for one, other in proposal.examples(data)[:2]
         )
         theme.quiet(f"{proposal.doubt} {words}." if proposal.doubt else f"{words}.")
     return ticked
+
+
+def _share(proposal: Proposal) -> None:
+    """Show how many rows of the source find one that they name."""
+    source = proposal.join.source
+    if source not in proposal.reach.linked:
+        return
+    found, of = proposal.reach.linked[source], max(proposal.reach.items[source], 1)
+    st.html(
+        f'<div class="hv-match"><span><i style="width:'
+        f'{found / of:.1%}"></i></span><b title="{found:,} of {of:,} {theme.esc(source)}">'
+        f"{theme.esc(rounded(found / of))}</b></div>"
+    )
 
 
 def _rows(data: HeteroData, lines: Lines, key: str) -> str:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from hetviz.data import Dataset, HeteroData
+from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import feature_table, joining, new_version, upload
-from hetviz.ui.map import pictures
 from hetviz.ui.shell import session, theme
 from hetviz.workspace import DropDataset, RenameDataset, State
 
-_PREVIEW = 6
-
 
 def card(state: State, name: str) -> None:
-    """Show one dataset: what it holds, how it is used, its first rows; rename and remove."""
+    """Show one dataset: what it holds and how it is used; rename and remove."""
     data = _open(state)
     dataset = data[name]
     place = list(data.datasets).index(name)
@@ -37,12 +32,11 @@ def card(state: State, name: str) -> None:
         if info is not None:
             facts = [f"features: {upload.feature_words(info)}", info.id_words]
             if info.title_column:
-                facts.append(f"named by {info.title_column}")
+                facts.append(f"named by {spoken(info.title_column)}")
             theme.quiet("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
             theme.quiet(f"Shows the same things as {theme.listed(views)}.")
-        _preview(data, name)
         feature_table.show(state, name, place)
         _problems(state, name, info.file if info else None)
 
@@ -80,7 +74,9 @@ def links_summary(state: State) -> None:
     if data.comparisons is not None:
         facts.append(("Comparisons (a is nearer to b than to c)", f"{len(data.comparisons):,}"))
     for label in data.labels:
-        facts.append((f"Label {label.name} of {label.dataset}", f"{len(label.classes)} values"))
+        facts.append(
+            (f"Label “{spoken(label.name)}” of {label.dataset}", f"{len(label.classes)} values")
+        )
     if state.held_out is not None:
         kept = sum(map(len, state.held_out.links))
         facts.append(("Links kept aside to judge maps by", f"{kept:,}"))
@@ -123,31 +119,6 @@ def _drop(name: str) -> None:
 
 def _rename(name: str, key: str) -> None:
     session.do(RenameDataset(name, str(st.session_state[key])))
-
-
-def _preview(data: HeteroData, name: str) -> None:
-    dataset = data[name]
-    rows = list(range(min(_PREVIEW, len(dataset))))
-    table = dataset.table.iloc[rows].copy() if dataset.table is not None else pd.DataFrame()
-    # Ids and text cells are shown as text, whatever they look like.
-    table = table.astype(object).where(table.notna(), None)
-    if not any(list(table[column]) == list(dataset.ids[rows]) for column in table.columns):
-        table.insert(0, "id" if "id" not in table.columns else "row id", dataset.ids[rows])
-    config: dict[str, Any] = {}
-    if dataset.media is not None:
-        sid = str(st.session_state["sid"])
-        column = "picture" if "picture" not in table.columns else "its picture"
-        table.insert(0, column, [pictures.address(sid, data, name, row) for row in rows])
-        config[column] = st.column_config.ImageColumn(column, width="small")
-    height = 36 * len(rows) + 34
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config=config,
-        height=height,
-        row_height=36,
-        placeholder="–",
-    )
 
 
 def _problems(state: State, name: str, file: str | None) -> None:

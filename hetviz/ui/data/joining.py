@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import rounded, short
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.join import Join, share_linked
 from hetviz.data.joins.keys import cells_of
@@ -66,7 +66,7 @@ def coverage(reach: Reach) -> None:
             (
                 f"{reach.linked[name]:,} of {n:,} {name}",
                 reach.linked[name] / n,
-                f"{reach.linked[name] / n:.0%}",
+                rounded(reach.linked[name] / n),
                 "items with a link",
             )
             for name, n in reach.items.items()

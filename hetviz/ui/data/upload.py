@@ -230,17 +230,22 @@ def _proposals(waiting: Staged) -> tuple[Proposal, ...]:
 def account(waiting: Staged) -> None:
     """Say what was understood and what was wrong, and ask how to go on."""
     head = st.container(key="staged-head")
-    if waiting.looks:
-        can_undo = bool(waiting.before)
-        known = () if waiting.loaded is None else waiting.loaded.files
-        roles = {info.name: info.role for info in known}
-        sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back, roles)
-    if not waiting.read:
-        # Below the tables, which can be worked on meanwhile.
-        with _waiting("Reading the files", "stop-reading") as heard:
-            waiting = _read(waiting, heard)
-            waiting = replace(waiting, proposals=_proposals(waiting))
-        st.session_state["staged"] = waiting
+    with st.container(key="reading"):
+        left, side = st.columns([2.6, 1], gap="large")
+    with side:
+        right = st.container(key="reading-side")
+    with left:
+        if waiting.looks:
+            can_undo = bool(waiting.before)
+            known = () if waiting.loaded is None else waiting.loaded.files
+            roles = {info.name: info.role for info in known}
+            sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back, roles)
+        if not waiting.read:
+            # Below the tables, which can be worked on meanwhile.
+            with _waiting("Reading the files", "stop-reading") as heard:
+                waiting = _read(waiting, heard)
+                waiting = replace(waiting, proposals=_proposals(waiting))
+            st.session_state["staged"] = waiting
     loaded = waiting.loaded
     errors = [problem for problem in waiting.problems if problem.severity == "error"]
     notes = [problem for problem in waiting.problems if problem.severity != "error"]
@@ -252,6 +257,7 @@ def account(waiting: Staged) -> None:
             )
         else:
             theme.headline(found(loaded, waiting.proposals), _second_line(loaded, waiting, errors))
+    with right:
         # The button stands before the ticks, which nobody needs to change.
         decide = st.container()
         chosen = belonging.Belonging()
@@ -259,25 +265,28 @@ def account(waiting: Staged) -> None:
             chosen = belonging.ask(loaded.data, waiting.proposals, "door")
         with decide:
             _decide(waiting, errors, chosen)
-    if loaded is not None:
-        for info in loaded.files:
-            st.html(
-                f'<div class="hv-told"><b>{theme.esc(info.name)}</b>'
-                f"<span>{theme.esc(info.words)}{_how_read(info)}</span></div>"
-            )
-    reading.choices_form(
-        waiting.files, waiting.choices, _reread, _sheets(waiting), _matrices(waiting)
-    )
-    if waiting.message:
-        st.error(theme.plain(waiting.message))
-    if errors:
-        theme.section(
-            "What was wrong", theme.count(sum(problem.count for problem in errors), "problem")
+        if loaded is not None:
+            for info in loaded.files:
+                st.html(
+                    f'<div class="hv-told"><b>{theme.esc(info.name)}</b>'
+                    f"<span>{theme.esc(info.words)}{_how_read(info)}</span></div>"
+                )
+        theme.section("Other files", "instead of these")
+        drop_zone("Other files", waiting.fresh)
+    with left:
+        reading.choices_form(
+            waiting.files, waiting.choices, _reread, _sheets(waiting), _matrices(waiting)
         )
-        problem_table(errors)
-    if notes:
-        theme.section("Worth knowing", theme.count(len(notes), "note"))
-        problem_table(notes)
+        if waiting.message:
+            st.error(theme.plain(waiting.message))
+        if errors:
+            theme.section(
+                "What was wrong", theme.count(sum(problem.count for problem in errors), "problem")
+            )
+            problem_table(errors)
+        if notes:
+            theme.section("Worth knowing", theme.count(len(notes), "note"))
+            problem_table(notes)
 
 
 def _decide(waiting: Staged, errors: list[Problem], chosen: belonging.Belonging) -> None:

@@ -68,7 +68,7 @@ def show(state: State) -> None:
             80,
             5,
             key="labels-share",
-            help="The rest is hidden and predicted. The predictions shown use all labels.",
+            help="The rest is held out and predicted. The predictions shown use all labels.",
         )
         arguments["repeats"] = int(st.number_input("Tests", 0, 20, 3, key="labels-repeats"))
         if way == _CONSENSUS and arguments["method"] == "gbc":

@@ -83,7 +83,7 @@ def _nothing() -> None:
         theme.headline(
             "No label predicted yet",
             "Choose a label at the right. Items without it get one, with how sure it is, and "
-            "labels hidden on purpose tell how often that is right.",
+            "labels that are held out tell how often that is right.",
         )
 
 
@@ -101,8 +101,8 @@ def _found(content: Mapping[str, Any], items: list[Labelled]) -> str:
         return f"{what}: {theme.count(open_, 'label')} predicted"
     error = errors[content["method"]]
     if content["classes"]:
-        return f"{what}: {100 * (1 - error):.0f} of 100 hidden labels are predicted right"
-    return f"{what}: hidden numbers are missed by about {error:.3g}"
+        return f"{what}: {100 * (1 - error):.0f} of 100 held-out labels are predicted right"
+    return f"{what}: held-out numbers are missed by about {error:.3g}"
 
 
 def _in_words(content: Mapping[str, object], items: list[Labelled]) -> str:
@@ -175,8 +175,8 @@ def _errors(content: Mapping[str, Any]) -> None:
     if not held["model"]:
         theme.quiet("Not tested: too few labels are known, or no test was asked for.")
         return
-    aside = "wrong of those hidden" if content["classes"] else "how far off, in its own unit"
-    theme.section("Error on hidden labels", aside)
+    aside = "wrong of those held out" if content["classes"] else "how far off, in its own unit"
+    theme.section("Error on held-out labels", aside)
     st.plotly_chart(
         error_figure(held, _NAMES, bool(content["classes"]), session.theme()),
         key="labels-errors",
@@ -194,7 +194,7 @@ def _reliability(content: Mapping[str, Any]) -> None:
     rows = content["figures"].get("reliability") or []
     if len(rows) < _LEAST_BINS:
         return
-    theme.section("Is it as sure as it says?", "of labels hidden from it")
+    theme.section("Is it as sure as it says?", "of labels that were held out")
     st.plotly_chart(
         reliability_figure(rows, session.theme()),
         key="labels-reliability",

@@ -76,7 +76,7 @@ def show(state: State) -> None:
             )
         )
         tested = st.toggle(
-            "Test with 20 % of the links hidden",
+            "Test with 20 % of the links held out",
             value=True,
             key="links-tested",
             help="Tells how far to trust what is found. Takes as long again.",

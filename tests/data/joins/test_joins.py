@@ -288,7 +288,7 @@ def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
     first, second, third = found.warnings
     assert first.startswith("10 of 40 a are in no link: nothing places them")
     assert second.startswith("1 of 3 b are in no link: only features place them")
-    assert third.startswith("Hub (b) alone holds 25 of 30 links, 83%")
+    assert third.startswith("Hub (b) alone holds 25 of 30 links, 83 %")
     light = HeteroData([a, b], [Links("a", "b", [0], [0])])
     assert all("alone holds" not in words for words in reach(light).warnings)
 

@@ -26,6 +26,16 @@ Edit = Callable[[Recipe], Recipe]
 Change = Callable[[Look, Edit | None], None]
 
 
+def draw(key: str, data: Mapping[str, Any], told: Callable[[], None] | None = None) -> None:
+    """Draw tables: dropped ones, to change how they are read, or those of a project."""
+    st.components.v2.component(
+        "hetviz_sheets",
+        html='<div class="hv-sheets"></div>',
+        css=(_HERE / "sheets.css").read_text(encoding="utf-8"),
+        js=(_HERE / "sheets.js").read_text(encoding="utf-8"),
+    )(key=key, data=data, on_act_change=told or _nothing)
+
+
 def show(
     looks: Sequence[Look],
     said: Mapping[str, Mapping[str, object]],
@@ -49,12 +59,6 @@ def show(
     roles : mapping of str to str, optional
         What tables were taken for, by their names, once they have been read.
     """
-    component = st.components.v2.component(
-        "hetviz_sheets",
-        html='<div class="hv-sheets"></div>',
-        css=(_HERE / "sheets.css").read_text(encoding="utf-8"),
-        js=(_HERE / "sheets.js").read_text(encoding="utf-8"),
-    )
     sheets = [
         _described(look, bool(_recipes(said, look)), _role(look, said, roles or {}))
         for look in looks
@@ -63,11 +67,12 @@ def show(
     def act() -> None:
         acted(looks, st.session_state["sheets"].act, change, undo)
 
-    component(
-        key="sheets",
-        data={"sheets": sheets, "types": list(map(list, TYPES.items())), "can_undo": can_undo},
-        on_act_change=act,
-    )
+    types = list(map(list, TYPES.items()))
+    draw("sheets", {"sheets": sheets, "types": types, "can_undo": can_undo}, act)
+
+
+def _nothing() -> None:
+    """Tables of a project tell nothing: they were read."""
 
 
 def acted(looks: Sequence[Look], act: object, change: Change, undo: Callable[[], None]) -> None:
@@ -193,10 +198,8 @@ def _is_hint(column: ColumnRecipe) -> bool:
 
 
 def _column(column: ColumnRecipe, about: Profile) -> dict[str, object]:
-    is_number = bool(about.bins)
     kind = _SHORT.get(column.type, column.type)
     short = f"{kind}, {column.unit}" if column.unit else kind
-    numbers = is_number and column.type != "date"
     return {
         "name": column.name,
         "type": column.type,
@@ -206,10 +209,18 @@ def _column(column: ColumnRecipe, about: Profile) -> dict[str, object]:
         "why": column.why if _is_hint(column) else "",
         "order": list(column.order) if column.type == "ordered category" else [],
         "said": column.said,
+        **pictured(about, is_date=column.type == "date"),
+    }
+
+
+def pictured(about: Profile, is_date: bool) -> dict[str, object]:
+    """Return what the small picture over a column shows."""
+    is_number = bool(about.bins)
+    return {
         "missing": about.n_missing,
         "distinct": about.n_distinct,
         "n": about.n_rows,
-        "range": [about.bins[0], about.bins[-1]] if numbers else None,
+        "range": [about.bins[0], about.bins[-1]] if is_number and not is_date else None,
         "counts": list(about.counts),
         "bars": not is_number,
         "top": [value[:60] for value in about.values],

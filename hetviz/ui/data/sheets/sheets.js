@@ -1,5 +1,6 @@
 // The tables of dropped files as they stand and as they are read: a click on a row says what the row
 // is, a list over each column says what the column is. Python hears each, and answers with the rest.
+// Tables of an open project are shown likewise, with nothing to change.
 
 const MARKS = [["names", "Names"], ["units", "Units"], ["first", "First row"], ["last", "Last row"]];
 const SHOWN = 12;
@@ -61,7 +62,7 @@ class Sheets {
   part(sheet) {
     const from = Math.min(this.from.get(sheet.key) ?? 0, Math.max(0, sheet.columns.length - 1));
     const cut = (list) => list.slice(from, from + WIDE);
-    const rows = (list) => list.map(([line, cells]) => [line, cut(cells)]);
+    const rows = (list) => list.map(([line, cells, ...rest]) => [line, cut(cells), ...rest]);
     return sheet.columns.length <= WIDE ? sheet : {
       ...sheet, columns: cut(sheet.columns), above: rows(sheet.above), below: rows(sheet.below), preview: rows(sheet.preview),
     };
@@ -86,7 +87,7 @@ class Sheets {
       this.show(sheet.columns[at].name);
     };
     const told = h("small", { role: "status" });
-    const more = sheet.n_columns > n ? `; the first ${thousands(n)} can be changed here` : "";
+    const more = sheet.n_columns > n ? `; the first ${thousands(n)} ${sheet.opened ? "are shown" : "can be changed"} here` : "";
     return [h("div", { class: "pages" },
       button("Columns before", from - WIDE, from === 0),
       h("span", {}, `Columns ${thousands(from + 1)} to ${thousands(Math.min(from + WIDE, n))} of ${thousands(sheet.n_columns)}${more}`),
@@ -115,7 +116,7 @@ class Sheets {
     const focus = this.root.getRootNode().activeElement?.dataset?.focus;
     this.drawn = this.at;
     const { sheet } = this;
-    this.root.replaceChildren(...(sheet ? [this.tabs(), ...this.pages(sheet), this.grid(this.part(sheet)), ...this.orders(sheet), this.foot(sheet)] : []));
+    this.root.replaceChildren(...(sheet ? [this.tabs(), ...this.pages(sheet), this.grid(this.part(sheet)), ...(sheet.opened ? [] : [...this.orders(sheet), this.foot(sheet)])] : []));
     const grid = this.root.querySelector(".grid");
     if (grid) grid.scrollTo(left, top);
     if (focus) this.root.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
@@ -138,27 +139,27 @@ class Sheets {
           const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
           if (by) { event.preventDefault(); choose(at + by); }
         },
-      }, h("b", {}, sheet.title), h("span", {}, sheet.size), h("small", {}, sheet.told));
+      }, h("b", {}, sheet.glyph ? h("i", { "aria-hidden": "true" }, sheet.glyph) : null, sheet.title), h("span", {}, sheet.size), h("small", {}, sheet.told));
     }));
   }
 
   grid(sheet) {
     const at = this.data.sheets.findIndex((one) => one.key === sheet.key);
-    const table = h("table", {}, this.head(sheet), this.body(sheet), this.read(sheet));
+    const table = h("table", {}, this.head(sheet), this.body(sheet), sheet.opened ? null : this.read(sheet));
     return h("div", {
-      class: "grid", id: "hv-sheet", role: "tabpanel", tabindex: "0", "aria-labelledby": `hv-sheet-tab-${at}`,
+      class: sheet.opened ? "grid opened" : "grid", id: "hv-sheet", role: "tabpanel", tabindex: "0", "aria-labelledby": `hv-sheet-tab-${at}`,
     }, table);
   }
 
   head(sheet) {
     const told = h("small", {}, sheet.rows_told);
     const cells = sheet.columns.map((column) => h("th", { scope: "col", class: column.type === "leave out" ? "out" : null },
-      named(column.name),
-      this.types(sheet, column),
+      named(column.name, column.raw),
+      sheet.opened ? h("em", {}, column.short) : this.types(sheet, column),
       chart(column),
       h("small", { class: column.why ? "why" : null, title: column.why || null }, facts(column)),
     ));
-    return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "mark" }, h("b", {}, `${thousands(sheet.n_columns)} columns`), told), ...cells));
+    return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "mark" }, h("b", {}, `${thousands(sheet.n_columns)} ${sheet.n_columns === 1 ? "column" : "columns"}`), told), ...cells));
   }
 
   types(sheet, column) {
@@ -172,6 +173,7 @@ class Sheets {
   }
 
   body(sheet) {
+    if (sheet.opened) return this.shown(sheet);
     const marks = new Map([
       ...(sheet.last === null ? [] : [[sheet.last, "Last row"]]), [sheet.first, "First row"],
       ...(sheet.units === null ? [] : [[sheet.units, "Units"]]), ...sheet.header.map((line) => [line, "Names"]),
@@ -189,6 +191,16 @@ class Sheets {
         type: "button", "data-focus": "more", onclick: () => { this.whole.add(sheet.key); this.draw(); },
       }, `Show ${thousands(hidden)} of them`) : null)) : null;
     return h("tbody", {}, ...upper.map(row), gap, ...below.map(row));
+  }
+
+  /** Rows of a project: the first and the last. */
+  shown(sheet) {
+    const row = ([line, cells, face]) => h("tr", {},
+      h("th", { scope: "row", class: "mark" }, h("span", { class: "n" }, thousands(line + 1)), face ? h("img", { src: face, alt: "", loading: "lazy" }) : null),
+      ...cells.map((text) => text === null ? h("td", { class: "none" }, "missing") : h("td", { title: text.length > 18 ? text : null }, text)));
+    const gap = sheet.between ? h("tr", { class: "gap" }, h("th", { scope: "row", class: "mark" }, "⋮"),
+      h("td", { colspan: sheet.columns.length }, `${thousands(sheet.between)} more rows`)) : null;
+    return h("tbody", {}, ...sheet.above.map(row), gap, ...sheet.below.map(row));
   }
 
   row(sheet, [line, cells], marks) {
@@ -283,9 +295,9 @@ class Sheets {
 }
 
 /** A name whose groups stand above it, as in "Measured / Nitrate". */
-function named(name) {
+function named(name, raw = name) {
   const cut = name.lastIndexOf(" / ");
-  return h("span", { class: "name", title: name }, h("small", {}, cut > 0 ? name.slice(0, cut) : "\u00a0"), cut > 0 ? name.slice(cut + 3) : name);
+  return h("span", { class: "name", title: raw }, h("small", {}, cut > 0 ? name.slice(0, cut) : "\u00a0"), cut > 0 ? name.slice(cut + 3) : name);
 }
 
 function facts(column) {

@@ -1,6 +1,7 @@
 // What Python says: a small description with keys of arrays. The arrays come once, by address; when
 // all are there, the parts of the map take over what is new.
 
+import { recolourCharts } from "./charts.js";
 import { slots } from "./colour.js";
 import { Media } from "./media.js";
 import { awaitPanel } from "./panel.js";
@@ -55,6 +56,7 @@ export class Arrival {
   recolour() {
     const { map } = this;
     if (!map.data) return;
+    const before = map.scheme;
     this.colour(map.data);
     map.tokens = map.data.tokens[map.scheme];
     Object.assign(map, slots(map.data.colour, map.values, map.n, map.scheme));
@@ -62,7 +64,11 @@ export class Arrival {
     map.legend.update();
     // What is written stays where it is. The small maps follow once the large one is seen.
     map.wish({ paint: true });
-    requestAnimationFrame(() => setTimeout(() => map.dead || map.film.update()));
+    requestAnimationFrame(() => setTimeout(() => {
+      if (map.dead) return;
+      map.film.update();
+      if (map.data.stage) recolourCharts(map.data.tokens, before, map.scheme);
+    }));
   }
 
   async fetch(data) {

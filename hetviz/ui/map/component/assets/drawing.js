@@ -5,7 +5,13 @@ const SETTLED = 130; // ms without a move of camera or points
 const PLACING = 260; // ms from one choice of what is written to the next, while points move
 
 export class Drawing {
-  constructor(map) { Object.assign(this, { map, wishes: {}, frame: 0, placed: 0, drawn: 0 }); }
+  constructor(map) { Object.assign(this, { map, wishes: {}, frame: 0, placed: 0, drawn: 0, held: 0 }); }
+
+  /** Draw nothing for a moment: without a graphics card a frame of the map keeps all others waiting. */
+  hold(ms) { this.held = performance.now() + ms; }
+
+  /** Go on once what is there now was seen. */
+  release() { requestAnimationFrame(() => { this.held = 0; }); }
 
   wish(what) {
     for (const [name, wanted] of Object.entries(what)) this.wishes[name] ||= wanted;
@@ -17,6 +23,10 @@ export class Drawing {
     this.frame = 0;
     // A map that another place covers keeps its wishes for when it is seen.
     if (!map.data || map.dead || !map.shown) return;
+    if (performance.now() < this.held) {
+      this.wish({});
+      return;
+    }
     this.wishes = {};
     if (map.flight) {
       map.camera.step(now);

@@ -7,6 +7,7 @@ import { panel, watchPanel } from "./panel.js";
 
 const LAST = 10000; // ms, after which only the panel's word counts
 const REST = 300; // ms that no run is under way
+const FIRST = 120; // ms for which the map lets the card go first
 
 export class Early {
   constructor(map) {
@@ -24,8 +25,10 @@ export class Early {
     if (map.count !== 1 || !map.data.stage || map.data.live || map.data.together || map.acts.groups.size) return;
     const [row] = map.pickedRows();
     this.row = row;
+    if (this.wanted()) map.drawing.hold(FIRST);
     const card = await map.media.card(row).catch(() => null);
     if (this.row === row && card?.head?.of === map.data.geometry.id) this.draw(card);
+    map.drawing.release();
   }
 
   draw({ title, head }) {

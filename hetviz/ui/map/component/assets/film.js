@@ -5,7 +5,7 @@ import { aligned } from "./align.js";
 import { h } from "./dom.js";
 import { tell } from "./journey.js";
 import { Rove } from "./rove.js";
-import { keptBy, watchKept } from "./panel.js";
+import { MAPS, keptBy, panel, watchKept, watchPanel } from "./panel.js";
 import { places } from "./store.js";
 import { frameOf } from "./view.js";
 
@@ -24,6 +24,10 @@ export class Film {
       onpointerdown: (event) => this.press(event), onpointermove: (event) => event.buttons && this.press(event),
     }, this.mini);
     this.element = h("div", { class: "hv-below" }, this.row, this.look);
+    this.list = h("div", { class: "hv-maps", role: "tabpanel", "aria-label": MAPS });
+    this.resized = () => this.unroll();
+    this.stop = watchPanel(this.resized);
+    addEventListener("resize", this.resized);
     watchKept(() => map.data && !map.dead && this.told !== JSON.stringify(this.maps()) && this.update());
   }
 
@@ -38,8 +42,28 @@ export class Film {
     if (told !== this.told) {
       this.told = told;
       this.rove.redraw(() => this.row.replaceChildren(...film.map((one) => this.frame(one))));
+      this.list.replaceChildren(...film.map((one) => this.frame(one)));
     }
+    this.unroll();
     this.draw();
+  }
+
+  /** In the sheet of a narrow window the maps are a list. */
+  unroll() {
+    const body = document.querySelector(".st-key-panel-body");
+    const { data } = this.map;
+    const shown = body && panel.open && panel.tab === MAPS && data?.stage && data.mode === "work";
+    if (!shown) {
+      this.list.remove();
+      return;
+    }
+    // Not within the panel, whose children are Streamlit's.
+    if (!this.list.isConnected) document.querySelector(".stApp").append(this.list);
+    // Once the sheet has its new height.
+    requestAnimationFrame(() => {
+      const { left, top } = body.getBoundingClientRect();
+      Object.assign(this.list.style, { left: `${left}px`, top: `${top}px`, width: `${body.clientWidth}px`, height: `${body.clientHeight}px` });
+    });
   }
 
   frame(one) {
@@ -81,7 +105,7 @@ export class Film {
 
   async draw() {
     const { map } = this;
-    for (const button of this.row.children) {
+    for (const button of [...this.row.children, ...this.list.children]) {
       const one = map.data.film?.find((other) => other.id === button.dataset.run);
       const pos = one && await places(map.data.session, one.geometry, map.n).catch(() => null);
       if (pos && !map.dead) this.dots(button.querySelector("canvas"), pos, WIDE, HIGH);
@@ -138,5 +162,10 @@ export class Film {
     map.camera.fly({ ...map.view.at(), cx, cy }, 120);
   }
 
-  close() { clearTimeout(this.timer); }
+  close() {
+    clearTimeout(this.timer);
+    removeEventListener("resize", this.resized);
+    this.stop();
+    this.list.remove();
+  }
 }

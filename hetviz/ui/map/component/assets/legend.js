@@ -57,10 +57,12 @@ export class Legend {
     const most = Math.max(...data.datasets.map((d) => d.count ?? d.stop - d.start), 1);
     this.sets.replaceChildren(...data.datasets.map((d) => this.dataset(d, most)));
     const { colour } = data;
+    set(this.title, { title: colour?.title ?? null });
+    set(this.pill, { title: colour?.title ?? null });
     this.title.replaceChildren("Colour ", h("b", {}, colour?.title ?? "none"), icon("down"));
     this.pill.replaceChildren(
       h("span", { class: "hv-pill-marks" }, ...(colour?.palette?.[this.map.scheme] ?? []).slice(0, 8).map((c) => mark(c))),
-      colour?.title ?? "Legend", icon("down"),
+      h("span", {}, colour?.title ?? "Legend"), icon("down"),
     );
     this.options.replaceChildren(...(data.colours ?? []).map((one) => h("button", {
       type: "button", "aria-pressed": String(one.key === colour?.option), onclick: () => this.colourBy(one.key),

@@ -8,6 +8,8 @@ import { tell } from "./journey.js";
 import { keepKeys } from "./typing.js";
 
 export const TABS = ["Item", "Guidance", "Clusters", "Predict"];
+// In the sheet of a narrow window the film is a tab too; the browser has all that it shows.
+export const MAPS = "Maps";
 const [STRIP, NARROW, MIDDLING] = [44, 860, 1100];
 const STOPS = ["low", "half", "whole"];
 const PATIENCE = 700; // ms until a tab is asked for that may be on its way
@@ -104,7 +106,7 @@ export function mount(root, component) {
 
 class Tabs {
   constructor(root) {
-    this.tabs = TABS.map((name) => h("button", {
+    this.tabs = [...TABS, MAPS].map((name) => h("button", {
       type: "button", role: "tab", "data-tab": name, onclick: () => this.choose(name),
     }, name));
     this.list = h("div", { role: "tablist", "aria-label": "Panel", onkeydown: (event) => this.key(event) }, ...this.tabs);
@@ -118,6 +120,9 @@ class Tabs {
     this.element = h("div", { class: "hv-tabs" }, this.grip, this.list, this.widen, this.close_);
     root.replaceChildren(this.element);
     this.stop = watchPanel(() => this.draw());
+    this.wider = matchMedia(`(min-width: ${NARROW + 1}px)`);
+    this.widened = () => this.wider.matches && panel.tab === MAPS && this.choose(TABS[0]);
+    this.wider.addEventListener("change", this.widened);
   }
 
   /** Python's word counts where it is newer than what was chosen here. */
@@ -137,7 +142,7 @@ class Tabs {
     }
     change({});
     clearTimeout(this.missing);
-    if (!data.there.includes(panel.tab)) this.missing = setTimeout(() => this.want(), PATIENCE);
+    if (panel.tab !== MAPS && !data.there.includes(panel.tab)) this.missing = setTimeout(() => this.want(), PATIENCE);
     this.draw();
     store.tabs = this;
     for (const act of store.waiting.splice(0)) act(this);
@@ -151,7 +156,7 @@ class Tabs {
     const { tab, wide } = panel;
     change(what);
     if (panel.wide !== wide) this.want();
-    else if (panel.tab !== tab) {
+    else if (panel.tab !== tab && panel.tab !== MAPS) {
       const { there, view } = this.component.data;
       if (!there.includes(panel.tab)) this.want();
       // So that the next run keeps it: nothing waits for this.
@@ -173,9 +178,11 @@ class Tabs {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    const at = (TABS.indexOf(panel.tab) + step + TABS.length) % TABS.length;
-    this.choose(TABS[at]);
-    this.tabs[at].focus();
+    const tabs = this.tabs.filter((tab) => tab.offsetParent);
+    const at = tabs.findIndex((tab) => tab.dataset.tab === panel.tab);
+    const next = tabs[(at + step + tabs.length) % tabs.length];
+    this.choose(next.dataset.tab);
+    next.focus();
   }
 
   /** The sheet of a narrow window: one stop up, round to the lowest. */
@@ -215,6 +222,7 @@ class Tabs {
 
   close() {
     clearTimeout(this.missing);
+    this.wider.removeEventListener("change", this.widened);
     this.stop();
     // Others may have come in their place before these went.
     if (store.tabs === this) store.tabs = null;

@@ -1,5 +1,7 @@
 // Light or dark, as the page is now. A change is drawn at once; the server is not asked.
 
+const PATIENCE = 1500; // ms for Streamlit to follow the system
+
 const page = () => document.querySelector(".stApp") ?? document.body;
 
 /** What a notebook says of its own look: JupyterLab, Visual Studio Code, Colab. */
@@ -23,8 +25,19 @@ function tellRoot(now) {
   if (document.querySelector(".stApp")) document.documentElement.style.colorScheme = now;
 }
 
+/** Whether the page takes the theme of the system: nobody has chosen another in its menu. */
+function follows() {
+  if (notebook() || !document.querySelector(".stApp")) return false;
+  try {
+    return !Object.keys(localStorage).some((key) => key.startsWith("stActiveTheme") && !/system/i.test(localStorage[key]));
+  } catch {
+    return false;
+  }
+}
+
 /** Be told of a change; returns how to stop. */
 export function watchScheme(told) {
+  let lasting = 0;
   let now = scheme();
   tellRoot(now);
   const look = () => {
@@ -36,11 +49,25 @@ export function watchScheme(told) {
   };
   const observer = new MutationObserver(look);
   observer.observe(page(), { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind"] });
-  observer.observe(document.documentElement, { attributes: true });
+  // Of the root only what notebooks say of their theme: the panel and the legend change others often.
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["theme"] });
   const media = matchMedia("(prefers-color-scheme: dark)");
-  const later = () => requestAnimationFrame(look);
+  const later = () => {
+    const next = media.matches ? "dark" : "light";
+    if (next !== now && follows()) {
+      // All that is ours changes at once; Streamlit says the same once it has drawn its own.
+      page().style.colorScheme = next;
+      look();
+      clearTimeout(lasting);
+      lasting = setTimeout(() => {
+        page().style.removeProperty("color-scheme");
+        look();
+      }, PATIENCE);
+    } else requestAnimationFrame(look);
+  };
   media.addEventListener("change", later);
   return () => {
+    clearTimeout(lasting);
     observer.disconnect();
     media.removeEventListener("change", later);
   };

@@ -1,0 +1,30 @@
+// The charts on the page are made by the server in the colours of a theme. As the theme changes they
+// take those of the other, each for its own, until the server has drawn them anew.
+
+const PARTS = ["fill", "stroke"];
+const probe = document.createElement("i");
+
+/** A colour as a style says it. */
+function said(colour) {
+  probe.style.color = "";
+  probe.style.color = colour;
+  return probe.style.color;
+}
+
+/** Give the charts the colours of another theme. */
+export function recolourCharts(tokens, from, to) {
+  if (from === to) return;
+  const pairs = new Map();
+  const note = (one, other) => {
+    if (typeof one === "string") pairs.set(said(one), other);
+    else if (Array.isArray(one)) one.forEach((part, k) => note(part, other[k]));
+  };
+  for (const [name, one] of Object.entries(tokens[from])) note(one, tokens[to][name]);
+  pairs.delete("");
+  for (const element of document.querySelectorAll(".js-plotly-plot svg *")) {
+    for (const part of PARTS) {
+      const other = pairs.get(element.style[part]);
+      if (other) element.style[part] = other;
+    }
+  }
+}
