@@ -119,7 +119,7 @@ def _id_column(n: int) -> dict[str, Any]:
     }
 
 
-def _cell(value: object) -> str | None:
+def _cell(value: Any) -> str | None:
     if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
         return None
     if isinstance(value, float):
