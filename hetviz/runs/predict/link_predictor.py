@@ -30,6 +30,7 @@ from hetviz.core.prediction.link_ridge import (
     Stack,
     best_products,
     exclusive,
+    largest,
     profile_kernel,
     rank_for,
     thin_factor,
@@ -394,8 +395,7 @@ class LinkPredictor:
                 part = sp.csr_array(S[rows]).tocoo()
                 numbers = rows[part.coords[0]] * m + part.coords[1]
                 free = ~np.isin(numbers, known)
-                best = np.argsort(-part.data[free], kind="stable")[:count]
-                found.append(numbers[free][best])
+                found.append(numbers[free][largest(part.data[free], count)])
         pairs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
         return pairs // m, pairs % m
 
@@ -415,7 +415,7 @@ class LinkPredictor:
         a, b = self.places
         part = (a @ a[i])[k] * weight * (b @ b[j])[l_]
         total = float(np.abs(part).sum()) or 1.0
-        best = np.argsort(-part, kind="stable")[:count]
+        best = largest(part, count)
         return [(int(k[r]), int(l_[r]), float(part[r]) / total) for r in best if part[r] > 0]
 
     @cached_property
@@ -433,7 +433,7 @@ class LinkPredictor:
             F = self.places[0 if side == "source" else 1]
         near = F @ F[row]
         near[row] = -np.inf
-        return np.asarray(np.argsort(-near, kind="stable")[:count], dtype=np.int64)
+        return largest(near, count)
 
 
 def signed_links(data: HeteroData, source: str, target: str) -> Sparse:

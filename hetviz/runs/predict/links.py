@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz.core.prediction.link_ridge import largest
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
@@ -209,12 +210,8 @@ def _best_of_all(
     found = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
     for rows, S in _blocks(scorers, known, chosen, m, within):
         flat = S.ravel()
-        kept = np.arange(flat.size)
-        if flat.size > top:
-            edge = np.partition(flat, flat.size - top)[flat.size - top]
-            kept = np.flatnonzero(flat >= edge)
+        kept = largest(flat, top)
         kept = kept[np.isfinite(flat[kept])]
-        kept = kept[np.argsort(-flat[kept], kind="stable")[:top]]
         part = pd.DataFrame({"i": rows[kept // m], "j": kept % m, "score": flat[kept]})
         found = pd.concat([found, part] if len(found) else [part], ignore_index=True)
         found = found.sort_values("score", ascending=False, kind="stable").head(top)
@@ -340,7 +337,7 @@ def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[s
     mean, spread = column_moments(dataset.X)
     Z = (pair - mean) / np.where(spread > 0, spread, np.inf)
     alike = Z[0] * Z[1]
-    best = np.argsort(-alike, kind="stable")[:count]
+    best = largest(alike, count)
     return tuple(str(dataset.feature_names[place]) for place in best if alike[place] > 0.25)
 
 

@@ -14,6 +14,7 @@ from hetviz.core.prediction.link_ridge import (
     _Best,
     best_products,
     exclusive,
+    largest,
     profile_kernel,
     thin_factor,
     walk_matrix,
@@ -147,3 +148,12 @@ def test_one_link_each_is_a_rule_only_where_chance_would_break_it() -> None:
     twice = np.eye(n)
     twice[3, 4] = 1
     assert not exclusive(sp.csr_array(twice))
+
+
+@pytest.mark.parametrize("count", [1, 7, 40, 200])
+def test_the_largest_are_those_of_a_stable_sort(count: int) -> None:
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 9, 120).astype(float)
+    values[rng.integers(0, 120, 10)] = -np.inf
+    expected = np.argsort(-values, kind="stable")[:count]
+    np.testing.assert_array_equal(largest(values, count), expected)
