@@ -153,9 +153,9 @@ class GradientBoostingConsensus(BasePredictor):
             high=1e3,
             log=True,
             also=("cv",),
-            details="The thesis' lambda_0.",
+            details='The thesis\' lambda_0; "cv" chooses by cross-validation.',
         ),
-    ] = 0.3
+    ] = "cv"
     lam1: Annotated[
         float | str,
         Real(
@@ -165,9 +165,9 @@ class GradientBoostingConsensus(BasePredictor):
             high=1e3,
             log=True,
             also=("cv",),
-            details="The thesis' lambda_1.",
+            details='The thesis\' lambda_1; "cv" chooses by cross-validation.',
         ),
-    ] = 0.1
+    ] = "cv"
     weights: Annotated[
         str,
         Choice(
@@ -224,17 +224,41 @@ class GradientBoostingConsensus(BasePredictor):
             details="Makes both lambdas independent of how many labels are missing.",
         ),
     ] = True
+    learner: Annotated[
+        str,
+        Choice(
+            "Each step",
+            "What a source learns with, round by round.",
+            options={
+                "auto": "whatever predicts its held-out labels best",
+                "trees": "trees of the best splits",
+                "forest": "trees of random splits, each on some of the items",
+                "linear": "ridge regressions",
+            },
+            advanced=True,
+            details="See `hetviz.core.prediction.boosting.TreeSettings`; the thesis has trees.",
+        ),
+    ] = "auto"
     learning_rate: Annotated[
         float,
         Real(
             "Learning rate",
-            "How far each tree goes.",
+            "How far each step goes.",
             low=1e-3,
             high=1.0,
             log=True,
             advanced=True,
         ),
     ] = 0.1
+    line_search: Annotated[
+        bool,
+        Flag(
+            "Length of each step by search",
+            "Go as far as lowers the objective most, then by the learning rate.",
+            advanced=True,
+            details="As in the thesis; without, each step is one of Newton's method.",
+        ),
+    ] = False
     n_leaves: Annotated[
         int,
         Integer(
@@ -304,8 +328,8 @@ class GradientBoostingConsensus(BasePredictor):
         open_ += ["early"] if self.n_rounds == "early" else []
         settings = GbcSettings(
             100 if isinstance(self.n_rounds, str) else self.n_rounds,
-            0.3 if isinstance(self.lam0, str) else self.lam0,
-            0.1 if isinstance(self.lam1, str) else self.lam1,
+            GbcSettings.lam0 if isinstance(self.lam0, str) else self.lam0,
+            GbcSettings.lam1 if isinstance(self.lam1, str) else self.lam1,
             self.consensus,
             self.connectivity,
             self.weights,
@@ -314,6 +338,8 @@ class GradientBoostingConsensus(BasePredictor):
             trees=TreeSettings(
                 self.learning_rate, self.n_leaves, self.min_leaf, random_state=self.random_state
             ),
+            learner=self.learner,
+            line_search=self.line_search,
         )
         graphs = list(problem.graphs.values())
         Y, task = problem.targets(y), problem.column.task
@@ -345,7 +371,9 @@ class GradientBoostingConsensus(BasePredictor):
         )
         rounds = MOST_ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds
         grids = [g for g, lam in ((LAM0, self.lam0), (LAM1, self.lam1)) if lam == "cv"]
-        fits = 1 + 3 * (sum(map(len, grids)) + (self.n_rounds == "cv"))
+        # couplings that are tried in a fold have the first half of the rounds in common
+        tried = sum(map(len, grids)) + (self.n_rounds == "cv")
+        fits = 1 + 3 * (0.5 + 0.5 * tried if tried else 0.0)
         hours = cells * problem.targets().shape[1] * rounds * fits / _CELLS_A_SECOND / 3600
         if hours > _MOST_HOURS:
             raise NotApplicableError(
@@ -354,7 +382,8 @@ class GradientBoostingConsensus(BasePredictor):
                     f"It would take about {hours:,.0f} hours for {cells:,} numbers in "
                     f"{len(problem.parts)} sources, {rounds} rounds and "
                     f"{max(len(problem.column.classes), 1)} classes; at most {_MOST_HOURS:g} are "
-                    "allowed. Use fewer rounds, sources or features, or fewer items."
+                    "allowed. Use fewer rounds, sources or features, or fewer items"
+                    + (", or say how much sources and linked items agree." if grids else ".")
                 ],
             )
 
@@ -399,6 +428,7 @@ class GradientBoostingConsensus(BasePredictor):
                 "n_rounds": self.settings_.n_rounds,
                 "lam0": self.settings_.lam0,
                 "lam1": self.settings_.lam1,
+                "learners": dict(zip(problem.names, model.learners, strict=True)),
             },
             told=[
                 diagnostic(

@@ -1,4 +1,4 @@
-"""Trees grown round by round from slopes given from outside, by LightGBM or plainly."""
+"""Models grown round by round from slopes given from outside: trees by LightGBM, or ridges."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import randomized_svd
 
 from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.spectral.blocks import as_dense
@@ -17,13 +18,28 @@ from hetviz.errors import HetvizError
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
 
+TREES, FOREST, LINEAR = "trees", "forest", "linear"
+LEARNERS = (TREES, FOREST, LINEAR)
+"""What a step may be: the best tree, a tree of random splits on some of the rows, or a ridge."""
+
 LEAST_CURVATURE = 1e-6
 _MOST_CELLS_OF_PLAIN_TREES = 2_000_000
+_FOREST = {
+    "extra_trees": True,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "feature_fraction": 0.5,
+}
+_LEAF_OF_FOREST = 2
+_EXACT, _DIRECTIONS = 500, 200
+
+Line = Callable[[Floats], float]
+"""How far to go along a change of the margins (n_i, K), 1 as it is."""
 
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """How trees are grown.
+    """How models are grown.
 
     Attributes
     ----------
@@ -35,6 +51,9 @@ class TreeSettings:
     n_bins : int
         Values of a feature that LightGBM tells apart; 63 take half the time of its own 255.
     random_state : int
+    learner : {"trees", "forest", "linear"}
+        Trees of the best splits; of random splits, each on 70 % of the rows and half of the
+        features, with leaves of two rows or more; or ridge regressions.
     """
 
     learning_rate: float = 0.1
@@ -42,21 +61,22 @@ class TreeSettings:
     min_leaf: int = 5
     n_bins: int = 63
     random_state: int = 0
+    learner: str = TREES
 
 
 class Boosted(Protocol):
-    """Margins of the rows of one source, one step of trees after the other.
+    """Margins of the rows of one source, one step after the other.
 
     Attributes
     ----------
     scores : ndarray of shape (n_i, K)
-        Of all rows, those that the trees learn from and the others.
+        Of all rows, those that are learned from and the others.
     """
 
     scores: Floats
 
-    def step(self, slope: Floats, curvature: Floats) -> None:
-        """Grow one tree for each column by derivatives of the rows to learn from, (m, K)."""
+    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+        """Take one step by derivatives of the rows to learn from, (m, K), or `line` times it."""
         ...
 
     def predict(self, X: Matrix) -> Floats:
@@ -82,6 +102,8 @@ def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> B
     hetviz.errors.HetvizError
         If LightGBM cannot be loaded and the data are too large for the plain trees.
     """
+    if settings.learner == LINEAR:
+        return _Ridges(X, learn, n_outputs, settings)
     try:
         import lightgbm
     except OSError as error:
@@ -103,6 +125,8 @@ class _LightGbm:
         self._k = n_outputs
         self._learn = learn
         self._others = np.setdiff1d(np.arange(X.shape[0]), learn)
+        forest = settings.learner == FOREST
+        min_leaf = min(settings.min_leaf, _LEAF_OF_FOREST) if forest else settings.min_leaf
         parameters = {
             "objective": "none",
             "metric": "none",
@@ -110,13 +134,14 @@ class _LightGbm:
             "boost_from_average": False,
             "learning_rate": settings.learning_rate,
             "num_leaves": settings.n_leaves,
-            "min_data_in_leaf": settings.min_leaf,
+            "min_data_in_leaf": min_leaf,
             "max_bin": settings.n_bins,
             "seed": settings.random_state,
             "deterministic": True,
             "force_row_wise": True,
             "num_threads": 1,
             "verbosity": -1,
+            **(_FOREST if forest else {}),
         }
         cells = _floats(X)
         train = lightgbm.Dataset(cells[learn], params=parameters, free_raw_data=True)
@@ -128,9 +153,11 @@ class _LightGbm:
         if len(self._others):
             self._booster.add_valid(others, "others")
         self.scores = np.zeros((X.shape[0], n_outputs))
-        self._flat = len(learn) < 2 * settings.min_leaf
+        self._raw = self.scores
+        self._lengths: list[float] = []
+        self._flat = len(learn) < 2 * min_leaf
 
-    def step(self, slope: Floats, curvature: Floats) -> None:
+    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
         if self._flat:
             return
         from lightgbm.basic import LightGBMError
@@ -145,15 +172,21 @@ class _LightGbm:
             # no feature differs enough for a single split, which LightGBM takes for a fault
             self._flat = True
             return
+        before = self._raw.copy()
         self._read(self._booster.eval_train, self._learn)
         if len(self._others):
             self._read(self._booster.eval_valid, self._others)
+        if line is not None:
+            if self.scores is self._raw:
+                self.scores = before
+            self._lengths.append(line(self._raw - before))
+            self.scores = self.scores + self._lengths[-1] * (self._raw - before)
 
     def _read(self, evaluate: Callable[..., object], rows: Ints) -> None:
         """Take over the scores that LightGBM keeps: no second prediction is needed."""
 
         def store(scores: Floats, _: object) -> tuple[str, float, bool]:
-            self.scores[rows] = np.asarray(scores).reshape(len(rows), self._k)
+            self._raw[rows] = np.asarray(scores).reshape(len(rows), self._k)
             return "read", 0.0, False
 
         evaluate(feval=store)
@@ -161,13 +194,25 @@ class _LightGbm:
     def predict(self, X: Matrix) -> Floats:
         if self._flat or not X.shape[0]:
             return np.zeros((X.shape[0], self._k))
-        found = self._booster.predict(_floats(X), raw_score=True)
-        return np.asarray(found, dtype=np.float64).reshape(X.shape[0], self._k)
+        cells, out = _floats(X), np.zeros((X.shape[0], self._k))
+        # of steps of their own lengths each is asked for alone
+        asked: list[tuple[float, dict[str, int]]] = (
+            [(1.0, {})]
+            if not self._lengths
+            else [
+                (length, {"start_iteration": number, "num_iteration": 1})
+                for number, length in enumerate(self._lengths)
+            ]
+        )
+        for length, part in asked:
+            found = self._booster.predict(cells, raw_score=True, **part)
+            out += length * np.asarray(found, dtype=np.float64).reshape(out.shape)
+        return out
 
     def saved(self) -> dict[str, object]:
         """Return what `restored` needs: the trees in LightGBM's own text form."""
         trees = "" if self._flat else self._booster.model_to_string()
-        return {"k": self._k, "scores": self.scores, "trees": trees}
+        return {"k": self._k, "scores": self.scores, "trees": trees, "lengths": self._lengths}
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> _LightGbm:
@@ -176,6 +221,7 @@ class _LightGbm:
 
         found = cls.__new__(cls)
         found._k, found.scores, found._flat = saved["k"], saved["scores"], not saved["trees"]
+        found._lengths = list(saved.get("lengths", ()))
         if saved["trees"]:
             found._booster = lightgbm.Booster(model_str=saved["trees"])
         return found
@@ -187,16 +233,18 @@ class _PlainTrees:
     def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
         self._X, self._learn, self._settings = as_dense(X), learn, settings
         self._trees: list[list[Any]] = []
+        self._lengths: list[float] = []
         self.scores = np.zeros((X.shape[0], n_outputs))
 
-    def step(self, slope: Floats, curvature: Floats) -> None:
-        from sklearn.tree import DecisionTreeRegressor
+    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+        from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
         h = np.maximum(curvature, LEAST_CURVATURE)
         seed = self._settings.random_state + len(self._trees)
+        forest = self._settings.learner == FOREST
         grown = []
         for column in range(slope.shape[1]):
-            tree = DecisionTreeRegressor(
+            tree = (ExtraTreeRegressor if forest else DecisionTreeRegressor)(
                 max_leaf_nodes=self._settings.n_leaves,
                 min_samples_leaf=self._settings.min_leaf,
                 random_state=seed,
@@ -209,17 +257,97 @@ class _PlainTrees:
             )
             grown.append(tree)
         self._trees.append(grown)
-        self.scores += self._step_of(grown, self._X)
+        change = self._step_of(grown, self._X)
+        self._lengths.append(1.0 if line is None else line(change))
+        self.scores += self._lengths[-1] * change
 
     def predict(self, X: Matrix) -> Floats:
         out = np.zeros((X.shape[0], self.scores.shape[1]))
-        for grown in self._trees if len(out) else ():
-            out += self._step_of(grown, as_dense(X))
+        for grown, length in zip(self._trees, self._lengths, strict=True) if len(out) else ():
+            out += length * self._step_of(grown, as_dense(X))
         return out
 
     def _step_of(self, grown: Sequence[DecisionTreeRegressor], X: Floats) -> Floats:
         steps = np.column_stack([tree.predict(X) for tree in grown])
         return np.asarray(self._settings.learning_rate * steps)
+
+
+class _Ridges:
+    """Ridge regressions of the Newton steps: with few labels surer than trees.
+
+    Notes
+    -----
+    The curvature of all rows is taken for the largest, under which no step goes too far. The ridge
+    is the mean square along a direction that the rows span, over columns of equal size. One
+    singular value decomposition (of the leading 200 directions by random ones where rows and
+    columns are more than 500), then O(m r K) a step.
+    """
+
+    def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
+        self._learn, self._rate = learn, settings.learning_rate
+        self._centre, self._size = _columns(X)
+        Z = self._laid_out(X)
+        own = Z[learn]
+        if min(own.shape) > _EXACT:
+            U, d, V = randomized_svd(own, _DIRECTIONS, random_state=settings.random_state)
+        else:
+            U, d, V = np.linalg.svd(as_dense(own), full_matrices=False)
+        ridge = float(np.mean(d**2)) if len(d) else 0.0
+        self._up, self._down = U.T, V.T * (d / np.maximum(d**2 + ridge, 1e-300))
+        self._Z = Z
+        self.slopes = np.zeros((Z.shape[1], n_outputs))
+        self.level = np.zeros(n_outputs)
+        self.scores = np.zeros((Z.shape[0], n_outputs))
+
+    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+        r = -slope / np.maximum(curvature.max(axis=0), LEAST_CURVATURE)
+        level = self._rate * r.mean(axis=0)
+        slopes = self._rate * (self._down @ (self._up @ (r - r.mean(axis=0))))
+        change = level + np.asarray(self._Z @ slopes)
+        length = 1.0 if line is None else line(change)
+        self.level, self.slopes = self.level + length * level, self.slopes + length * slopes
+        self.scores = self.scores + length * change
+
+    def predict(self, X: Matrix) -> Floats:
+        return np.asarray(self.level + self._laid_out(X) @ self.slopes)
+
+    def saved(self) -> dict[str, object]:
+        """Return what `restored` needs."""
+        return {
+            "slopes": self.slopes,
+            "level": self.level,
+            "scores": self.scores,
+            "centre": self._centre,
+            "size": self._size,
+        }
+
+    @classmethod
+    def restored(cls, saved: Mapping[str, Any]) -> _Ridges:
+        """Return a model that predicts as the saved one; it cannot grow further."""
+        found = cls.__new__(cls)
+        found.slopes, found.level, found.scores = saved["slopes"], saved["level"], saved["scores"]
+        found._centre, found._size = saved["centre"], saved["size"]
+        return found
+
+    def _laid_out(self, X: Matrix) -> Matrix:
+        """Return columns of mean 0 and equal size, gaps at 0; sparse ones keep their zeros."""
+        if is_sparse(X):
+            return sp.csr_array(X @ sp.diags_array(1.0 / self._size))
+        Z = (np.asarray(X, dtype=np.float64) - self._centre) / self._size
+        return np.where(np.isfinite(Z), Z, 0.0)
+
+
+def _columns(X: Matrix) -> tuple[Floats, Floats]:
+    """Return mean and spread of the columns, of what is not missing; 1 for one that is constant."""
+    if is_sparse(X):
+        size = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
+        return np.zeros(X.shape[1]), np.where(size > 0, size, 1.0)
+    cells = np.asarray(X, dtype=np.float64)
+    there = np.isfinite(cells)
+    count = np.maximum(there.sum(axis=0), 1)
+    centre = np.where(there, cells, 0.0).sum(axis=0) / count
+    size = np.sqrt(np.where(there, (cells - centre) ** 2, 0.0).sum(axis=0) / count)
+    return centre, np.where(size > 0, size, 1.0)
 
 
 def _floats(X: Matrix) -> Floats | sp.csr_matrix:

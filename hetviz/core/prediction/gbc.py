@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
-from hetviz.core.prediction.boosting import Boosted, TreeSettings, boosted
+from hetviz.core.prediction.boosting import LEARNERS, TREES, Boosted, TreeSettings, boosted
 from hetviz.progress import Part, Progress, silent
 
 NUMBER, CLASSES = "number", "classes"
+AUTO = "auto"
 _CLIP = 1e-6
 
 
@@ -387,6 +388,12 @@ class GbcSettings:
         Rounds, at most half of all, in which each source learns from labels alone. Others and links
         tell something only after that, and trees of the labelled rows take half the time.
     trees : TreeSettings
+    learner : {"trees", "forest", "linear", "auto"}
+        See `hetviz.core.prediction.boosting.TreeSettings`; "auto" takes for each source the one
+        with the least loss on labels held out from it.
+    line_search : bool
+        Go along each step as far as lowers the objective most (the thesis), before the learning
+        rate, at most 20 times as far.
     """
 
     n_rounds: int = 100
@@ -399,6 +406,8 @@ class GbcSettings:
     sharpness: float = 2.0
     alone: int = 50
     trees: TreeSettings = field(default_factory=TreeSettings)
+    learner: str = TREES
+    line_search: bool = False
 
     @property
     def n_alone(self) -> int:
@@ -424,6 +433,8 @@ class Gbc:
         Objective after each round, with the weights of that round; of the labels alone at first.
     joint : ndarray of shape (n, K)
         The consensus; the prior where no source records a row.
+    learners : list of str
+        What each source grew.
     """
 
     prior: Floats
@@ -433,6 +444,7 @@ class Gbc:
     graph_weights: Floats
     history: list[float]
     joint: Floats
+    learners: list[str] = field(default_factory=list)
 
     def margin(self, source: int, X: Matrix) -> Floats:
         """Return the margins (n_new, K) of other rows by one source."""
@@ -501,6 +513,7 @@ def fit_gbc(
         np.array(graph_weights),
         history,
         state.filled(),
+        state.learners,
     )
 
 
@@ -517,7 +530,7 @@ class _Training:
     labelled: list[Bools]
     consenting: list[Bools]
     joined: list[Bools]
-    coupled: list[Ints]
+    linked: list[Bools]
     means: list[list[Sparse]]
     boosters: list[list[Boosted]]
     learn: list[Ints]
@@ -526,6 +539,7 @@ class _Training:
     w: Floats
     v: Floats
     held: Floats | None
+    learners: list[str]
     E: Floats | None = None
 
     @classmethod
@@ -552,18 +566,8 @@ class _Training:
             for each, t in zip(means, labelled, strict=True)
         ]
         joined = [has & ~t for has, t in zip(linked, labelled, strict=True)]
-        coupled = []
-        for t, u, s, has in zip(labelled, consenting, joined, linked, strict=True):
-            on = t | (u & (settings.lam0 > 0)) | (s & (settings.lam1 > 0))
-            if settings.lam1 > 0 and settings.connectivity == "exact":
-                on |= has
-            coupled.append(np.flatnonzero(on))
         f = [np.tile(prior, (len(s.rows), 1)) for s in sources]
-        held = None
-        if settings.weights == "holdout" and p > 1:
-            held = held_out_losses(
-                sources, Y, task, settings.n_rounds, settings.trees, Part(progress, 0.0, 0.2)
-            )
+        held, learners = _learners(sources, Y, task, settings, Part(progress, 0.0, 0.2))
         w, v = np.full(p, 1.0 / p), np.full(q, 1.0 / max(q, 1))
         return cls(
             sources,
@@ -575,7 +579,7 @@ class _Training:
             labelled,
             consenting,
             joined,
-            coupled,
+            linked,
             means,
             [[] for _ in sources],
             [np.flatnonzero(t) for t in labelled],
@@ -584,6 +588,35 @@ class _Training:
             w,
             v,
             held,
+            learners,
+        )
+
+    @cached_property
+    def coupled(self) -> list[Ints]:
+        """Rows of each source that labels, other sources or links pull."""
+        out, how = [], self.settings
+        for t, u, s, has in zip(
+            self.labelled, self.consenting, self.joined, self.linked, strict=True
+        ):
+            on = t | (u & (how.lam0 > 0)) | (s & (how.lam1 > 0))
+            if how.lam1 > 0 and how.connectivity == "exact":
+                on |= has
+            out.append(np.flatnonzero(on))
+        return out
+
+    def branch(self, settings: GbcSettings) -> _Training:
+        """Return training that goes on from here under other couplings, and leaves this alone.
+
+        If rows are coupled under them: without, the trees of both would be the same ones.
+        """
+        return replace(
+            self,
+            settings=settings,
+            boosters=[list(mine) for mine in self.boosters],
+            learn=list(self.learn),
+            base=list(self.base),
+            f=list(self.f),
+            E=None,
         )
 
     @property
@@ -608,17 +641,32 @@ class _Training:
                 continue
             slope, curvature = self._slopes(i)
             booster = self.boosters[i][-1]
-            booster.step(slope[learn], curvature[learn])
+            line = partial(self._length, i) if self.settings.line_search else None
+            booster.step(slope[learn], curvature[learn], line)
             before, self.f[i] = self.f[i], self.base[i] + booster.scores
             if self.E is not None:
                 self.E[self.sources[i].rows] += heard[i][:, None] * (self.f[i] - before)
 
+    def _length(self, i: int, change: Floats) -> float:
+        """Return how many times as far as a step goes the objective of source i is least."""
+        at, whole = self.f[i], change / self.settings.trees.learning_rate
+
+        def value(length: float) -> float:
+            self.f[i] = at + length * whole
+            return self._value(i)
+
+        found = minimize_scalar(value, bounds=(0.0, _LONGEST), method="bounded")
+        self.f[i] = at
+        return float(found.x)
+
     def _grow(self, learn: list[Ints]) -> None:
         """Go on from the margins reached, with new trees of other rows."""
         self.learn, self.base = learn, list(self.f)
-        for source, rows, mine in zip(self.sources, learn, self.boosters, strict=True):
+        for number, rows in enumerate(learn):
             if len(rows):
-                mine.append(boosted(source.X, rows, self.Y.shape[1], self.settings.trees))
+                trees = replace(self.settings.trees, learner=self.learners[number])
+                X = self.sources[number].X
+                self.boosters[number].append(boosted(X, rows, self.Y.shape[1], trees))
 
     def objective(self) -> float:
         """Return the objective as it stands."""
@@ -711,9 +759,34 @@ class _Training:
         return lam * min(int(self.labelled[i].sum()) / int(active.sum()) or 1.0, 1.0)
 
 
+def _learners(
+    sources: Sequence[GbcSource],
+    Y: Floats,
+    task: str,
+    settings: GbcSettings,
+    progress: Progress,
+) -> tuple[Floats | None, list[str]]:
+    """Return losses on held-out labels where they weigh sources, and what each source grows."""
+    p, asked = len(sources), settings.learner
+    weighed = settings.weights == "holdout" and p > 1
+    if asked != AUTO and not weighed:
+        return None, [asked] * p
+    kinds = LEARNERS if asked == AUTO else (asked,)
+    losses = []
+    for number, kind in enumerate(kinds):
+        part = Part(progress, number / len(kinds), (number + 1) / len(kinds))
+        trees = replace(settings.trees, learner=kind)
+        losses.append(held_out_losses(sources, Y, task, settings.n_rounds, trees, part))
+    last = np.where(np.isfinite(found := np.array([one[-1] for one in losses])), found, np.inf)
+    best = last.argmin(axis=0)
+    held = np.column_stack([losses[kind][:, i] for i, kind in enumerate(best.tolist())])
+    return held if weighed else None, [kinds[kind] for kind in best.tolist()]
+
+
 LAM0 = (0.0, 0.1, 0.3, 1.0)
 LAM1 = (0.0, 0.03, 0.1, 0.3)
 MOST_ROUNDS = 200
+_LONGEST = 20.0
 _EARLY_SHARE = 5
 _PATIENCE = 20
 
@@ -743,7 +816,8 @@ def chosen(
     Notes
     -----
     Three folds, the loss of the consensus on their labels; first lam0 without links, then lam1,
-    then rounds: up to 8 fits of 200 rounds for each fold.
+    then rounds: up to 8 fits for each fold, which have the rounds before the first that couples in
+    common.
     """
     known = np.flatnonzero(np.isfinite(Y).all(axis=1))
     early = "early" in open_
@@ -757,22 +831,25 @@ def chosen(
     grids = {name: values for name, values in grids.items() if name in open_ and values}
     steps = sum(map(len, grids.values()))
 
+    hidden = [known[fold == number] for number in (range(1) if early else range(n_folds))]
+    part = Part(progress, 0.0, 0.4)
+    folds = [
+        _Fold(
+            sources,
+            graphs,
+            Y,
+            task,
+            settings,
+            out,
+            Part(part, number / len(hidden), (number + 1) / len(hidden)),
+            _PATIENCE if early else None,
+        )
+        for number, out in enumerate(hidden)
+    ]
+
     def judge(tried: GbcSettings, step: int) -> Floats:
-        part = Part(progress, step / (steps + 1), (step + 1) / (steps + 1))
-        parts = range(1) if early else range(n_folds)
-        curves = [
-            _curve(
-                sources,
-                graphs,
-                Y,
-                task,
-                tried,
-                known[fold == number],
-                Part(part, number / len(parts), (number + 1) / len(parts)),
-                _PATIENCE if early else None,
-            )
-            for number in parts
-        ]
+        progress(0.4 + 0.6 * step / (steps + 1), "Trying couplings")
+        curves = [one.curve(tried) for one in folds]
         return np.asarray(np.mean([curve[: min(map(len, curves))] for curve in curves], axis=0))
 
     done = 0
@@ -794,29 +871,50 @@ def _with(settings: GbcSettings, name: str, value: float) -> GbcSettings:
     return replace(settings, lam0=value) if name == "lam0" else replace(settings, lam1=value)
 
 
-def _curve(
-    sources: Sequence[GbcSource],
-    graphs: Sequence[Sparse],
-    Y: Floats,
-    task: str,
-    settings: GbcSettings,
-    hidden: Ints,
-    progress: Progress,
-    patience: int | None,
-) -> Floats:
-    """Return the loss of the consensus on hidden labels, by round."""
-    seen = Y.copy()
-    seen[hidden] = np.nan
-    losses: list[float] = []
+class _Fold:
+    """Training with some labels hidden, gone as far as all couplings have in common."""
 
-    def watch(_: int, E: Floats) -> bool:
-        losses.append(float(label_loss(task, E[hidden], Y[hidden]).mean()))
-        if patience is None or len(losses) <= settings.n_alone + patience:
-            return False
-        return len(losses) - int(np.argmin(losses)) > patience
+    def __init__(
+        self,
+        sources: Sequence[GbcSource],
+        graphs: Sequence[Sparse],
+        Y: Floats,
+        task: str,
+        settings: GbcSettings,
+        hidden: Ints,
+        progress: Progress,
+        patience: int | None,
+    ) -> None:
+        self._Y, self._hidden, self._patience = Y, hidden, patience
+        seen = Y.copy()
+        seen[hidden] = np.nan
+        self._state = _Training.start(sources, graphs, seen, task, settings, progress)
+        self._losses = [self._round(self._state, at) for at in range(settings.n_alone)]
+        self._told: dict[tuple[float, float] | None, Floats] = {}
 
-    fit_gbc(sources, graphs, seen, task, settings, progress, watch)
-    return np.array(losses)
+    def _round(self, state: _Training, number: int) -> float:
+        state.round(number)
+        state.weigh(number)
+        E = state.filled()[self._hidden]
+        return float(label_loss(state.task, E, self._Y[self._hidden]).mean())
+
+    def curve(self, settings: GbcSettings) -> Floats:
+        """Return the loss of the consensus on the hidden labels, by round."""
+        state = self._state.branch(settings)
+        # where nothing couples, trees that branches share go on growing: that is done once
+        pair = (settings.lam0, settings.lam1) if state.is_coupled else None
+        if pair not in self._told:
+            self._told[pair] = self._rest(state)
+        return self._told[pair]
+
+    def _rest(self, state: _Training) -> Floats:
+        losses, settings = list(self._losses), state.settings
+        for number in range(settings.n_alone, settings.n_rounds):
+            losses.append(self._round(state, number))
+            late = len(losses) > settings.n_alone + (self._patience or 0)
+            if self._patience and late and len(losses) - int(np.argmin(losses)) > self._patience:
+                break
+        return np.array(losses)
 
 
 def probabilities(margin: Floats) -> Floats:

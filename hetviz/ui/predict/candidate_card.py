@@ -12,7 +12,7 @@ from hetviz.ui.predict.link_list import Candidate
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import pair_list
 
-_NAME = 26
+_NAME = 60
 _CODE = re.compile(r"[a-z]{0,2}_?\d+\Z")
 
 

@@ -10,7 +10,7 @@ from hetviz.ui.shell import theme
 from hetviz.ui.widgets import item_chip
 from hetviz.ui.widgets.item_chip import Item
 
-_NAME, _SMALL = 40, 22
+_NAME, _SMALL, _IN_SENTENCE = 40, 22, 60
 
 
 def row_of(data: HeteroData, dataset: str, id: str) -> int | None:
@@ -85,5 +85,7 @@ def small(data: HeteroData, rows: Sequence[int]) -> str:
             cells.append(f'<img src="{theme.esc(source)}" alt="{title}" title="{title}">')
         else:
             comma = ", " if k else ""
-            cells.append(f'{comma}<q title="{title}">{theme.esc(short(one.title, _SMALL))}</q>')
+            cells.append(
+                f'{comma}<q title="{title}">{theme.esc(short(one.title, _IN_SENTENCE))}</q>'
+            )
     return "".join(cells)

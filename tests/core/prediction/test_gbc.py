@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from hetviz.core.prediction import boosting as trees
 from hetviz.core.prediction import gbc
-from hetviz.core.prediction.boosting import TreeSettings, boosted
+from hetviz.core.prediction.boosting import LEARNERS, LINEAR, TREES, TreeSettings, boosted
 from hetviz.core.prediction.gbc import (
     LAM0,
     LAM1,
@@ -408,6 +408,96 @@ def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
     assert early.n_rounds < 50
     kept = chosen(sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], silent)
     assert kept.lam1 == 0.7
+
+
+@pytest.mark.parametrize("links", [False, True])
+def test_folds_share_only_what_all_couplings_have_in_common(links: bool) -> None:
+    sources, Y, _ = made(n=100, classes=3)
+    graphs = [ring(100)] if links else []
+    known = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    hidden = known[::3]
+    how = GbcSettings(n_rounds=14, alone=6)
+    fold = gbc._Fold(sources, graphs, Y, gbc.CLASSES, how, hidden, silent, None)
+    seen = Y.copy()
+    seen[hidden] = np.nan
+    for lam0, lam1 in ((0.0, 0.0), (1.0, 0.0), (0.0, 0.3), (0.3, 0.1), (0.0, 0.0)):
+        tried, losses = replace(how, lam0=lam0, lam1=lam1), list[float]()
+
+        def watch(_: int, E: np.ndarray, losses: list[float] = losses) -> bool:
+            losses.append(float(gbc.label_loss(gbc.CLASSES, E[hidden], Y[hidden]).mean()))
+            return False
+
+        fit_gbc(sources, graphs, seen, gbc.CLASSES, tried, silent, watch)
+        np.testing.assert_allclose(fold.curve(tried), losses, rtol=1e-12)
+
+
+def test_one_linear_step_is_ridge_regression() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(60, 5)) * [1, 2, 3, 4, 5], rng.normal(size=(60, 2))
+    X[3, 2] = np.nan
+    learn = np.arange(45)
+    model = boosted(X, learn, 2, TreeSettings(learning_rate=1.0, learner=LINEAR))
+    model.step(-y[learn], np.ones((45, 2)))
+    Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+    Z[3, 2] = 0.0
+    alpha = float((np.linalg.svd(Z[learn], compute_uv=False) ** 2).mean())
+    B = np.linalg.solve(Z[learn].T @ Z[learn] + alpha * np.eye(5), Z[learn].T)
+    expected = y[learn].mean(axis=0) + Z @ B @ (y[learn] - y[learn].mean(axis=0))
+    np.testing.assert_allclose(model.scores, expected, atol=1e-12)
+    np.testing.assert_allclose(model.predict(X), model.scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_all_learners_learn_and_predict_the_rows_that_they_saw(learner: str, sparse: bool) -> None:
+    sources, Y, whole = made(n=300, classes=3)
+    if sparse:
+        sources = [GbcSource(sp.csr_array(np.maximum(s.X, 0.0)), s.rows) for s in sources]
+    how = replace(FAST, learner=learner, line_search=True)
+    fitted = fit_gbc(sources, [ring(300)], Y, gbc.CLASSES, how)
+    hidden = np.isnan(Y[:, 0])
+    right = fitted.joint.argmax(axis=1) == whole.argmax(axis=1)
+    guess = np.bincount(whole.argmax(axis=1)).max() / 300
+    assert right[hidden].mean() > guess + 0.2
+    np.testing.assert_allclose(fitted.margin(0, sources[0].X), fitted.margins[0], atol=1e-12)
+    again = fit_gbc(sources, [ring(300)], Y, gbc.CLASSES, how)
+    np.testing.assert_array_equal(again.joint, fitted.joint)
+
+
+def test_each_source_takes_the_learner_that_tells_its_held_out_labels() -> None:
+    rng = np.random.default_rng(5)
+    X, Z = rng.normal(size=(500, 8)), rng.normal(size=(500, 4))
+    crossed = np.sign(Z[:, 0] * Z[:, 1])
+    # each source tells one of two labels, and the other source knows nothing of it
+    for y, place, best in ((X @ np.ones(8), 0, {LINEAR}), (crossed, 1, {TREES, "forest"})):
+        Y = y[:, None] / y.std()
+        Y[250:] = np.nan
+        sources = [GbcSource(X, np.arange(500)), GbcSource(Z, np.arange(500))]
+        how = replace(FAST, learner="auto")
+        state = gbc._Training.start(sources, [], Y, gbc.NUMBER, how, silent)
+        assert state.learners[place] in best
+        assert state.held is not None
+        assert state.held[-1].argmin() == place
+
+
+@pytest.mark.parametrize("task", ["classes", gbc.NUMBER])
+def test_a_searched_step_goes_where_the_objective_is_least(task: str) -> None:
+    sources, Y, _ = made(task=task)
+    how = replace(FAST, line_search=True, alone=0, weights="equal")
+    state = gbc._Training.start(sources, [], Y, task, how, silent)
+    state.round(0)
+    state.E = state._consensus()
+    rough = np.random.default_rng(0).uniform(0.0, 0.1, state.f[0].shape)
+    change = -state._slopes(0)[0] * rough
+    at, length = state.f[0], state._length(0, change)
+
+    def value(times: float) -> float:
+        state.f[0] = at + times * change / how.trees.learning_rate
+        found = state._value(0)
+        state.f[0] = at
+        return found
+
+    assert value(length) <= min(value(times) for times in np.linspace(0, 20, 401)) + 1e-4
 
 
 def test_plain_trees_take_over_where_lightgbm_cannot_be_loaded(
