@@ -385,7 +385,7 @@ def test_items_beyond_the_edge_are_told_and_shown(show: Show) -> None:
         const place = at % 2 ? m.view.y(value) : m.view.x(value);
         return place > 0 && place < (at % 2 ? m.view.H : m.view.W);
     })"""
-    expect(status).to_contain_text("7 items beyond the edge")
+    expect(status).to_contain_text("7 beyond the edge")
     until(page, f"!m.flight && !({seen})")
     status.get_by_role("button", name="Show them").click()
     until(page, f"!m.flight && {seen}")

@@ -314,8 +314,20 @@ def test_what_hangs_beside_the_app_is_of_its_theme(page: Page) -> None:
     expect(page.locator(".hv-help").first).to_be_visible()
     expect(page.get_by_label("Search help")).to_be_visible()
     assert not serious_barriers(page)
+    # A chart that the server will not draw anew.
+    page.evaluate(
+        "() => { const { dark, light } = document.querySelector('.st-key-map .hv-map').__hv.map"
+        ".data.tokens; document.body.insertAdjacentHTML('beforeend', '<div class=js-plotly-plot>"
+        "<svg><path id=hv-line></path></svg></div><i id=hv-wanted></i>');"
+        " document.getElementById('hv-line').style.stroke = dark.accent;"
+        " document.getElementById('hv-wanted').style.color = light.accent; }"
+    )
     page.emulate_media(color_scheme="light")
     page.wait_for_selector('.hv-map[data-theme="light"]', state="attached")
+    page.wait_for_function(
+        "() => document.getElementById('hv-line').style.stroke"
+        " === document.getElementById('hv-wanted').style.color"
+    )
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
 
 

@@ -19,6 +19,7 @@ from hetviz.workspace import State
 _ABOVE, _BELOW = 8, 1
 # More are not sent: their names are on the card below, with what features are made of them.
 _COLUMNS = 300
+_TABS = 60
 _LONG = 80
 _KINDS = {"unique": "text", "constant": "one value", "empty": "nothing"}
 
@@ -26,14 +27,16 @@ _KINDS = {"unique": "text", "constant": "one value", "empty": "nothing"}
 def show(state: State) -> None:
     """Show a tab for each dataset: what its columns hold, its first rows and its last."""
     data = state.opened()
-    told = [_described(data, name, place) for place, name in enumerate(data.datasets)]
+    names = list(data.datasets)[:_TABS]
+    # One entry for all: what is kept for a session are a few things.
+    made = session.cached(
+        ("open-tables", id(data)), data, lambda: {name: _sheet(data[name]) for name in names}
+    )
+    told = [_described(data, name, place, made[name]) for place, name in enumerate(names)]
     sheets.draw("open-tables", {"sheets": told, "types": [], "can_undo": False})
 
 
-def _described(data: HeteroData, name: str, place: int) -> dict[str, Any]:
-    dataset = data[name]
-    # What columns hold does not change with the session or the names of other datasets.
-    sheet = session.cached(("open-table", id(dataset)), dataset, lambda: _sheet(dataset))
+def _described(data: HeteroData, name: str, place: int, sheet: dict[str, Any]) -> dict[str, Any]:
     sid = str(st.session_state["sid"])
 
     def faced(rows: list[list[Any]]) -> list[list[Any]]:

@@ -106,7 +106,7 @@ def verdicts(state: State) -> list[Verdict]:
 def no_map(state: State) -> None:
     """Say why there is no map, and what to do."""
     if any(verdict.suits for verdict in verdicts(state)):
-        theme.headline("No map yet", "Choose a method in the panel and make one.")
+        theme.headline("No map yet", "Choose a method under Item, beside the map, and make one.")
     else:
         theme.headline(
             "These data cannot be mapped yet",

@@ -111,7 +111,11 @@ export class Arrival {
     map.stage.setAttribute("aria-label", `${data.alt} Press question mark for the keys.`);
     map.layers.show();
     const shown = !["data", "compare", "export"].includes(data.place);
-    if (shown !== map.shown) map.wish({ view: true });
+    if (shown !== map.shown) {
+      map.wish({ view: true });
+      // Browsers may forget what a canvas showed that was out of sight for long.
+      if (shown) map.points.again();
+    }
     map.shown = shown;
     const other = before && (before.mode !== data.mode || before.stage !== data.stage);
     if (fresh || other) map.camera.begin(data, fresh ? kept : {});

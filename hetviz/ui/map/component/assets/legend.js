@@ -217,7 +217,7 @@ export class Legend {
     const { outside, live } = map.data;
     if (outside && !live) {
       parts.push(
-        h("span", {}, `${thousands(outside)} ${outside === 1 ? "item" : "items"} beyond the edge`),
+        h("span", {}, `${thousands(outside)} beyond the edge`),
         h("button", { type: "button", class: "hv-picked", onclick: () => map.camera.whole() }, outside === 1 ? "Show it" : "Show them"),
       );
     }

@@ -107,6 +107,9 @@ export class Points {
     if (Math.abs(size / this.drawer.size - 1) > 0.02) this.drawer.size = size;
   }
 
+  /** Draw all anew in the next frame, though nothing has changed. */
+  again() { this.drawer?.dirty?.(); }
+
   /** One frame; returns whether another is needed. */
   draw(share, now) {
     this.measure();
