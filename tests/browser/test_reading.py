@@ -102,6 +102,28 @@ def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Pict
     picture(page, "reading-wide")
 
 
+def test_a_column_of_an_open_dataset_is_found_by_its_name(page: Page) -> None:
+    page.goto("/")
+    settled(page)
+    page.locator(".st-key-open-digits button").click()
+    expect(page.get_by_role("heading", name="pixels")).to_be_visible()
+    settled(page)
+    page.locator(".st-key-place-data a").click()
+    tables = page.locator(".hv-sheets")
+    expect(tables.get_by_text("Columns 1 to 60 of 67")).to_be_visible()
+    find = tables.get_by_label("Find a column")
+    find.fill("kl63")
+    find.press("Enter")
+    expect(tables.get_by_text("Columns 61 to 67 of 67")).to_be_visible()
+    wanted = tables.locator("thead").get_by_text("kl63")
+    expect(wanted).to_be_in_viewport()
+    tables.get_by_role("tab", name="fourier").click()
+    expect(tables.locator("tbody tr").first).to_contain_text("f")
+    # Nothing of these is to be changed here.
+    expect(tables.locator("select, input[type=radio]")).to_have_count(0)
+    assert serious_barriers(page) == set()
+
+
 def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
     rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(400_000))
     page.goto("/")

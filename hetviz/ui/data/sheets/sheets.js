@@ -64,7 +64,7 @@ class Sheets {
     const cut = (list) => list.slice(from, from + WIDE);
     const rows = (list) => list.map(([line, cells, ...rest]) => [line, cut(cells), ...rest]);
     return sheet.columns.length <= WIDE ? sheet : {
-      ...sheet, columns: cut(sheet.columns), above: rows(sheet.above), below: rows(sheet.below), preview: rows(sheet.preview),
+      ...sheet, columns: cut(sheet.columns), above: rows(sheet.above), below: rows(sheet.below), preview: rows(sheet.preview ?? []),
     };
   }
 
@@ -80,7 +80,9 @@ class Sheets {
     const find = (text) => {
       const wanted = text.trim().toLowerCase();
       const names = sheet.columns.map((column) => column.name.toLowerCase());
-      const at = names.includes(wanted) ? names.indexOf(wanted) : names.findIndex((name) => name.includes(wanted));
+      const own = sheet.columns.map((column) => (column.raw ?? column.name).toLowerCase());
+      const same = names.includes(wanted) ? names.indexOf(wanted) : own.indexOf(wanted);
+      const at = same >= 0 ? same : names.findIndex((name, k) => name.includes(wanted) || own[k].includes(wanted));
       told.textContent = wanted && at < 0 ? "no such column" : "";
       if (!wanted || at < 0) return;
       go(Math.floor(at / WIDE) * WIDE);
@@ -155,7 +157,7 @@ class Sheets {
     const told = h("small", {}, sheet.rows_told);
     const cells = sheet.columns.map((column) => h("th", { scope: "col", class: column.type === "leave out" ? "out" : null },
       named(column.name, column.raw),
-      sheet.opened ? h("em", {}, column.short) : this.types(sheet, column),
+      sheet.opened ? h("em", { tabindex: -1, "data-focus": `type-${column.name}` }, column.short) : this.types(sheet, column),
       chart(column),
       h("small", { class: column.why ? "why" : null, title: column.why || null }, facts(column)),
     ));

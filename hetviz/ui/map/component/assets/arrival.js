@@ -1,7 +1,7 @@
 // What Python says: a small description with keys of arrays. The arrays come once, by address; when
 // all are there, the parts of the map take over what is new.
 
-import { recolourCharts } from "./charts.js";
+import { followCharts } from "./charts.js";
 import { slots } from "./colour.js";
 import { Media } from "./media.js";
 import { awaitPanel } from "./panel.js";
@@ -67,7 +67,7 @@ export class Arrival {
     requestAnimationFrame(() => setTimeout(() => {
       if (map.dead) return;
       map.film.update();
-      if (map.data.stage) recolourCharts(map.data.tokens, before, map.scheme);
+      if (map.data.stage) followCharts(map, before);
     }));
   }
 

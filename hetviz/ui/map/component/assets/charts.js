@@ -1,6 +1,7 @@
 // The charts on the page are made by the server in the colours of a theme. As the theme changes they
 // take those of the other, each for its own, until the server has drawn them anew.
 
+const AGAIN = [0, 250, 800]; // ms
 const PARTS = ["fill", "stroke"];
 const probe = document.createElement("i");
 
@@ -11,8 +12,13 @@ function said(colour) {
   return probe.style.color;
 }
 
-/** Give the charts the colours of another theme. */
-export function recolourCharts(tokens, from, to) {
+/** Give the charts the colours of the theme that is seen now, again where Streamlit draws them once more. */
+export function followCharts(map, from) {
+  const to = map.scheme;
+  for (const ms of AGAIN) setTimeout(() => map.dead || map.scheme !== to || recolour(map.data.tokens, from, to), ms);
+}
+
+function recolour(tokens, from, to) {
   if (from === to) return;
   const pairs = new Map();
   const note = (one, other) => {
