@@ -58,11 +58,7 @@ export class Film {
       return;
     }
     // Not within the panel, whose children are Streamlit's.
-    if (!this.list.isConnected) {
-      document.querySelector(".stApp").append(this.list);
-      // Without a graphics card the browser loses what the canvas below showed.
-      requestAnimationFrame(() => requestAnimationFrame(() => this.map.points.again()));
-    }
+    if (!this.list.isConnected) document.querySelector(".stApp").append(this.list);
     // Once the sheet has its new height.
     requestAnimationFrame(() => {
       const { left, top } = body.getBoundingClientRect();
