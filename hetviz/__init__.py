@@ -66,6 +66,7 @@ __all__ = [
     "sweep",
     "transform_features",
     "trust",
+    "why",
     "write_report",
 ]
 
@@ -112,6 +113,7 @@ _WHERE = {
     "runs.embed.first_map": ("embed",),
     "runs.embed.recipe": ("run_recipe",),
     "runs.place.nearest_to": ("nearest_to",),
+    "runs.place.why": ("why",),
     "runs.predict.labels": ("predict_labels",),
     "runs.predict.link_predictor": ("fit_link_predictor",),
     "runs.predict.links": ("predict_links",),
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     from hetviz.runs.embed.recipe import run_recipe
     from hetviz.runs.place.nearest_to import nearest_to
     from hetviz.runs.place.place_rows import place_rows
+    from hetviz.runs.place.why import why
     from hetviz.runs.predict.labels import predict_labels
     from hetviz.runs.predict.link_predictor import fit_link_predictor
     from hetviz.runs.predict.links import predict_links

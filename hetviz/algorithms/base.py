@@ -23,6 +23,7 @@ from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz._types import Array, Floats, is_sparse
 from hetviz.algorithms.room import Takes, refusal
+from hetviz.core.layout.holding import Pulls
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, keyed
@@ -315,6 +316,43 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = int(only.X.shape[1])
             if only.feature_names is not None:
                 self.feature_names_in_ = np.array(only.feature_names, dtype=object)
+
+    @one_thread()
+    def pulls(self, data: HeteroData) -> Pulls | None:
+        """Return the graph whose attraction holds the items of a neighbour map; nothing is drawn.
+
+        Parameters
+        ----------
+        data : HeteroData
+
+        Returns
+        -------
+        Pulls, or None
+            None for methods that draw no graph.
+
+        Raises
+        ------
+        hetviz.errors.NotApplicableError
+
+        Notes
+        -----
+        Costs a fit without its layout.
+        """
+        reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
+        if reasons:
+            raise NotApplicableError(self.card.title, reasons)
+        with warnings.catch_warnings():
+            # They were told when the map was made.
+            warnings.simplefilter("ignore", DataWarning)
+            return self._pulls(data)
+
+    def _pulls(self, data: HeteroData) -> Pulls | None:
+        return None
+
+    @classmethod
+    def pulls_known(cls) -> bool:
+        """Whether the method draws a graph that `pulls` can give."""
+        return cls._pulls is not BaseEmbedder._pulls
 
     def fit_transform(self, data: Given, y: object = None, **fit_params: Any) -> Any:
         """Fit, and return where the items lie.

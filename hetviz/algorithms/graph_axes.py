@@ -14,16 +14,17 @@ from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
+from hetviz.core.layout.holding import Pulls
 from hetviz.core.spectral.joint_axes import link_graph, spectral_axes
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import own_block
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.sne_map import SneMap, warm_up
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Part, Progress, silent
 
 
 class GraphAxes(BaseEmbedder):
@@ -126,13 +127,9 @@ class GraphAxes(BaseEmbedder):
         progress: Progress,
         start: Embedding | None,
     ) -> Fit:
-        def near(dataset: Dataset, share: Progress) -> Sparse | None:
-            kind = value_for(self.features, dataset.name, "auto")
-            return own_block(dataset, self.perplexity, kind, self.random_state, share)
-
         if start is None:
             start = self._landmark_map(data, Part(progress, 0.0, 0.05))
-        graph = joint_graph(data, near, Part(progress, 0.05, 0.2), self.tie_views)
+        graph = joint_graph(data, self._near, Part(progress, 0.05, 0.2), self.tie_views)
         progress(0.2, "Slow modes of the graph")
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
@@ -151,6 +148,19 @@ class GraphAxes(BaseEmbedder):
             stopped.partial = self._done(drawn)
             raise
         return self._done(drawn)
+
+    def _near(self, dataset: Dataset, share: Progress) -> Sparse | None:
+        kind = value_for(self.features, dataset.name, "auto")
+        return own_block(dataset, self.perplexity, kind, self.random_state, share)
+
+    def _pulls(self, data: HeteroData) -> Pulls:
+        graph = joint_graph(data, self._near, silent, self.tie_views)
+        Z, _ = spectral_axes(
+            link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
+        )
+        # Links are in the axes: what is near on them is all that the map draws.
+        P = self._neighbours(Z, silent)
+        return sne_pulls(P, sp.csr_array(P.shape), data)
 
     def _neighbours(self, Z: np.ndarray, progress: Progress) -> Sparse:
         known = np.flatnonzero(Z.any(axis=1))

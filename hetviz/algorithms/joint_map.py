@@ -7,14 +7,16 @@ from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from hetviz._text import listed
 from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
-from hetviz.core.graph.axes_affinities import Blend, axes_affinities
-from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities
+from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
+from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities, part_of_links
+from hetviz.core.layout.holding import Pulls
 from hetviz.core.layout.placement import median_places
 from hetviz.core.spectral.evidence import Evidence, link_evidence
 from hetviz.core.spectral.joint_axes import JointAxes, joint_axes, unit
@@ -27,7 +29,7 @@ from hetviz.features.spaces.affinities import KINDS
 from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, own_block
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.remembered import digest, remembered
-from hetviz.features.spaces.sne_map import SneMap, warm_up
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.features.spaces.taught import Taught, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
@@ -281,12 +283,7 @@ class JointMap(BaseEmbedder):
             graph = checked
             axes = joint_axes(graph, features, self.n_axes, self.random_state)
         taught = self._learned_from(data, graph)
-        if taught.axes.shape[1]:
-            axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
-            if not across(graph):
-                graph = taught.near(
-                    data, graph, self._near_features, self.features, self.random_state
-                )
+        graph, axes = self._with_taught(data, graph, axes, taught)
         self._keep_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, Part(progress, 0.25, 0.4))
@@ -306,6 +303,33 @@ class JointMap(BaseEmbedder):
             stopped.partial = self._done(drawn)
             raise
         return self._done(drawn)
+
+    def _pulls(self, data: HeteroData) -> Pulls:
+        graph = joint_graph(data, self._near, silent, self.tie_views, self.weights)
+        features = leading_features(data, self.features, self.random_state)
+        graph = self._checked(graph, features, list(data.datasets))
+        axes = joint_axes(graph, features, self.n_axes, self.random_state)
+        taught = self._learned_from(data, graph)
+        graph, axes = self._with_taught(data, graph, axes, taught)
+        P = self._affinities(graph, axes, features, silent)
+        if across(graph):
+            links = links_in(graph, P, Blend(self.link_strength, self.perplexity))
+        else:
+            joint = joint_affinities(graph, Balance(0.5))
+            links = sp.csr_array(P.shape) if joint is None else part_of_links(graph, joint)
+        return sne_pulls(P, links, data, self.guidance_boost)
+
+    def _with_taught(
+        self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: Taught
+    ) -> tuple[JointGraph, JointAxes]:
+        """Return graph and axes with what was learned of named groups."""
+        if taught.axes.shape[1]:
+            axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
+            if not across(graph):
+                graph = taught.near(
+                    data, graph, self._near_features, self.features, self.random_state
+                )
+        return graph, axes
 
     def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")

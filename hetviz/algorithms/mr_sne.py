@@ -11,7 +11,8 @@ from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
-from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
+from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities, part_of_links
+from hetviz.core.layout.holding import Pulls
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
@@ -19,7 +20,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS, own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import place_new
-from hetviz.features.spaces.sne_map import SneMap, warm_up
+from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.features.spaces.taught import LearnedGroup, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
@@ -282,6 +283,12 @@ class MRSNE(BaseEmbedder):
             stopped.partial = self._done(joint, drawn)
             raise
         return self._done(joint, drawn)
+
+    def _pulls(self, data: HeteroData) -> Pulls:
+        graph = joint_graph(data, self._near, silent, self.tie_views, self.weights)
+        graph, _ = self._taught(data, graph)
+        joint = self._joint(graph)
+        return sne_pulls(joint.P, part_of_links(graph, joint), data, self.guidance_boost)
 
     def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")

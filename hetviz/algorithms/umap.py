@@ -16,6 +16,7 @@ from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
+from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, umap_stiffness
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, settings
 from hetviz.core.spectral.start import carried_on, spectral_start
@@ -287,6 +288,21 @@ class UMAP(BaseEmbedder):
             stopped.partial = self._done(layout, placed, reason)
             raise
         return self._done(layout, placed, "all epochs made")
+
+    def _pulls(self, data: HeteroData) -> Pulls | None:
+        if self.engine == "umap-learn":
+            return None
+        self._target = self._known_target(data)
+        self._alone = not data.links
+        graph, _ = self._taught(
+            data, joint_graph(data, self._near, silent, self.tie_views, self.weights)
+        )
+        whole = self._graph(graph, data)
+        near = whole.minimum(sp.csr_array(graph.near()))
+        links = sp.csr_array(whole - near)
+        said = sp.csr_array(links.multiply(spoken_weights(data) > 0))
+        parts = {NEIGHBOUR: sp.csr_array(near), LINK: sp.csr_array(links - said), STATEMENT: said}
+        return Pulls(parts, umap_stiffness(self.min_dist))
 
     def _near(self, dataset: Dataset, progress: Progress, kind: str | None = None) -> Sparse | None:
         n = len(dataset)

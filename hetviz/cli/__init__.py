@@ -34,6 +34,7 @@ COMMANDS = {
     "project": "projects",
     "run": "maps",
     "diagnostics": "maps",
+    "why": "maps",
     "export": "projects",
     "report": "projects",
     "serve": "operate",

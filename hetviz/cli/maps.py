@@ -208,6 +208,49 @@ def _diagnostics(given: argparse.Namespace) -> int:
     return 0
 
 
+def add_why(add: Add) -> None:
+    """Add the command `why`."""
+    why = add(
+        "why",
+        _why,
+        "Say why an item of a map lies where it lies: what holds it, and what would move it.",
+        "why result emoji 1F431",
+    )
+    why.add_argument("result", help="the folder that `embed` or `run` wrote")
+    why.add_argument("dataset", help="the dataset of the item")
+    why.add_argument("id", help="its id")
+    why.add_argument(
+        "-n", dest="most", type=int, default=5, metavar="N", help="reasons of each sort (5)"
+    )
+
+
+def _why(given: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from hetviz.exports.result import read_result
+
+    if given.most < 1:
+        raise ParameterError(f"-n = {given.most}; it must be 1 or more.")
+    result = read_result(given.result)
+    run = replace(result.recipe.run, only=result.recipe.rows(result.data))
+    found = hetviz.why(
+        result.data, result.embedding, given.dataset, given.id, run=run, most=given.most
+    )
+    lines = [f"{found.title}: {found.sentence}"]
+    for head, reasons in (
+        ("What holds it", found.holds),
+        ("In which features it is like that", found.features),
+        ("What pulls it elsewhere", found.elsewhere),
+    ):
+        lines += [f"{head}:"] if reasons else []
+        lines += [f"  {one.title:<32}{one.kind:<12}{one.share:.1%}" for one in reasons]
+    movers = [one for one in found.would_move if one.moves > 0]
+    lines += ["How far it would move without each, of the map's width:"] if movers else []
+    lines += [f"  {one.title:<32}{one.kind:<12}{one.moves:.1%}" for one in movers]
+    show(given, found.to_dict(), [*lines, found.how, *([found.note] if found.note else [])])
+    return 0
+
+
 def _same(record: Mapping[str, object]) -> list[str]:
     """Say whether the coordinates are those that the recipe was made with."""
     same = record.get("same_coordinates")

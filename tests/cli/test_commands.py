@@ -40,6 +40,7 @@ SMALL = {
     "run": ["RUN/recipe.toml", "--out", "OUT"],
     "export": ["RUN", "OUT.csv"],
     "diagnostics": ["RUN"],
+    "why": ["RUN", "plants", "p3"],
     "report": ["RUN", "--out", "OUT.html"],
     "project": ["PROJECT"],
     "serve": ["--check"],

@@ -141,6 +141,22 @@ def links_by_reach(graph: JointGraph) -> Sparse:
     return R
 
 
+def links_in(graph: JointGraph, P: Sparse, blend: Blend) -> Sparse:
+    """Return the part of the affinities P that is due to links themselves: csr_array (n, n).
+
+    To the last digit where no pair is said to be apart; else off by the share of what those pairs
+    would have had.
+    """
+    R = links_by_reach(graph) * blend.links
+    if graph.negative.nnz:
+        R = sp.csr_array(R - R.multiply(graph.negative > 0))
+    R.setdiag(0.0)
+    R.eliminate_zeros()
+    near = 1.0 - blend.links if P.nnz > R.nnz else 0.0
+    total = near + float(R.sum())
+    return sp.csr_array(P.minimum(R / total)) if total > 0 else R
+
+
 def _within(
     Z: Floats, features: Floats | None, here: Ints, blend: Blend, random_state: int
 ) -> Sparse | None:

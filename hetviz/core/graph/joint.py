@@ -239,14 +239,50 @@ def joint_affinities(
     return Joint(P, beta, within, across)
 
 
-def _within(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
-    if P is None and not W.nnz:
-        return None
+def part_of_links(graph: JointGraph, joint: Joint) -> Sparse:
+    """Return the part of the joint distribution that is due to links: csr_array (n, n).
+
+    All between datasets, and within one what blending with links put in.
+    """
+    parts, apart = graph.rows, sp.csr_array(graph.negative > 0)
+    blocks: list[list[Any]] = [[None] * len(parts) for _ in parts]
+    for d, rows in enumerate(parts):
+        size = graph.sizes[d]
+        blocks[d][d] = sp.csr_array((size, size))
+        W = graph.positive[rows][:, rows]
+        if d in joint.within and W.nnz:
+            here = apart[rows][:, rows]
+            whole = _unscaled(graph.own[d], W, here)
+            own = graph.own[d]
+            links = whole if own is None else sp.csr_array(whole - _own_share(own, W, here))
+            scale = joint.beta[d, d] / (2.0 * whole.sum())
+            blocks[d][d] = sp.csr_array((links + links.T) * scale)
+        for e in range(d + 1, len(parts)):
+            if (d, e) in joint.across:
+                blocks[d][e] = joint.across[d, e] * (joint.beta[d, e] / 2)
+                blocks[e][d] = blocks[d][e].T
+    return sp.csr_array(sp.block_array(blocks, format="csr"))
+
+
+def _own_share(P: Sparse, W: Sparse, apart: Sparse) -> Sparse:
+    """Return what is left of an own block beside links."""
+    strongest = W.max(axis=1).toarray().ravel()
+    kept = sp.csr_array(sp.diags_array(1.0 - 0.5 * strongest) @ P)
+    return sp.csr_array(kept - kept.multiply(apart))
+
+
+def _unscaled(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse:
     guided = P if P is not None and not W.nnz else with_guidance(P, W)
     if apart.nnz:
         guided = sp.csr_array(guided - guided.multiply(apart))
         guided.eliminate_zeros()
-    return symmetric_affinities(guided)
+    return guided
+
+
+def _within(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
+    if P is None and not W.nnz:
+        return None
+    return symmetric_affinities(_unscaled(P, W, apart))
 
 
 def _reach(W: Sparse, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:

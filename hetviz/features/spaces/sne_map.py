@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
+from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, sne_stiffness
 from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
@@ -46,6 +47,32 @@ def divergence_told(kl: float | None) -> Diagnostic:
         "the same data and settings; maps of other data cannot be compared by it.",
         {"divergence": kl},
     )
+
+
+def sne_pulls(P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float = 1.0) -> Pulls:
+    """Return the graph that a map of P draws, by why there is an edge.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n_rows, n_rows)
+        As of `SneMap`.
+    links : csr_array of shape (n_rows, n_rows)
+        The part of P that is due to links.
+    data, guidance_boost
+        As of `SneMap`.
+    """
+    spoken = spoken_weights(data)
+    said = spoken_part(P, spoken, guidance_boost)
+    # What was said stands among the links as well.
+    doubled = links.multiply(spoken > 0)
+    near = sp.csr_array(P - links)
+    near.data = np.maximum(near.data, 0.0)
+    parts = {
+        NEIGHBOUR: near,
+        LINK: sp.csr_array(links - doubled),
+        STATEMENT: sp.csr_array(said + doubled),
+    }
+    return Pulls(parts, sne_stiffness)
 
 
 class SneMap:

@@ -10,7 +10,7 @@ from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import spoken
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.map import item_head, item_trust
+from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, ends, item_chip, item_text
 from hetviz.ui.widgets.item_chip import Item
@@ -38,6 +38,7 @@ def show(state: State, row: int) -> None:
         _neighbours(data, name, found)
     _facts(data, item)
     if run is not None and near:
+        item_why.show(state, run, row)
         item_trust.show(state, run, row)
     neighbours = [int(other) for found in near.values() for other in found.rows]
     linked = links.leads_to().tolist()

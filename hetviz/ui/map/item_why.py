@@ -1,0 +1,111 @@
+"""Why the selected item lies where it lies: what holds it there, and what would move it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz._text import listed
+from hetviz.algorithms.base import Capability
+from hetviz.algorithms.registry import get_method
+from hetviz.core.layout.holding import LINK, STATEMENT
+from hetviz.data.model.diagnostics import SHARE, diagnostic
+from hetviz.errors import HetvizError
+from hetviz.runs.embed.run import Run as Record
+from hetviz.runs.place.why import FEATURE, Explainer, Reason, Why
+from hetviz.ui.map import found_out
+from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import charts
+from hetviz.workspace import Run, State
+
+AT_ONCE = 3_000
+"""Up to so many rows it is told without being asked for: the first answer takes a part of a fit."""
+_MOST = 5
+_KINDS = {LINK: "linked", STATEMENT: "said"}
+
+
+def show(state: State, run: Run, row: int) -> None:
+    """Say why an item lies where it lies."""
+    if state.guided is None or not run.method:
+        return
+    theme.section("Why it is here", get_method(run.method).card.title)
+    if not _quick(state, run):
+        theme.quiet(
+            "This method has to be fitted anew to tell. The command `hetviz why` does that with a "
+            "map that was saved."
+        )
+        return
+    key = ("why", id(state.data), state.off, id(run))
+    asked: set[object] = st.session_state.setdefault("why-asked", set())
+    if state.guided.n_rows > AT_ONCE and key not in asked:
+        if not st.button("Find out", key="why-find"):
+            return
+        asked.add(key)
+    try:
+        explainer = session.cached(key, (state.data, run), lambda: _explainer(state, run))
+        found = session.cached((*key, row), (state.data, run), lambda: explainer.why(row, _MOST))
+    except HetvizError as error:
+        theme.quiet(str(error))
+        return
+    _tell(found)
+    if not state.is_current(run):
+        theme.quiet("The data are others than those of this map; it is told by what they are now.")
+
+
+def _quick(state: State, run: Run) -> bool:
+    """Whether it can be told here: of a graph, or of a closed form of not too many rows."""
+    card = get_method(run.method).card
+    if Explainer.draws_graph(run.method):
+        return True
+    rows = 0 if state.data is None else state.data.n_rows
+    return Capability.ITERATIVE not in card.capabilities and rows <= AT_ONCE
+
+
+def _explainer(state: State, run: Run) -> Explainer:
+    data, embedding = state.guided, charts.embedding_of(state, run)
+    assert data is not None and embedding is not None  # noqa: S101 - there is a map
+    record = Record(
+        run.fingerprint,
+        run.method,
+        run.params,
+        run.seed,
+        weights=run.weights,
+        only=run.only,
+        hold_out=run.hold_out,
+    )
+    return Explainer(data, embedding, record)
+
+
+def _tell(found: Why) -> None:
+    theme.quiet(found.sentence)
+    _bars(found.holds)
+    if found.features:
+        theme.section("What makes it like them" if found.holds else "By its features")
+        _bars(found.features)
+    if found.elsewhere:
+        theme.quiet(
+            f"Pulled elsewhere by {listed([_named(one) for one in found.elsewhere])}: they belong "
+            "near it too, and lie far away."
+        )
+    movers = [one for one in found.would_move if one.moves >= 0.005][:3]
+    if movers:
+        told = [f"{_named(one)} ({one.moves:.0%})" for one in movers]
+        theme.quiet(
+            f"Without these it would move most, in shares of the map's width: {listed(told)}."
+        )
+    if found.note:
+        theme.quiet(found.note)
+    theme.quiet(found.how)
+
+
+def _named(one: Reason) -> str:
+    return one.title
+
+
+def _bars(reasons: tuple[Reason, ...]) -> None:
+    values: dict[str, object] = {}
+    for one in reasons[:_MOST]:
+        kind = "" if one.kind == FEATURE else _KINDS.get(one.kind, "")
+        name = f"{one.title} · {kind}" if kind else one.title
+        values[name if name not in values else f"{name} ({one.id})"] = one.share
+    if values:
+        found_out.bars(diagnostic("why", "", "", values, SHARE))
