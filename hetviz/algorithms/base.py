@@ -26,7 +26,7 @@ from hetviz.algorithms.room import Takes, refusal
 from hetviz.core.layout.holding import Pulls
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, keyed
+from hetviz.data.model.diagnostics import Diagnostic, diagnostic, keyed
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
@@ -42,6 +42,7 @@ from hetviz.errors import (
     RowsError,
     UnfittedError,
 )
+from hetviz.features.meaning import columns_along
 from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
 from hetviz.metrics.fit.rows import coordinates_of
@@ -53,6 +54,8 @@ Given: TypeAlias = Any
 
 __all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "Reference", "note"]
 
+MOST_AXES, TOP_OF_AXIS = 2, 5
+"""Of so many axes the meaning is told, by so many features of each dataset."""
 _INITIALS = re.compile(r"^(?:\S+\. ?)+")
 
 
@@ -298,7 +301,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             {name: dataset.entity for name, dataset in data.datasets.items()},
             components=fit.components,
             note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
-            diagnostics=keyed(fit.told),
+            diagnostics=keyed([*fit.told, *self._axes_told(data, fit.coordinates)]),
         )
         for name, dataset in data.datasets.items():
             if len(self.embedding_.ids[name]) != len(dataset):
@@ -348,6 +351,28 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     def _pulls(self, data: HeteroData) -> Pulls | None:
         return None
+
+    def _axes_told(self, data: HeteroData, places: Mapping[str, Floats]) -> list[Diagnostic]:
+        """Return which features go with each axis, where axes mean something: of closed forms."""
+        if Capability.ITERATIVE in self.card.capabilities or self.pulls_known():
+            return []
+        found = []
+        for name, dataset in data.datasets.items():
+            if dataset.X is None or not np.isfinite(places[name]).all(axis=1).any():
+                continue
+            k = places[name].shape[1]
+            for axis in range(min(k, MOST_AXES)):
+                along = columns_along(dataset, places[name], np.eye(k)[axis], TOP_OF_AXIS)
+                found.append(
+                    diagnostic(
+                        f"axis {axis + 1} of {name}",
+                        f"Axis {axis + 1} for {name}",
+                        "Features that go with this axis, by correlation: 1 or -1 is fully, with "
+                        "the sign of its direction, 0 not at all.",
+                        zip(along["column"], along["correlation"].tolist(), strict=True),
+                    )
+                )
+        return found
 
     @classmethod
     def pulls_known(cls) -> bool:

@@ -330,3 +330,16 @@ def test_what_a_method_found_out_is_kept_with_the_map(key: str) -> None:
         assert one.values and all(np.isfinite(value) for value in one.values.values())
         if one.unit == "share":
             assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in one.values.values())
+
+
+def test_axes_of_closed_forms_are_told_by_the_features_that_go_with_them() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [9.0, 3.0, 0.1, 0.1]
+    data = HeteroData([Dataset("things", map(str, range(60)), X, feature_names=[*"abcd"])])
+    found = get_method("pca")(standardize=False).fit(data).embedding_
+    for axis, name in ((0, "a"), (1, "b")):
+        told = found.diagnostics[f"axis {axis + 1} of things"].values
+        assert next(iter(told)) == name
+        along = found.coordinates["things"][:, axis]
+        assert told[name] == pytest.approx(np.corrcoef(along, X[:, axis])[0, 1])
+    assert not any(key.startswith("axis") for key in once_fitted("mr-sne").embedding_.diagnostics)
