@@ -145,7 +145,7 @@ class Why:
     def sentence(self) -> str:
         """What holds the item, by kind, in words."""
         words = {
-            NEIGHBOUR: "items like it",
+            NEIGHBOUR: "neighbours",
             LINK: "links",
             STATEMENT: "what was said",
             FEATURE: "its features",

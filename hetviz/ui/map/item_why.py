@@ -46,7 +46,7 @@ def show(state: State, run: Run, row: int) -> None:
     except HetvizError as error:
         theme.quiet(str(error))
         return
-    _tell(found)
+    _tell(found, _columns(state, found.dataset))
     if not state.is_current(run):
         theme.quiet("The data are others than those of this map; it is told by what they are now.")
 
@@ -75,30 +75,33 @@ def _explainer(state: State, run: Run) -> Explainer:
     return Explainer(data, embedding, record)
 
 
-def _tell(found: Why) -> None:
+def _columns(state: State, name: str) -> set[str]:
+    """Return the columns that a person knows; numbers of a vector tell nobody anything."""
+    table = None if state.data is None else state.data[name].table
+    return set() if table is None else set(map(str, table.columns))
+
+
+def _tell(found: Why, known: set[str]) -> None:
     theme.quiet(found.sentence)
     _bars(found.holds)
-    if found.features:
-        theme.section("What makes it like them" if found.holds else "By its features")
-        _bars(found.features)
+    features = tuple(one for one in found.features if one.title in known)
+    if features:
+        theme.section("Columns that make it like them" if found.holds else "By its columns")
+        _bars(features)
+    elif found.features:
+        theme.quiet("Its features are numbers without names, so they are not listed.")
     if found.elsewhere:
-        theme.quiet(
-            f"Pulled elsewhere by {listed([_named(one) for one in found.elsewhere])}: they belong "
-            "near it too, and lie far away."
-        )
+        names = listed([one.title for one in found.elsewhere[:3]])
+        theme.quiet(f"Pulled elsewhere by {names}: they belong near it too, and lie far away.")
     movers = [one for one in found.would_move if one.moves >= 0.005][:3]
     if movers:
-        told = [f"{_named(one)} ({one.moves:.0%})" for one in movers]
+        told = [f"{one.title} ({one.moves:.0%})" for one in movers]
         theme.quiet(
             f"Without these it would move most, in shares of the map's width: {listed(told)}."
         )
     if found.note:
         theme.quiet(found.note)
     theme.quiet(found.how)
-
-
-def _named(one: Reason) -> str:
-    return one.title
 
 
 def _bars(reasons: tuple[Reason, ...]) -> None:

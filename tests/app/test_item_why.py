@@ -1,0 +1,63 @@
+"""The panel of an item says why it is there."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.runs.embed.run import fit_run
+from hetviz.runs.place.why import Explainer
+from hetviz.ui.map import item_why
+from tests.app.conftest import Visit, html_of, workspace_of
+from tests.app.test_map_panel import pick
+
+
+def test_an_item_of_a_sample_is_held_by_its_likes(visit: Visit) -> None:
+    app = visit("map")
+    titles = workspace_of(app).state.opened()["emoji"].titles.tolist()
+    text = html_of(pick(app, titles.index("cat face")))
+    assert "<span>Why it is here</span>" in text
+    shares = re.search(r"Held by neighbours (\d+)%", text)
+    assert shares is not None and int(shares[1]) > 50
+    part = text[text.index("Why it is here") :]
+    named = re.findall(r"<li><span>([^<]+)</span><u>", part)[:3]
+    assert len(named) == 3 and all("cat" in name for name in named)
+    # Vectors of names are numbers that nobody knows.
+    assert "numbers without names" in part
+
+
+def test_of_many_rows_it_is_told_when_asked(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(item_why, "AT_ONCE", 100)
+    app = visit("map")
+    assert "Held by" not in html_of(pick(app, 3))
+    app.button("why-find").click().run()
+    assert not app.exception
+    assert "Held by" in html_of(app)
+
+
+def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    size = np.where(np.arange(40) < 20, -9.0, 9.0) + rng.normal(size=40)
+    table = pd.DataFrame({"size": size, "colour": rng.normal(size=40)})
+    X = table.to_numpy()
+    ids = [f"t{k}" for k in range(40)]
+    things = Dataset("things", ids, X, feature_names=["size", "colour"], table=table)
+    tags = Dataset("tags", ["a", "b"])
+    data = HeteroData([things, tags], [Links("things", "tags", [0, 30], [0, 1])])
+    run = fit_run(data, "mr-sne")
+    found = Explainer(data, run.embedding, run.run).why(0, 5)
+    shown: list[str] = []
+    monkeypatch.setattr(item_why.theme, "quiet", shown.append)
+    monkeypatch.setattr(item_why.theme, "section", lambda *words: shown.append(words[0]))
+    drawn = []
+    monkeypatch.setattr(item_why.found_out, "bars", drawn.append)
+    item_why._tell(found, {"size", "colour"})
+    assert "Columns that make it like them" in shown
+    assert next(iter(drawn[1].values)) == "size"
+    assert len(drawn[0].values) == len(found.holds)
