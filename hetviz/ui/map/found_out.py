@@ -44,7 +44,7 @@ def bars(one: Diagnostic) -> None:
         theme.pairs([(name, one.written(value)) for name, value in rows])
         return
     lines = "".join(_line(short(name, _NAME), value, largest, one) for name, value in rows)
-    st.html(f'<ul class="hv-bars">{lines}</ul>')
+    st.html(f'<ul class="hv-findings">{lines}</ul>')
 
 
 def _line(name: str, value: float, largest: float, one: Diagnostic) -> str:
