@@ -9,6 +9,7 @@ import ctypes
 import gc
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from benchmarks.harness import report
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import HetvizError
+from hetviz.features.relations.labelled import label_column
+from hetviz.runs.predict.label_models import bytes_for
+from hetviz.runs.predict.labels import predict_labels
 
 FULL, QUICK = (1_000, 2_000, 4_000, 8_000), (500, 1_000)
 COLUMNS = 60
@@ -38,10 +42,18 @@ def run(out: Path, quick: bool) -> None:
             rows.append({"method": card.key, "rows": n_rows, **row})
             if row["s"] > _ENOUGH_S:
                 break
+    for n_classes in (2, 100):
+        for n_rows in QUICK if quick else FULL:
+            row = label_peak(n_rows, n_classes)
+            if row is None:
+                break
+            rows.append({"method": f"label of {n_classes} classes", "rows": n_rows, **row})
+            if row["s"] > _ENOUGH_S:
+                break
     report("memory", rows, out, f"two datasets of {COLUMNS} columns, links and comparisons; MB")
 
 
-def made(n_rows: int) -> HeteroData:
+def made(n_rows: int, n_classes: int = 2) -> HeteroData:
     """Two linked datasets of as many rows, half of them compared, with labels."""
     rng = np.random.default_rng(0)
     half = n_rows // 2
@@ -60,7 +72,9 @@ def made(n_rows: int) -> HeteroData:
     turned = np.where((apart[0] > apart[1])[:, None], triplets[:, [0, 2, 1]], triplets)
     clear = (apart[0] != apart[1]) & (triplets[:, 0] != triplets[:, 1])
     clear &= (triplets[:, 0] != triplets[:, 2]) & (triplets[:, 1] != triplets[:, 2])
-    labels = Labels("first", "side", (Z[:, 0] > 0).astype(str))
+    # Of two in ten items the label is to be found.
+    side = np.argsort(np.argsort(Z[:, 0])) * n_classes // half
+    labels = Labels("first", "side", [f"c{c}" if k % 5 else None for k, c in enumerate(side)])
     links = [Links("first", "second", every, every)]
     return HeteroData([first, second], links, Comparisons(turned[clear]), [labels])
 
@@ -68,6 +82,19 @@ def made(n_rows: int) -> HeteroData:
 def fit_peak(key: str, data: HeteroData) -> dict[str, Any] | None:
     """Return seconds and peak of one fit; None where the method does not suit the data."""
     model = get_method(key)()
+    estimate = model.bytes_for(data) if hasattr(model, "bytes_for") else float("nan")
+    return peak_of(lambda: model.fit(data), estimate)
+
+
+def label_peak(n_rows: int, n_classes: int) -> dict[str, Any] | None:
+    """Return seconds and peak of one prediction of a label."""
+    data = made(n_rows, n_classes)
+    estimate = bytes_for(data, label_column(data, "first", "side"))
+    return peak_of(lambda: predict_labels(data, "first", "side", repeats=1), estimate)
+
+
+def peak_of(act: Callable[[], object], estimate: float) -> dict[str, Any] | None:
+    """Return seconds and peak of an act, beside the bytes that were estimated; None if refused."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
@@ -75,11 +102,10 @@ def fit_peak(key: str, data: HeteroData) -> dict[str, Any] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(data)
+            act()
     except HetvizError:
         return None
     took = time.perf_counter() - started
-    estimate = model.bytes_for(data) if hasattr(model, "bytes_for") else float("nan")
     return {
         "s": round(took, 2),
         "peak": round(_status("VmHWM") - before, 1),

@@ -35,10 +35,10 @@ def _serve(given: argparse.Namespace) -> int:
     _check_log_in(found.auth)
     settings = as_environment(found)
     shown = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
-    told = _readers()
+    told = _confined()
     if given.check:
         lines = [f"{name}={text}" for name, text in shown.items()]
-        show(given, shown | {"readers": told}, [*lines, f"# {told}"])
+        show(given, shown | {"confined": told}, [*lines, f"# {told}"])
         return 0
     need_app("The server")
     script = _script()
@@ -63,8 +63,8 @@ def _serve(given: argparse.Namespace) -> int:
         return server.wait()
 
 
-def _readers() -> str:
-    """Return what the processes that read files give up on this system, in words."""
+def _confined() -> str:
+    """Return what readers of files and workers give up on this system, in words."""
     from hetviz.io.sandbox.confine import given_up
 
     try:
@@ -77,7 +77,8 @@ def _readers() -> str:
     }
     have = [words for name, words in kept.items() if found[name]]
     lack = [words for name, words in kept.items() if not found[name]]
-    said = f"Processes that read files have {' and '.join(have) or 'limits on memory and time'}"
+    kinds = "Processes that read files or make maps"
+    said = f"{kinds} have {' and '.join(have)}" if have else f"{kinds} have limits only"
     return f"{said}; this system does not give them {' or '.join(lack)}." if lack else f"{said}."
 
 

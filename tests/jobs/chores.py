@@ -6,8 +6,10 @@ import ctypes
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +203,40 @@ def describe(data: HeteroData, progress: Progress) -> dict[str, Any]:
         "writeable": dataset.X.flags.writeable or dataset.ids.flags.writeable,
         "media": dataset.media,
     }
+
+
+def forbidden(progress: Progress) -> dict[str, int]:
+    """Try what no worker needs; return the error number of each, 0 for what was done."""
+    tried: dict[str, Callable[[], object]] = {
+        "a socket": socket.socket,
+        "a program": lambda: subprocess.run([sys.executable, "-c", ""], check=True),
+        "a signal": lambda: os.kill(os.getppid(), 0),
+        # Files may be read all the same.
+        "a file": lambda: Path(sys.executable).open("rb").close(),
+    }
+    found = {}
+    for what, act in tried.items():
+        try:
+            act()
+            found[what] = 0
+        except OSError as error:
+            found[what] = error.errno or -1
+    return found
+
+
+def fit_all(progress: Progress) -> dict[str, str]:
+    """Fit each method there is to tiny data; return what became of it, "a map" or an error."""
+    # Here, for no other task needs them.
+    from hetviz.algorithms.registry import get_method, methods
+    from tests.algorithms.test_contract import rich_data
+
+    data, found = rich_data(), {}
+    for card in methods():
+        progress(0.5, card.key)
+        try:
+            get_method(card.key)().fit(data)
+        except Exception as error:
+            found[card.key] = repr(error)
+        else:
+            found[card.key] = "a map"
+    return found

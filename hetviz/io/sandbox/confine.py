@@ -1,8 +1,8 @@
-"""What a process gives up before it works on what somebody sent: the network, calls, and memory.
+"""What readers of files and workers give up before they work on what somebody sent.
 
 The network goes with a network namespace of its own that has no way out. Linux gives one to root,
 and to others where user namespaces are allowed; `keep_off_network` says whether it did. Calls of
-the system that no reader of files needs are refused by a seccomp filter, where Linux has that:
+the system that neither needs are refused by a seccomp filter, where Linux has that:
 to start a program, to reach out, or to look into and signal other processes (`refuse_calls`).
 """
 
@@ -58,7 +58,7 @@ def keep_off_network() -> bool:
 
 
 def refuse_calls() -> bool:
-    """Have the system refuse what no reader of files needs, for good; return whether it let us.
+    """Have the system refuse what no reader or worker needs, for good; return whether it let us.
 
     Comes after `keep_off_network`, which is one of the calls. A refused call fails like any that is
     not permitted; one by the numbers of another machine does too.

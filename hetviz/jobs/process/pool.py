@@ -136,6 +136,8 @@ class Pool:
         """End the workers beyond the first that had nothing to do for `after` seconds."""
         n, now = 0, time.monotonic()
         with self._lock:
+            # Those who began nothing for so long go first, as those do who never began anything.
+            self._began = {who: at for who, at in self._began.items() if now - at <= after}
             for number in range(1, len(self._lanes)):
                 lane = self._lanes[number]
                 idle = number not in self._busy and now - self._idle_since[number] > after

@@ -250,6 +250,8 @@ def main(descriptor: int, parent: int) -> None:
     _end_with(parent)
     server = socket.socket(fileno=descriptor)
     server.set_inheritable(False)
+    # Threads are no processes: compiled loops run in several all the same.
+    confine.refuse_calls()
     for name in ("numpy", "scipy.linalg"):
         importlib.import_module(name)
     Worker(server).work()

@@ -12,11 +12,18 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.predictor import Predicted
+from hetviz.algorithms.room import refusal
 from hetviz.core.prediction.blend import mean_weights, pool_weights, pooled, reliability
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, diagnostic, keyed
-from hetviz.features.relations.labelled import LabelProblem, given_values, label_problem
+from hetviz.errors import NotApplicableError
+from hetviz.features.relations.labelled import (
+    LabelProblem,
+    given_values,
+    label_column,
+    label_problem,
+)
 from hetviz.progress import Progress
 from hetviz.runs.predict.label_models import (
     CONSENSUS,
@@ -28,6 +35,7 @@ from hetviz.runs.predict.label_models import (
     PROPAGATED,
     Described,
     Inputs,
+    bytes_for,
     inputs_of,
     middle,
     outputs_of,
@@ -159,6 +167,9 @@ def by_blend(
     progress: Progress,
 ) -> LabelPrediction:
     """Predict a label by the blend; see `hetviz.predict_labels`."""
+    need = bytes_for(data, label_column(data, dataset, label))
+    if (too_much := refusal(need, data.n_rows)) is not None:
+        raise NotApplicableError(TITLE, [too_much])
     problem = label_problem(data, dataset, label, random_state=random_state, featureless=True)
     column, y, task = problem.column, problem.y, problem.column.task
     n_classes = len(column.classes)

@@ -17,12 +17,13 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz.algorithms.room import Takes
 from hetviz.core.prediction.blend import propagate, row_shares, walk_features
 from hetviz.core.prediction.gbc import CLASSES, GbcSettings, fit_gbc, probabilities
 from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
-from hetviz.features.relations.labelled import LabelProblem
+from hetviz.features.relations.labelled import LabelColumn, LabelProblem
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
 
 OWN, NEIGHBOURS, WALKED, EVERYTHING = (
@@ -43,6 +44,9 @@ _MOST_LEARNED_FROM = 5_000
 _TREES = 100
 _CELLS_OF_CONSENSUS = 1_000_000
 _TINY = 1e-8
+# In memory: bytes of a number and of a tree's node; copies while walks are followed; columns of
+# outputs by class, with those of folds and of the tests.
+_NUMBER, _NODE, _WALKED_COPIES, _SAID_BY, _LEAST = 8, 64, 5, 80, 100e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,28 @@ class Inputs:
     linked: list[Matrix]
     steps: list[tuple[Sparse, Sparse | None]]
     problem: LabelProblem
+
+
+def bytes_for(data: HeteroData, column: LabelColumn) -> float:
+    """Return about how many bytes of memory a blend takes, from above.
+
+    Measured by ``python -m benchmarks memory``. On top of copies of all features come columns of
+    floats for each item: walks to landmarks, coordinates of each linear model, what each of these
+    says by class; and the trees of one forest, most of all where classes are many.
+    """
+    views = data.views(data[column.dataset].entity)
+    n = len(np.unique(np.concatenate([data.object_of[data.offsets[name]] for name in views])))
+    n_known = int(np.isfinite(column.y).sum())
+    n_classes = max(len(column.classes), 1)
+    linked = any({links.source, links.target} & set(views) for links in data.links)
+    columns = (len(views) + 1) * _RANK
+    if linked:
+        landmarks = _LANDMARKS if n <= _MANY else _LANDMARKS_OF_MANY
+        columns += _WALKED_COPIES * (landmarks + len(views) * _WIDTH) + 3 * _RANK
+    columns += _SAID_BY * n_classes
+    leaves = n_known if column.classes else n_known / 2
+    trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
+    return Takes(least=_LEAST, row=0.0).of(data) + _NUMBER * columns * n + trees
 
 
 def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:

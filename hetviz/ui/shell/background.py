@@ -173,6 +173,14 @@ def foreseen() -> tuple[str, MadeMap | None]:
     return _FORESEEN.get(owner(), ("", None))
 
 
+def forget(id: str) -> None:
+    """Let go of what came of jobs of a session that nobody looks at: the project has it by now."""
+    for who in (id, id + BESIDE):
+        for job in RUNNER.jobs(who):
+            RUNNER.take(job.id, who)
+    _FORESEEN.pop(id, None)
+
+
 def _forget_foresight() -> None:
     for job in RUNNER.jobs(owner()):
         if job.live and _MARK in job.note:

@@ -60,6 +60,7 @@ def rest(after: float, freed: bool = False) -> None:
     rested = SESSIONS.rest(after)
     for id in rested:
         SHELVES.clear(id)
+        background.forget(id)
     if freed or rested:
         gc.collect()
         _ask_libc("malloc_trim", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hetviz.algorithms.registry import methods
+from hetviz.io.sandbox import confine
 from hetviz.jobs import Job, Pool, Task
 from hetviz.jobs.process.pool import n_workers
 from hetviz.jobs.process.runner import environment
@@ -112,6 +115,28 @@ def test_a_worker_reaches_no_network(pool: Pool) -> None:
     reached, confined = see(pool, id, "me").result
     # Where the system gives no namespace the worker says so, and this is not held.
     assert confined is False or not reached
+
+
+@pytest.fixture(scope="module")
+def filtered() -> None:
+    if not confine.given_up()["calls"]:
+        pytest.skip("this system has no filter of calls")
+
+
+@pytest.mark.usefixtures("filtered")
+def test_a_worker_is_refused_sockets_programs_and_signals(pool: Pool) -> None:
+    id = pool.submit("me", "Trying", task("forbidden"))
+    wait_for(lambda: not see(pool, id, "me").live)
+    refused = dict.fromkeys(("a socket", "a program", "a signal"), errno.EPERM)
+    assert see(pool, id, "me").result == {**refused, "a file": 0}
+
+
+def test_every_method_makes_its_map_in_a_worker(pool: Pool) -> None:
+    id = pool.submit("me", "All methods", task("fit_all"))
+    wait_for(lambda: not see(pool, id, "me").live)
+    found = see(pool, id, "me").result
+    assert {card.key for card in methods()} == set(found)
+    assert {key: became for key, became in found.items() if became != "a map"} == {}
 
 
 def nap(pool: Pool) -> list[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 import hetviz
+from benchmarks.memory import label_peak, made
+from hetviz.algorithms import room
 from hetviz.data import Dataset, HeteroData, Labels, Links
-from hetviz.errors import ParameterError
+from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_labels
 from hetviz.progress import silent
+from hetviz.runs.predict.labels import predict_labels
 
 
 def papers(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
@@ -106,3 +110,24 @@ def test_the_task_hands_it_over_without_a_map_and_it_takes_no_settings() -> None
     assert find_labels(data, "papers", "topic", silent, repeats=0).content == made.content
     with pytest.raises(ParameterError, match="has no parameter n_rounds"):
         hetviz.predict_labels(data, "papers", "topic", method="blend", n_rounds=3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is told by Linux")
+@pytest.mark.parametrize("n_classes", [2, 60])
+def test_no_prediction_takes_more_memory_than_was_estimated(n_classes: int) -> None:
+    # What it loads first does not count.
+    label_peak(200, n_classes)
+    found = label_peak(2_000, n_classes)
+    assert found is not None
+    assert 10 < found["peak"] <= found["estimate"]
+
+
+def test_a_prediction_that_would_take_more_memory_than_there_is_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = made(600)
+    monkeypatch.setattr(room, "bytes_left", lambda: 10e6)
+    told: list[object] = []
+    with pytest.raises(NotApplicableError, match=r"about .* of memory for 600 items, and 10 MB"):
+        predict_labels(data, "first", "side", progress=lambda *said, **_: told.append(said))
+    assert told == []

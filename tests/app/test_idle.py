@@ -1,0 +1,45 @@
+"""When nobody looks at a project any more, the server lets go of all that it holds for it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hetviz.jobs import InlineRunner, Task
+from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.shell import background, idle
+from hetviz.workspace import Sessions, SetTitle
+from hetviz.workspace.store.files import new_id
+
+AFTER_S = 0.3
+
+
+def test_what_came_of_jobs_goes_with_the_session_that_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sessions, runner = Sessions(tmp_path), InlineRunner()
+    monkeypatch.setattr(idle, "SESSIONS", sessions)
+    monkeypatch.setattr(background, "RUNNER", runner)
+    left, here = new_id(), new_id()
+    array = Packed.of(np.zeros(4), "<f4")
+    for id in (left, here):
+        sessions.get(id).do(SetTitle("Kept"))
+        SHELVES.put(id, array)
+        monkeypatch.setitem(background._FORESEEN, id, ("mark", None))
+        for who in (id, id + background.BESIDE):
+            runner.submit(who, "Doubled", Task("tests.jobs.chores:double", {"value": 2}))
+    time.sleep(AFTER_S)
+    assert sessions.get(here).state.title == "Kept"
+    idle.rest(AFTER_S)
+    for id, n in ((left, 0), (here, 1)):
+        assert [len(runner.jobs(who)) for who in (id, id + background.BESIDE)] == [n, n]
+        assert (id in background._FORESEEN) == bool(n)
+        assert (SHELVES.get(id, array.key) is not None) == bool(n)
+    SHELVES.clear(here)
+    # What is on the disk comes back.
+    assert sessions.n_open == 1
+    assert sessions.get(left).state.title == "Kept"
+    sessions.close()
