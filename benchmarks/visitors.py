@@ -5,6 +5,7 @@ They come in waves and leave again; what the server holds is measured when it ha
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -54,6 +55,9 @@ def run(out: Path, quick: bool) -> None:
                 sys.stdout.flush()
         for act, each in sorted(ACTS.items()):
             sys.stdout.write(f"{act}: {told(each)}\n")
+        for title, each in sorted(worked_on(Path(home)).items()):
+            took = f"{np.median(each):.1f} worker s (median), {max(each):.1f} at most"
+            sys.stdout.write(f"{len(each)} jobs {title!r}: {took}\n")
     note = f"{VISITORS} visitors, one of whom maps {HEAVY_ROWS:,} rows again and again; s and MB"
     report("visitors", rows, out, note)
 
@@ -99,6 +103,16 @@ def wave(server: Server, seconds: float, number: int, before: float) -> dict[str
         "at most": round(most),
         "after": round(memory(server.pid)),
     }
+
+
+def worked_on(home: Path) -> dict[str, list[float]]:
+    """Return the processor seconds of each job by its title, as the audit log says."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for line in (home / "audit.jsonl").read_text().splitlines():
+        said = json.loads(line)
+        if said["event"] == "job":
+            found[said["title"]].append(said["processor_s"])
+    return found
 
 
 def processor_s(pid: int) -> float:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
+import time
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +21,7 @@ from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
 from hetviz.errors import DataError
 from hetviz.jobs import Job
 from hetviz.ui.map import description, parts, priority, selection_codec
-from hetviz.ui.map.array_cache import SHELVES, Packed, Shelves, kept
+from hetviz.ui.map.array_cache import SHELVES, Packed, Shelves, forget_unused, kept
 from hetviz.workspace import Run, State, View
 
 SESSION = "a-session-for-the-tests"
@@ -329,9 +332,6 @@ def test_equal_bytes_of_another_type_have_another_key() -> None:
 
 
 def test_what_hangs_on_data_goes_with_them() -> None:
-    import gc
-    import weakref
-
     state = example()
     told(state)
     assert state.data is not None
@@ -341,3 +341,21 @@ def test_what_hangs_on_data_goes_with_them() -> None:
     del state
     gc.collect()
     assert alive() is None
+
+
+def test_what_nobody_asked_for_lately_goes_though_its_data_stay() -> None:
+    state = example()
+    assert state.data is not None
+    beside = State()
+    alive = weakref.ref(beside)
+    first = kept(state.data, "old", object, beside)
+    del beside
+    gc.collect()
+    assert alive() is not None
+    time.sleep(0.3)
+    fresh = kept(state.data, "fresh", object)
+    forget_unused(0.2)
+    gc.collect()
+    assert alive() is None
+    assert kept(state.data, "fresh", object) is fresh
+    assert kept(state.data, "old", object) is not first

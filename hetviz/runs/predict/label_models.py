@@ -46,7 +46,7 @@ _CELLS_OF_CONSENSUS = 1_000_000
 _TINY = 1e-8
 # In memory: bytes of a number and of a tree's node; copies while walks are followed; columns of
 # outputs by class, with those of folds and of the tests.
-_NUMBER, _NODE, _WALKED_COPIES, _SAID_BY, _LEAST = 8, 64, 5, 80, 100e6
+_NUMBER, _NODE, _WALKED_COPIES, _SAID_BY, _LEAST = 8, 64, 5, 80, 60e6
 
 
 @dataclass(frozen=True, eq=False)

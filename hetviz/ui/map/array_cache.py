@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -125,7 +126,7 @@ class Shelves:
 SHELVES = Shelves()
 
 # By identity of the data, which never change; what is kept must not hold the data itself alive.
-_KEPT: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any]]] = (
+_KEPT: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any, float]]] = (
     WeakKeyDictionary()
 )
 _LOCK = threading.Lock()
@@ -147,11 +148,25 @@ def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = 
         store = _KEPT.setdefault(data, OrderedDict())
         if key in store:
             store.move_to_end(key)
-            found: T = store[key][1]
+            found: T
+            beside, found, _ = store[key]
+            store[key] = (beside, found, time.monotonic())
             return found
     made = make()
     with _LOCK:
-        store[key] = (also, made)
+        store[key] = (also, made, time.monotonic())
         while len(store) > _PARTS:
             store.popitem(last=False)
     return made
+
+
+def forget_unused(after: float) -> None:
+    """Let go of what `kept` kept and nobody asked for in so many seconds.
+
+    Data that outlive their visitors, as those of samples do, would keep each one's maps alive.
+    """
+    oldest = time.monotonic() - after
+    with _LOCK:
+        for store in list(_KEPT.values()):
+            while store and next(iter(store.values()))[2] < oldest:
+                store.popitem(last=False)

@@ -17,7 +17,7 @@ from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import set_up_log
 from hetviz.ui.shell import background
-from hetviz.ui.shell.idle import be_frugal, keep_resting
+from hetviz.ui.shell.idle import be_frugal, keep_resting, settle, share_memory_with_arrow
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.ui.shell.whole import carry_out_whole
 from hetviz.workspace.store.content import read_sample
@@ -55,13 +55,16 @@ def ask_nobody() -> None:
 
 def _warm() -> None:
     importlib.import_module("hetviz.plots")
+    share_memory_with_arrow()
     if FIRST_SAMPLE in samples():
         try:
             read_sample(FIRST_SAMPLE)
         except HetvizError:
             # The page that opens it says what is wrong.
             return
+    settle()
     time.sleep(_LATER_S)
     background.RUNNER.warm()
     for name in _LATER:
         importlib.import_module(name)
+    settle()
