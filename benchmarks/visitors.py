@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import report
+from hetviz.serve.config import FRUGAL
 from tests.browser.harness import Server
 from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
@@ -26,7 +27,7 @@ from tests.soak.test_load import Stay, memory, stay, told
 
 VISITORS, REST_S = 20, 5
 # Waves, and the seconds that each visitor of one stays once the first map is there.
-FULL, QUICK = (5, 60.0), (1, 30.0)
+FULL, QUICK = (5, 25.0), (1, 30.0)
 HEAVY_ROWS = 20_000
 # They wait for work that was asked for, and not for the page.
 WORK = ("drop a file", "Map them", "first map")
@@ -40,7 +41,8 @@ def run(out: Path, quick: bool) -> None:
     rows: list[dict[str, Any]] = []
     with TemporaryDirectory() as home:
         rests = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "5"}
-        with running(Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **rests) as server:
+        # As `hetviz serve` starts it.
+        with running(Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **FRUGAL, **rests) as server:
             # One sees all pages first: libraries that stay loaded are no leak.
             warm = Stay("warm")
             stay(server.url, warm, ["warm"], 30.0, 0, tour=True)

@@ -28,7 +28,7 @@ def add_serve(add: Add) -> None:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from hetviz.serve.config import as_environment, read
+    from hetviz.serve.config import FRUGAL, as_environment, read
 
     named = given.config or os.environ.get("HETVIZ_CONFIG")
     found = read(Path(named) if named else None, os.environ)
@@ -53,7 +53,7 @@ def _serve(given: argparse.Namespace) -> int:
     command += [f"--server.allowedHosts={host}" for host in found.hosts]
     sys.stderr.write(f"{told}\n")
     # Secrets go through the environment; the list of processes is for everybody to see.
-    env = {**os.environ, **settings}
+    env = {**FRUGAL, **os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
     if found.oidc.cookie_secret:
         env["STREAMLIT_SERVER_COOKIE_SECRET"] = found.oidc.cookie_secret

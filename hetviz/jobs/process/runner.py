@@ -380,6 +380,7 @@ class ProcessRunner(Book):
 
 
 _PACKAGE = Path(__file__).resolve().parents[2]
+_OF_SERVER = ("PYTHONMALLOC", "MALLOC_ARENA_MAX")
 # Every library that keeps threads of its own, by the variable that it reads when it is loaded.
 _THREADS = (
     "OPENBLAS_NUM_THREADS",
@@ -473,8 +474,13 @@ class Child:
 
 def environment() -> dict[str, str]:
     """Return the worker's environment: ours, fewer threads, and places it needs."""
-    # A worker serves everybody, and needs no secret of the server for it.
-    env = {name: text for name, text in os.environ.items() if "SECRET" not in name}
+    # A worker serves everybody, and needs no secret of the server for it. How the server is to
+    # take memory costs time, and a worker is not there for long.
+    env = {
+        name: text
+        for name, text in os.environ.items()
+        if "SECRET" not in name and name not in _OF_SERVER
+    }
     # One processor is left to the server, which has pages to draw meanwhile.
     threads = max(1, min(_MOST_THREADS, _processors() - 1))
     for name in _THREADS:
