@@ -75,6 +75,10 @@ def test_the_command_of_the_container_serves_and_is_found_healthy(tmp_path: Path
     try:
         assert wait_until(lambda: _answer(port, "maps.example.org") == 200, 60)
         assert _answer(port, "elsewhere.example.org") in (400, 403, 421)
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+        if children.exists():
+            given = Path(f"/proc/{children.read_text().split()[0]}/environ").read_bytes()
+            assert b"PYTHONMALLOC=malloc" in given.split(b"\0")
         assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode == 0
     finally:
         server.terminate()
