@@ -76,8 +76,11 @@ def run(out: Path, quick: bool, data: Path | None) -> None:
 
 
 def of_files(source: str, folder: Path, ways: tuple[str, ...]) -> Row:
-    """Read all files of a folder; MB are those of the process that stands for the server."""
-    found, most = [], [0.0]
+    """Read all files of a folder; MB are those of the process that stands for the server.
+
+    One reads them all, as a server does; another takes its place after each that was too much.
+    """
+    found, most, reader = [], [0.0], Reader()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         # What was found has the name of the seed behind a number.
         named = re.sub(r"^.*-\d+-", "", path.name).replace("model2", "model")
@@ -85,16 +88,14 @@ def of_files(source: str, folder: Path, ways: tuple[str, ...]) -> Row:
             with tempfile.TemporaryDirectory() as work:
                 copy = Path(work) / named
                 copy.write_bytes(path.read_bytes())
-                reader = Reader()
-                try:
-                    said = reader.read(way, copy)
-                finally:
-                    reader.end()
+                said = reader.read(way, copy)
             found.append(str(said["what"]))
             if way == "app":
                 most.append(float(str(said["mb"])))
             if said["what"] in ("crashed", "hung") or most[-1] > MOST_MB:
                 print(f"{way} {path.name}: {said}", flush=True)
+                reader.end()
+    reader.end()
     return {
         "tried": f"files {source}",
         "times": len(found),
