@@ -230,7 +230,7 @@ class GradientBoostingConsensus(BasePredictor):
             "Each step",
             "What a source learns with, round by round.",
             options={
-                "auto": "whatever predicts its held-out labels best",
+                "auto": "whatever predicts held-out labels best",
                 "trees": "trees of the best splits",
                 "forest": "trees of random splits, each on some of the items",
                 "linear": "ridge regressions",
@@ -326,6 +326,7 @@ class GradientBoostingConsensus(BasePredictor):
         """
         open_ = [key for key in ("lam0", "lam1", "n_rounds") if getattr(self, key) == "cv"]
         open_ += ["early"] if self.n_rounds == "early" else []
+        open_ += ["learner"] if self.learner == "auto" else []
         settings = GbcSettings(
             100 if isinstance(self.n_rounds, str) else self.n_rounds,
             GbcSettings.lam0 if isinstance(self.lam0, str) else self.lam0,

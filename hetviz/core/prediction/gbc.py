@@ -808,16 +808,18 @@ def chosen(
         As in `hetviz.core.prediction.gbc.fit_gbc`.
     settings : GbcSettings
         Values of what is not open; `n_rounds` counts as 100 while it is.
-    open_ : sequence of {"lam0", "lam1", "n_rounds", "early"}
-        "n_rounds" is chosen by cross-validation, "early" by one fifth of the labels: training
-        stops when 20 rounds did not help them, once sources have heard each other for as many.
+    open_ : sequence of {"lam0", "lam1", "learner", "n_rounds", "early"}
+        "learner" is chosen between trees and the settings' own, if these are better by more than
+        one standard error over the folds. "n_rounds" is chosen by
+        cross-validation, "early" by one fifth of the labels: training stops when 20 rounds did not
+        help them, once sources have heard each other for as many.
     progress : callable
 
     Notes
     -----
-    Three folds, the loss of the consensus on their labels; first lam0 without links, then lam1,
-    then rounds: up to 8 fits for each fold, which have the rounds before the first that couples in
-    common.
+    Three folds, the loss of the consensus on their labels; first what sources learn with, under the
+    couplings of the settings, then lam0 without links, then lam1, then rounds: up to 11 fits for
+    each fold, which have the rounds before the first that couples in common.
     """
     known = np.flatnonzero(np.isfinite(Y).all(axis=1))
     early = "early" in open_
@@ -829,41 +831,47 @@ def chosen(
         settings = replace(settings, n_rounds=MOST_ROUNDS)
     grids = {"lam0": LAM0, "lam1": LAM1 if graphs else ()}
     grids = {name: values for name, values in grids.items() if name in open_ and values}
-    steps = sum(map(len, grids.values()))
-
+    starts = [settings]
+    if "learner" in open_ and settings.learner != TREES:
+        starts.append(replace(settings, learner=TREES))
     hidden = [known[fold == number] for number in (range(1) if early else range(n_folds))]
-    part = Part(progress, 0.0, 0.4)
-    folds = [
-        _Fold(
-            sources,
-            graphs,
-            Y,
-            task,
-            settings,
-            out,
-            Part(part, number / len(hidden), (number + 1) / len(hidden)),
-            _PATIENCE if early else None,
-        )
-        for number, out in enumerate(hidden)
+    count = len(starts) * len(hidden)
+    parts = [Part(progress, 0.4 * k / count, 0.4 * (k + 1) / count) for k in range(count)]
+    begun = [
+        [
+            _Fold(sources, graphs, Y, task, start, out, parts.pop(0), _PATIENCE if early else None)
+            for out in hidden
+        ]
+        for start in starts
     ]
+    steps, done = len(starts) + sum(map(len, grids.values())) + curve_wanted, 0
 
-    def judge(tried: GbcSettings, step: int) -> Floats:
-        progress(0.4 + 0.6 * step / (steps + 1), "Trying couplings")
+    def judge(folds: Sequence[_Fold], tried: GbcSettings) -> list[Floats]:
+        nonlocal done
+        progress(0.4 + 0.6 * done / steps, "Judged by labels held out")
+        done += 1
         curves = [one.curve(tried) for one in folds]
-        return np.asarray(np.mean([curve[: min(map(len, curves))] for curve in curves], axis=0))
+        return [curve[: min(map(len, curves))] for curve in curves]
 
-    done = 0
+    def loss(folds: Sequence[_Fold], tried: GbcSettings) -> Floats:
+        curves = np.array(judge(folds, tried))
+        return curves[:, int(curves.mean(axis=0).argmin()) if curve_wanted else -1]
+
+    folds = begun[0]
+    if len(starts) > 1:
+        # what a source learns best with alone need not be what it learns best with beside links
+        gain = np.subtract(*(loss(*pair) for pair in zip(begun[::-1], starts[::-1], strict=True)))
+        if gain.mean() <= gain.std() / np.sqrt(max(len(gain) - 1, 1)):
+            folds, settings = begun[1], starts[1]
     if "lam1" in grids:
         settings = replace(settings, lam1=0.0)
     for name, values in grids.items():
-        losses = []
-        for value in values:
-            curve = judge(_with(settings, name, value), done)
-            losses.append(float(curve.min() if curve_wanted else curve[-1]))
-            done += 1
+        losses = [loss(folds, _with(settings, name, value)).mean() for value in values]
         settings = _with(settings, name, values[int(np.argmin(losses))])
     if curve_wanted:
-        settings = replace(settings, n_rounds=int(judge(settings, done).argmin()) + 1)
+        settings = replace(
+            settings, n_rounds=int(np.mean(judge(folds, settings), axis=0).argmin()) + 1
+        )
     return settings
 
 

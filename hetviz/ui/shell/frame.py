@@ -152,7 +152,8 @@ def _progress(job: Job) -> str:
         if left is not None:
             words += f", {max(1, round(left))} s left"
     return (
-        f'<div class="hv-job" role="status">{theme.esc(title)}'
+        f'<div class="hv-job" role="status">'
+        f'<span class="title" title="{theme.esc(title)}">{theme.esc(title)}</span>'
         f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>{theme.esc(words)}</div>'
     )
 
