@@ -61,7 +61,7 @@ def run(out: Path, quick: bool, data: Path) -> None:
         whole, dataset, label = load()
         dataset = dataset or next(iter(whole.datasets))
         for share in SHARES:
-            rows.append(judged(name, whole, dataset, label, share, 1 if quick else 3))
+            rows.append(judged(name, whole, dataset, label, share, 1 if quick else 5))
             report("label_prediction", rows, out, "share of hidden labels predicted wrong (error)")
 
 
