@@ -11,7 +11,7 @@ from hetviz._text import escape, short
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.palette import Theme, plain_layout, tokens
+from hetviz.plots.palette import Theme, plain_layout, points_kind, tokens
 from hetviz.plots.planar import drawn
 
 _MOST_POINTS = 8_000
@@ -49,29 +49,36 @@ def newcomers_figure(
     placed = np.flatnonzero(np.isfinite(points).all(axis=1))
     few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
     figure = go.Figure()
-    figure.add_scattergl(
-        x=points[few, 0],
-        y=points[few, 1],
-        mode="markers",
-        marker={"size": 4, "color": token.faint, "opacity": 0.55},
-        hoverinfo="skip",
+    # Of one kind all, else what is grey could lie above the rings.
+    kind = points_kind(len(few) + len(new))
+    figure.add_trace(
+        {
+            "type": kind,
+            "x": points[few, 0],
+            "y": points[few, 1],
+            "mode": "markers",
+            "marker": {"size": 4, "color": token.faint, "opacity": 0.55},
+            "hoverinfo": "skip",
+        }
     )
     for flag, symbol, words in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
         rows = [at for at, one in enumerate(doubtful) if one == flag and np.isfinite(new[at]).all()]
         colour = token.minus if flag else token.accent
-        # By WebGL too: else all that is grey would lie above the rings.
-        figure.add_scattergl(
-            x=new[rows, 0],
-            y=new[rows, 1],
-            mode="markers",
-            marker={
-                "size": 13,
-                "symbol": f"{symbol}-open",
-                "color": colour,
-                "line": {"color": colour, "width": 2.5},
-            },
-            text=[escape(names[at]) + words for at in rows],
-            hovertemplate="%{text}<extra></extra>",
+        figure.add_trace(
+            {
+                "type": kind,
+                "x": new[rows, 0],
+                "y": new[rows, 1],
+                "mode": "markers",
+                "marker": {
+                    "size": 13,
+                    "symbol": f"{symbol}-open",
+                    "color": colour,
+                    "line": {"color": colour, "width": 2.5},
+                },
+                "text": [escape(names[at]) + words for at in rows],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
         )
     frame = Frame.around(points[placed])
     low, high = np.array(frame.low, float), np.array(frame.high, float)

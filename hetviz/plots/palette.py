@@ -193,6 +193,17 @@ def shape_of(place: int) -> tuple[str, str, float]:
     return SHAPES[k], GLYPHS[k], SIZE_FACTORS[k]
 
 
+_DRAWN_PLAINLY = 3_000
+
+
+def points_kind(count: int) -> str:
+    """Return the kind of Plotly trace for the points of a small map.
+
+    WebGL where they are many only: browsers that lack it would show Plotly's complaint instead.
+    """
+    return "scatter" if count <= _DRAWN_PLAINLY else "scattergl"
+
+
 # What all small charts share: no box, no legend, the page's own colour and type.
 
 

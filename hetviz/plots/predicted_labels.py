@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from hetviz.plots.palette import (
     NUMBERS,
     Theme,
     plain_layout,
+    points_kind,
     shape_of,
     text_colour,
     tokens,
 )
 from hetviz.plots.planar import drawn
 
-_LONGEST = 26
+_LONGEST, _LINE = 26, 18
 _MOST_POINTS = 8_000
 _LEAST, _MOST = 4.5, 10.0
 
@@ -56,7 +58,7 @@ def error_figure(
     spread = np.array([held_out["standard_error"][k] or 0.0 for k in order], dtype=float)
     first = held_out["model"][0]
     say = [rounded(error, 1) if classes else f"{error:.3g}" for error in errors]
-    labels = [escape(short(names.get(model, model), _LONGEST)) for model in models]
+    labels = ["<br>".join(map(escape, wrap(names.get(model, model), _LINE))) for model in models]
     figure = go.Figure(
         go.Bar(
             x=errors,
@@ -80,7 +82,7 @@ def error_figure(
             font={"color": token.ink, "size": 13},
         )
     figure.update_layout(
-        **plain_layout(theme, 34 + 30 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
+        **plain_layout(theme, 34 + 34 * len(models), {"l": 8, "r": 8, "t": 4, "b": 8})
     )
     figure.update_xaxes(visible=False, range=[0, 1.45 * top], fixedrange=True)
     figure.update_yaxes(
@@ -193,14 +195,18 @@ def doubt_figure(
     figure = go.Figure()
     others = np.setdiff1d(np.flatnonzero(placed), np.asarray(rows))
     others = others[:: max(1, -(-len(others) // _MOST_POINTS))]
-    figure.add_scattergl(
-        x=points[others, 0],
-        y=points[others, 1],
-        mode="markers",
-        marker={"size": 3.5, "color": token.line},
-        hoverinfo="skip",
-    )
     at = np.asarray(rows, dtype=np.int64)
+    kind = points_kind(len(others) + len(at))
+    figure.add_trace(
+        {
+            "type": kind,
+            "x": points[others, 0],
+            "y": points[others, 1],
+            "mode": "markers",
+            "marker": {"size": 3.5, "color": token.line},
+            "hoverinfo": "skip",
+        }
+    )
     size = _LEAST + (_MOST - _LEAST) * np.clip(np.nan_to_num(np.asarray(doubt, float)), 0, 1)
     told = np.array([label is not None for label in labels], dtype=bool)
     there = np.array(told & placed[at])
@@ -209,19 +215,22 @@ def doubt_figure(
 
     def dots(chosen: Bools, colour: object, name: str) -> None:
         extra = {"colorscale": NUMBERS} if not classes else {}
-        figure.add_scattergl(
-            x=points[at[chosen], 0],
-            y=points[at[chosen], 1],
-            mode="markers",
-            marker={
-                "size": size[chosen],
-                "color": colour,
-                "symbol": symbol,
-                "opacity": 0.82,
-                "line": {"color": token.bg, "width": 0.6},
-                **extra,
-            },
-            hovertemplate=f"{name}<extra></extra>",
+        figure.add_trace(
+            {
+                "type": kind,
+                "x": points[at[chosen], 0],
+                "y": points[at[chosen], 1],
+                "mode": "markers",
+                "marker": {
+                    "size": size[chosen],
+                    "color": colour,
+                    "symbol": symbol,
+                    "opacity": 0.82,
+                    "line": {"color": token.bg, "width": 0.6},
+                    **extra,
+                },
+                "hovertemplate": f"{name}<extra></extra>",
+            }
         )
 
     frame = Frame.around(points[placed])
