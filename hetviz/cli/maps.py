@@ -102,8 +102,7 @@ def _embed(given: argparse.Namespace) -> int:
         *why,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
-        *found_lines(fitted.embedding.diagnostics, 3),
-        f"Written to {given.out}",
+        f"Written to {given.out}; `hetviz diagnostics` tells what the method found out",
     ]
     show(given, record, lines)
     return 0
@@ -171,12 +170,9 @@ def add_run(add: Add) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    from hetviz.data.model.diagnostics import from_json
-
     folder = hetviz.run_recipe(given.recipe, given.out, progress=progress())
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    found = from_json(record.get("diagnostics"))
-    lines = [*score_lines(record["scores"]), *found_lines(found, 3), *_same(record)]
+    lines = [*score_lines(record["scores"]), *_same(record)]
     if given.figures is not None:
         from hetviz.exports.result import read_result, write_figures
 
