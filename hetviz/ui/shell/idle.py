@@ -28,7 +28,7 @@ def be_frugal() -> None:
     keeps tens of megabytes at its top that no call gives back.
     """
     _ask_libc("mallopt", _ARENA_MAX, 2)
-    _ask_libc("mallopt", _MMAP_THRESHOLD, 250_000)
+    _ask_libc("mallopt", _MMAP_THRESHOLD, 64_000)
     _ask_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
 
 
