@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import hetviz
-from hetviz._text import in_seconds
+from hetviz._text import in_seconds, rounded
 from hetviz.cli.arguments import (
     Add,
     add_data,
@@ -239,10 +239,10 @@ def _why(given: argparse.Namespace) -> int:
         ("What pulls it elsewhere", found.elsewhere),
     ):
         lines += [f"{head}:"] if reasons else []
-        lines += [f"  {one.title:<32}{one.kind:<12}{one.share:.1%}" for one in reasons]
+        lines += [f"  {one.title:<32}{one.kind:<12}{rounded(one.share, 1)}" for one in reasons]
     movers = [one for one in found.would_move if one.moves > 0]
     lines += ["How far it would move without each, of the map's width:"] if movers else []
-    lines += [f"  {one.title:<32}{one.kind:<12}{one.moves:.1%}" for one in movers]
+    lines += [f"  {one.title:<32}{one.kind:<12}{rounded(one.moves, 1)}" for one in movers]
     show(given, found.to_dict(), [*lines, found.how, *([found.note] if found.note else [])])
     return 0
 

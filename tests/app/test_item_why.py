@@ -21,7 +21,7 @@ def test_an_item_of_a_sample_is_held_by_its_likes(visit: Visit) -> None:
     titles = workspace_of(app).state.opened()["emoji"].titles.tolist()
     text = html_of(pick(app, titles.index("cat face")))
     assert "<span>Why it is here</span>" in text
-    shares = re.search(r"Held by neighbours (\d+)%", text)
+    shares = re.search(r"Held by neighbours (\d+) %", text)
     assert shares is not None and int(shares[1]) > 50
     part = text[text.index("Why it is here") :]
     named = re.findall(r"<li><span>([^<]+)</span><u>", part)[:3]
@@ -44,10 +44,10 @@ def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
 ) -> None:
     rng = np.random.default_rng(0)
     size = np.where(np.arange(40) < 20, -9.0, 9.0) + rng.normal(size=40)
-    table = pd.DataFrame({"size": size, "colour": rng.normal(size=40)})
+    table = pd.DataFrame({"wing_size": size, "colour": rng.normal(size=40)})
     X = table.to_numpy()
     ids = [f"t{k}" for k in range(40)]
-    things = Dataset("things", ids, X, feature_names=["size", "colour"], table=table)
+    things = Dataset("things", ids, X, feature_names=["wing_size", "colour"], table=table)
     tags = Dataset("tags", ["a", "b"])
     data = HeteroData([things, tags], [Links("things", "tags", [0, 30], [0, 1])])
     run = fit_run(data, "mr-sne")
@@ -57,7 +57,7 @@ def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
     monkeypatch.setattr(item_why.theme, "section", lambda *words: shown.append(words[0]))
     drawn = []
     monkeypatch.setattr(item_why.found_out, "bars", drawn.append)
-    item_why._tell(found, {"size", "colour"})
+    item_why._tell(found, {"wing_size", "colour"})
     assert "Columns that make it like them" in shown
-    assert next(iter(drawn[1].values)) == "size"
+    assert next(iter(drawn[1].values)) == "Wing size"
     assert len(drawn[0].values) == len(found.holds)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from hetviz._text import rounded
 from hetviz._types import JsonObject
 from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataError, Problem
@@ -53,7 +54,7 @@ class Diagnostic(Frozen):
     def written(self, value: float) -> str:
         """Return a value as text, with its unit."""
         if self.unit == SHARE:
-            return f"{value:.1%}"
+            return rounded(value, 1)
         unit = f" {self.unit}" if self.unit else ""
         return f"{value:.4g}{unit}"
 

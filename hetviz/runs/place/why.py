@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._html import html_table
-from hetviz._text import listed
+from hetviz._text import listed, rounded
 from hetviz._types import Bools, Floats, Ints, JsonObject, Matrix, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import get_method
@@ -152,15 +152,15 @@ class Why:
             COMPARISON: "comparisons",
         }
         told = [
-            f"{words[kind]} {share:.0%}"
+            f"{words[kind]} {rounded(share)}"
             for kind, share in sorted(self.parts.items(), key=lambda pair: -pair[1])
             if share >= 0.005
         ]
         return f"Held by {listed(told)}." if told else "Nothing that is known holds it here."
 
     def _repr_html_(self) -> str:
-        rows = [(f"{one.title} ({one.kind})", f"{one.share:.1%}") for one in self.holds]
-        rows += [(f"{one.title} (feature)", f"{one.share:.1%}") for one in self.features]
+        rows = [(f"{one.title} ({one.kind})", rounded(one.share, 1)) for one in self.holds]
+        rows += [(f"{one.title} (feature)", rounded(one.share, 1)) for one in self.features]
         return html_table(f"Why {self.title} is here", rows, foot=f"{self.sentence} {self.how}")
 
 
@@ -498,8 +498,8 @@ class Explainer:
             notes.append("Nothing that can be left out one by one moves it.")
         elif gap > 0.1:
             notes.append(
-                f"Placed by these alone it would lie {gap:.0%} of the map's width from its place: "
-                "the other items hold it there."
+                f"Placed by these alone it would lie {rounded(gap)} of the map's width from its "
+                "place: the other items hold it there."
             )
         together = self._without_links(fitted, row, len(links)) if len(links) else None
         would_move = [*found, *([together] if together else [])]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import listed
+from hetviz._text import listed, rounded
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.holding import LINK, STATEMENT
 from hetviz.data.model.diagnostics import SHARE, diagnostic
 from hetviz.errors import HetvizError
+from hetviz.plots.colour import spoken
 from hetviz.runs.embed.run import Run as Record
 from hetviz.runs.place.why import FEATURE, Explainer, Reason, Why
 from hetviz.ui.map import found_out
@@ -95,7 +96,7 @@ def _tell(found: Why, known: set[str]) -> None:
         theme.quiet(f"Pulled elsewhere by {names}: they belong near it too, and lie far away.")
     movers = [one for one in found.would_move if one.moves >= 0.005][:3]
     if movers:
-        told = [f"{one.title} ({one.moves:.0%})" for one in movers]
+        told = [f"{one.title} ({rounded(one.moves)})" for one in movers]
         theme.quiet(
             f"Without these it would move most, in shares of the map's width: {listed(told)}."
         )
@@ -108,7 +109,8 @@ def _bars(reasons: tuple[Reason, ...]) -> None:
     values: dict[str, object] = {}
     for one in reasons[:_MOST]:
         kind = "" if one.kind == FEATURE else _KINDS.get(one.kind, "")
-        name = f"{one.title} · {kind}" if kind else one.title
+        title = spoken(one.title) if one.kind == FEATURE else one.title
+        name = f"{title} · {kind}" if kind else title
         values[name if name not in values else f"{name} ({one.id})"] = one.share
     if values:
         found_out.bars(diagnostic("why", "", "", values, SHARE))

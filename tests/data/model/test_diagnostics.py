@@ -40,7 +40,7 @@ def test_few_stay_in_the_order_given() -> None:
 
 
 def test_values_are_written_with_their_unit() -> None:
-    assert diagnostic("a", "A", "", {"x": 0.25}, SHARE).lines == [("x", "25.0%")]
+    assert diagnostic("a", "A", "", {"x": 0.25}, SHARE).lines == [("x", "25.0 %")]
     assert diagnostic("a", "A", "", {"x": 2.0}, "nats").lines == [("x", "2 nats")]
 
 
