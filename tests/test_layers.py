@@ -46,7 +46,9 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 # What stands beside the methods in hetviz/algorithms: what a method is, and who finds it.
-CONTRACT = frozenset({"base", "cost", "needs", "predictor", "registry", "room", "shared_params"})
+CONTRACT = frozenset(
+    {"base", "cost", "needs", "papers", "predictor", "registry", "room", "shared_params"}
+)
 
 # They use the library as anybody does, by its public names; all other modules import what they
 # need from where it is.

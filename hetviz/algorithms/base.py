@@ -104,6 +104,10 @@ class Reference:
     arxiv: str = ""
     part: str = ""
 
+    def cited(self, part: str) -> Reference:
+        """Return it with the part that is meant."""
+        return replace(self, part=part)
+
     @property
     def surnames(self) -> list[str]:
         """The authors without their initials."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
@@ -50,13 +51,7 @@ class CoCA(BaseEmbedder):
         title="Collective components",
         family="Projection",
         papers=(
-            Reference(
-                "X. Shi",
-                "Heterogeneous learning and its applications",
-                "PhD thesis, University of Illinois at Chicago",
-                2013,
-                part="chapter 4",
-            ),
+            SHI_2013.cited("chapter 4"),
             Reference(
                 "X. Shi and P. S. Yu",
                 "Dimensionality reduction on heterogeneous feature space",

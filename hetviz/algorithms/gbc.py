@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.predictor import BasePredictor, Predicted
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
@@ -65,13 +66,7 @@ class GradientBoostingConsensus(BasePredictor):
         title="Boosting consensus",
         family="Prediction",
         papers=(
-            Reference(
-                "X. Shi",
-                "Heterogeneous learning and its applications",
-                "PhD thesis, University of Illinois at Chicago",
-                2013,
-                part="chapter 3",
-            ),
+            SHI_2013.cited("chapter 3"),
             Reference(
                 "X. Shi, J.-F. Paiement, D. Grangier and P. S. Yu",
                 "Learning from heterogeneous sources via gradient boosting consensus",

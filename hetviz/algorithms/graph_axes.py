@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
@@ -48,20 +49,8 @@ class GraphAxes(BaseEmbedder):
         title="Graph axes, then a map",
         family="Baseline",
         papers=(
-            Reference(
-                "A. Y. Ng, M. I. Jordan and Y. Weiss",
-                "On spectral clustering: analysis and an algorithm",
-                "Advances in Neural Information Processing Systems 14",
-                2002,
-                part="for the axes",
-            ),
-            Reference(
-                "L. van der Maaten and G. Hinton",
-                "Visualizing data using t-SNE",
-                "Journal of Machine Learning Research 9, 2579-2605",
-                2008,
-                part="for the map",
-            ),
+            NG_2002.cited("for the axes"),
+            VAN_DER_MAATEN_2008.cited("for the map"),
         ),
         equation=r"Z = \mathrm{unit}(D_\tau^{-1/2} U_{32}),\quad \min_Y \mathrm{KL}(P_Z \Vert Q)",
         needs=(Need.FEATURES_OR_LINKS,),

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -52,14 +53,7 @@ class GuidedProjection(BaseEmbedder):
         key="guided-projection",
         title="Guided projection",
         family="Projection",
-        papers=(
-            Reference(
-                "A. Gress and I. Davidson",
-                "A flexible framework for projecting heterogeneous data",
-                ("ACM International Conference on Information and Knowledge Management (CIKM)"),
-                2014,
-            ),
-        ),
+        papers=(GRESS_2014,),
         equation=(
             r"\min_{A_1..A_m} \sum_{ij} w_{ij}\,\lVert A_{u(i)}^\top x_i -"
             r" A_{v(j)}^\top x_j \rVert^2"

@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import Features, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
@@ -61,13 +62,7 @@ class HeMap(BaseEmbedder):
         title="Heterogeneous mapping",
         family="Projection",
         papers=(
-            Reference(
-                "X. Shi",
-                "Heterogeneous learning and its applications",
-                "PhD thesis, University of Illinois at Chicago",
-                2013,
-                part="chapter 5",
-            ),
+            SHI_2013.cited("chapter 5"),
             Reference(
                 "X. Shi, Q. Liu, W. Fan, P. S. Yu and R. Zhu",
                 ("Transfer learning on heterogenous feature spaces via spectral transformation"),

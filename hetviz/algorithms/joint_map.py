@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from hetviz._text import listed
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
@@ -76,31 +77,9 @@ class JointMap(BaseEmbedder):
         title="Joint map",
         family="Neighbour map",
         papers=(
-            Reference(
-                "A. Y. Ng, M. I. Jordan and Y. Weiss",
-                "On spectral clustering: analysis and an algorithm",
-                "Advances in Neural Information Processing Systems 14",
-                2002,
-                part="for the axes",
-            ),
-            Reference(
-                "T. Qin and K. Rohe",
-                (
-                    "Regularized spectral clustering under the degree-corrected "
-                    "stochastic blockmodel"
-                ),
-                "Advances in Neural Information Processing Systems 26",
-                2013,
-                arxiv="1309.4111",
-                part="for the axes",
-            ),
-            Reference(
-                "L. van der Maaten and G. Hinton",
-                "Visualizing data using t-SNE",
-                "Journal of Machine Learning Research 9, 2579-2605",
-                2008,
-                part="for the map",
-            ),
+            NG_2002.cited("for the axes"),
+            QIN_2013.cited("for the axes"),
+            VAN_DER_MAATEN_2008.cited("for the map"),
         ),
         equation=(
             r"Z = [\mathrm{unit}(D_\tau^{-1/2} U \Lambda^4),\ \mathrm{unit}(H)],\quad"

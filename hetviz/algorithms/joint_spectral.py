@@ -9,6 +9,7 @@ import numpy as np
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.papers import QIN_2013
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
@@ -50,17 +51,7 @@ class JointSpectral(BaseEmbedder):
                 2003,
                 doi="10.1162/089976603321780317",
             ),
-            Reference(
-                "T. Qin and K. Rohe",
-                (
-                    "Regularized spectral clustering under the degree-corrected "
-                    "stochastic blockmodel"
-                ),
-                "Advances in Neural Information Processing Systems 26",
-                2013,
-                arxiv="1309.4111",
-                part="for the regularisation",
-            ),
+            QIN_2013.cited("for the regularisation"),
         ),
         equation=r"\min_Y \sum_{ij} a_{ij} \lVert y_i - y_j \rVert^2\ \text{s.t.}\ Y^\top D Y = I",
         needs=(Need.FEATURES_OR_LINKS,),

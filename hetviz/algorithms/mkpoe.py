@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
 from hetviz.core.ordinal.embedding import Hinge
@@ -71,14 +72,7 @@ class MKPOE(BaseEmbedder):
         key="mkpoe",
         title="Map by comparisons",
         family="Comparisons",
-        papers=(
-            Reference(
-                "B. McFee and G. Lanckriet",
-                "Learning multi-modal similarity",
-                "Journal of Machine Learning Research 12, 491-523",
-                2011,
-            ),
-        ),
+        papers=(MCFEE_2011,),
         equation=(
             r"\min_{W_p \succeq 0} \sum_p \mathrm{tr}(W_p K_p) + \frac{\beta}{|C|}"
             r"\sum_{(i,j,k,l) \in C} [1 + d_{ij} - d_{kl}]_+,\quad"

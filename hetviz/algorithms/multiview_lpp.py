@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -53,15 +54,7 @@ class MultiviewLPP(BaseEmbedder):
         key="multiview-lpp",
         title="Multi-view locality preserving projection",
         family="Projection",
-        papers=(
-            Reference(
-                "A. Gress and I. Davidson",
-                "A flexible framework for projecting heterogeneous data",
-                ("ACM International Conference on Information and Knowledge Management (CIKM)"),
-                2014,
-                part="where it is a special case",
-            ),
-        ),
+        papers=(GRESS_2014.cited("where it is a special case"),),
         equation=(
             r"\max_p\ p^\top Z^\top S Z p,\quad"
             r" S = \begin{pmatrix} A_1 & tI \\ tI & A_2 \end{pmatrix}"

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
@@ -47,15 +48,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         key="partial-order",
         title="Exact map of an order",
         family="Comparisons",
-        papers=(
-            Reference(
-                "B. McFee and G. Lanckriet",
-                "Learning multi-modal similarity",
-                "Journal of Machine Learning Research 12, 491-523",
-                2011,
-                part="appendix A",
-            ),
-        ),
+        papers=(MCFEE_2011.cited("appendix A"),),
         equation=(
             r"\lVert x_i - x_j \rVert^2 = \Delta_{ij} - 2 \lambda_{\min},\quad \Delta_{ij} ="
             r" 1 + \max_{(k,l) \prec (i,j)} \Delta_{kl}"

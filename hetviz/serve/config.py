@@ -38,8 +38,9 @@ _OTHERS = {
 
 # What the server's process is started with, where the environment says nothing else. Python's own
 # pools give memory back by the megabyte, once nothing at all lies in one; the C library does so by
-# the page. It takes a little more time, and the server is small again once many have left.
-FRUGAL = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
+# the page. numpy would ask for pages of two megabytes. It takes a little more time, and the server
+# is small again once many have left.
+FRUGAL = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
 
 
 @dataclass(frozen=True)

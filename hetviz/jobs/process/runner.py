@@ -380,7 +380,7 @@ class ProcessRunner(Book):
 
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_OF_SERVER = ("PYTHONMALLOC", "MALLOC_ARENA_MAX")
+_OF_SERVER = ("PYTHONMALLOC", "MALLOC_ARENA_MAX", "NUMPY_MADVISE_HUGEPAGE")
 # Every library that keeps threads of its own, by the variable that it reads when it is loaded.
 _THREADS = (
     "OPENBLAS_NUM_THREADS",
