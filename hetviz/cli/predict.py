@@ -25,7 +25,6 @@ from hetviz.cli.arguments import (
 from hetviz.errors import ParameterError
 
 _LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --top 20"
-_TOLD = 10
 _LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out labels.csv"
 
 
@@ -121,20 +120,21 @@ def _links(given: argparse.Namespace) -> int:
     }
     head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
     rows = [[_cell(one[key]) for key in head] for one in found["candidates"]]
-    lines = [
+    each = [
         f"{one['rank']:>4}  {one['score']:.4f}  {titles[given.source][one['source_id']]} - "
         f"{titles[given.target][one['target_id']]}"
         for one in found["candidates"]
     ]
+    told = []
     if found["test"] is not None:
         for name, (mean, error) in found["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            lines.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
+            told.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
         unseen = found["test"]["unseen"]
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            lines.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
-    _finish(given, found, head, rows, lines)
+            told.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
+    _finish(given, found, head, rows, each, told)
     return 0
 
 
@@ -159,17 +159,19 @@ def _labels(given: argparse.Namespace) -> int:
     columns = ["dataset", "id", "label", "known", "probability", "doubt", "decided", "low", "high"]
     table = found.table[[name for name in columns if name in found.table]]
     rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
-    lines = [
+    each = [
         f"{row.id}  {_cell(row.label)}"
         + (f"  doubt {_cell(row.doubt)}" if _cell(row.doubt) else "")
         + ("" if getattr(row, "decided", True) else "  (not better than a guess)")
         for row in table[~table["known"].astype(bool)].itertuples()
     ]
-    for row in found.held_out.itertuples():
-        lines.append(f"error on held-out labels, {row.model}: {row.error:.4g}")
-    lines += found_lines(found.diagnostics, 3)
-    lines += [*([found.decision] if found.decision else []), *found.reasons]
-    _finish(given, found.to_dict(), list(table.columns), rows, lines)
+    told = [
+        f"error on held-out labels, {row.model}: {row.error:.4g}"
+        for row in found.held_out.itertuples()
+    ]
+    told += found_lines(found.diagnostics, 3)
+    told += [*([found.decision] if found.decision else []), *found.reasons]
+    _finish(given, found.to_dict(), list(table.columns), rows, each, told)
     return 0
 
 
@@ -178,12 +180,15 @@ def _finish(
     value: object,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
-    lines: list[str],
+    each: Sequence[str],
+    told: Sequence[str],
 ) -> None:
-    if given.out is not None:
-        _write(Path(given.out), value, head, rows)
-        lines = [*lines[-_TOLD:], f"Written to {given.out}"]
-    show(given, value, lines)
+    """Show what is told of all, and a line for each item where these do not go to a file."""
+    if given.out is None:
+        show(given, value, [*each, *told])
+        return
+    _write(Path(given.out), value, head, rows)
+    show(given, value, [*told, f"Written to {given.out}"])
 
 
 def _write(file: Path, value: object, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
