@@ -221,7 +221,7 @@ def why(
     --------
     >>> import hetviz
     >>> data = hetviz.load("emoji")
-    >>> found = hetviz.why(data, hetviz.embed(data, "mr-sne"), "emoji", "1F431")
+    >>> found = hetviz.why(data, hetviz.embed(data, "mr-sne"), "emoji", data["emoji"].ids[0])
     >>> found.parts.keys() <= {"neighbour", "link", "statement"}
     True
     """
