@@ -210,7 +210,7 @@ def add_why(add: Add) -> None:
         "why",
         _why,
         "Say why an item of a map lies where it lies: what holds it, and what would move it.",
-        "why result emoji 1F431",
+        "why result emoji 1f408",
     )
     why.add_argument("result", help="the folder that `embed` or `run` wrote")
     why.add_argument("dataset", help="the dataset of the item")
