@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -287,7 +288,7 @@ def _fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
     """Return a fitted method: a saved one, or what a recipe says, fitted once more."""
     if path.is_dir() or path.suffix == ".toml":
         from hetviz.runs.embed.recipe import read_recipe
-        from hetviz.runs.embed.run import fit_run
+        from hetviz.runs.embed.run import fit_again
 
         recipe = read_recipe(path)
         run = recipe.run
@@ -296,16 +297,7 @@ def _fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
                 f"{path}: this run was made on other data than {source}. Give the data that it was "
                 "made on, or make the map again: `hetviz embed`."
             )
-        return fit_run(
-            data,
-            run.method,
-            run.params,
-            run.seed,
-            progress(),
-            weights=run.weights,
-            only=recipe.rows(data),
-            hold_out=run.hold_out,
-        )
+        return fit_again(data, replace(run, only=recipe.rows(data)), progress())
     model = hetviz.load_model(path)
     unlike = [
         name

@@ -11,7 +11,7 @@ from hetviz._text import escape, short
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.palette import Theme, plain_layout, points_kind, tokens
+from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, tokens
 from hetviz.plots.planar import drawn
 
 _MOST_POINTS = 8_000
@@ -51,16 +51,7 @@ def newcomers_figure(
     figure = go.Figure()
     # Of one kind all, else what is grey could lie above the rings.
     kind = points_kind(len(few) + len(new))
-    figure.add_trace(
-        {
-            "type": kind,
-            "x": points[few, 0],
-            "y": points[few, 1],
-            "mode": "markers",
-            "marker": {"size": 4, "color": token.faint, "opacity": 0.55},
-            "hoverinfo": "skip",
-        }
-    )
+    figure.add_trace(ground(points, few, kind, token.faint, opacity=0.55))
     for flag, symbol, words in ((False, "circle", ""), (True, "diamond", " (in doubt)")):
         rows = [at for at, one in enumerate(doubtful) if one == flag and np.isfinite(new[at]).all()]
         colour = token.minus if flag else token.accent

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from hetviz._types import Floats, Ints
+
 Theme = Literal["light", "dark"]
 
 
@@ -202,6 +204,33 @@ def points_kind(count: int) -> str:
     WebGL where they are many only: browsers that lack it would show Plotly's complaint instead.
     """
     return "scatter" if count <= _DRAWN_PLAINLY else "scattergl"
+
+
+def ground(
+    points: Floats, rows: Ints, kind: str, colour: str, size: float = 4, opacity: float = 1.0
+) -> dict[str, object]:
+    """Return the trace of the points that a small map only stands on: faint, without hover.
+
+    Parameters
+    ----------
+    points : array of shape (n, 2)
+    rows : array of int
+        Which of them are drawn.
+    kind : str
+        See `points_kind`.
+    colour : str
+    size : float
+        In pixels.
+    opacity : float
+    """
+    return {
+        "type": kind,
+        "x": points[rows, 0],
+        "y": points[rows, 1],
+        "mode": "markers",
+        "marker": {"size": size, "color": colour, "opacity": opacity},
+        "hoverinfo": "skip",
+    }
 
 
 # What all small charts share: no box, no legend, the page's own colour and type.

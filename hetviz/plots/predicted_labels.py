@@ -19,6 +19,7 @@ from hetviz.plots.palette import (
     N_COLOURS,
     NUMBERS,
     Theme,
+    ground,
     plain_layout,
     points_kind,
     shape_of,
@@ -197,16 +198,7 @@ def doubt_figure(
     others = others[:: max(1, -(-len(others) // _MOST_POINTS))]
     at = np.asarray(rows, dtype=np.int64)
     kind = points_kind(len(others) + len(at))
-    figure.add_trace(
-        {
-            "type": kind,
-            "x": points[others, 0],
-            "y": points[others, 1],
-            "mode": "markers",
-            "marker": {"size": 3.5, "color": token.line},
-            "hoverinfo": "skip",
-        }
-    )
+    figure.add_trace(ground(points, others, kind, token.line, size=3.5))
     size = _LEAST + (_MOST - _LEAST) * np.clip(np.nan_to_num(np.asarray(doubt, float)), 0, 1)
     told = np.array([label is not None for label in labels], dtype=bool)
     there = np.array(told & placed[at])

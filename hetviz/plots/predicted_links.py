@@ -13,7 +13,7 @@ from hetviz._text import escape, short
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
-from hetviz.plots.palette import Theme, plain_layout, points_kind, shape_of, tokens
+from hetviz.plots.palette import Theme, ground, plain_layout, points_kind, shape_of, tokens
 from hetviz.plots.planar import drawn
 
 WORDS = {
@@ -158,16 +158,7 @@ def proposed_figure(
     marked = [row for row in dict.fromkeys([*joined.ravel().tolist(), *names]) if row in there]
     figure = go.Figure()
     few = placed[:: max(1, -(-len(placed) // _MOST_POINTS))]
-    figure.add_trace(
-        {
-            "type": points_kind(len(few)),
-            "x": points[few, 0],
-            "y": points[few, 1],
-            "mode": "markers",
-            "marker": {"size": 4, "color": token.line},
-            "hoverinfo": "skip",
-        }
-    )
+    figure.add_trace(ground(points, few, points_kind(len(few)), token.line))
     ends = points[joined]
     gaps = np.full((len(joined), 1), np.nan)
     figure.add_scatter(

@@ -218,6 +218,16 @@ class Embedding(Frozen):
             coordinates[name] = np.array(
                 [total[key] / count[key] if key in count else nowhere for key in keys]
             )
+        return self.moved(coordinates)
+
+    def moved(self, coordinates: Mapping[str, Any]) -> Embedding:
+        """Return the same items at other places; rows that are not finite have none.
+
+        Parameters
+        ----------
+        coordinates : mapping of str to array of shape (n, k)
+            Of every dataset.
+        """
         return Embedding(
             coordinates,
             self.ids,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.cluster.cards import capital, value_words
 from hetviz.runs.cluster.contrast import plain_text
-from hetviz.runs.embed.run import Run, fit_run
+from hetviz.runs.embed.run import Run, fit_again
 
 LABEL = "label"
 MAP, FULL = "map", "full"
@@ -148,16 +148,8 @@ def _points(
         if axes > most:
             continue
         try:
-            fitted = fit_run(
-                data,
-                run.method,
-                {**run.params, "n_components": axes},
-                run.seed,
-                progress,
-                weights=run.weights,
-                only=run.only,
-                hold_out=run.hold_out,
-            )
+            wider = replace(run, params={**run.params, "n_components": axes})
+            fitted = fit_again(data, wider, progress)
         except Cancelled:
             raise
         except HetvizError:

@@ -360,16 +360,7 @@ def _by_landmarks(
     features = leading_features(data, random_state=random_state)
     Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state, beat)
     places = {name: Y[span] for name, span in data.offsets.items()}
-    before = drawn.embedding
-    whole = Embedding(
-        places,
-        before.ids,
-        before.entity,
-        components=before.components,
-        note=before.note,
-        diagnostics=before.diagnostics,
-    )
-    return replace(drawn, embedding=whole)
+    return replace(drawn, embedding=drawn.embedding.moved(places))
 
 
 def embed(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
 from hetviz.io.formats import toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress
-from hetviz.runs.embed.run import FittedRun, Run, fit_run
+from hetviz.runs.embed.run import FittedRun, Run, fit_again
 from hetviz.runs.embed.scope import read_rows_file, rows_table
 
 FORMAT = 1
@@ -201,16 +201,7 @@ def run_recipe(
             stacklevel=2,
         )
     run = recipe.run
-    fitted = fit_run(
-        data,
-        run.method,
-        run.params,
-        run.seed,
-        progress,
-        weights=run.weights,
-        only=recipe.rows(data),
-        hold_out=run.hold_out,
-    )
+    fitted = fit_again(data, replace(run, only=recipe.rows(data)), progress)
     target = recipe.folder / "run" if out is None else Path(out)
     record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
     if record.get("same_coordinates") is False:

@@ -168,6 +168,37 @@ def fit_run(
     return FittedRun(run, model, scope.of_all(model.embedding_), scope)
 
 
+def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
+    """Fit what a record tells once more: same method, settings, seed, weights and rows.
+
+    Parameters
+    ----------
+    data : HeteroData
+        The data of that run; that they are the same is for the caller to look at.
+    run : Run
+    progress : callable, optional
+
+    Returns
+    -------
+    FittedRun
+
+    Raises
+    ------
+    hetviz.errors.HetvizError, hetviz.errors.Cancelled
+        As `fit_run`.
+    """
+    return fit_run(
+        data,
+        run.method,
+        run.params,
+        run.seed,
+        progress,
+        weights=run.weights,
+        only=run.only,
+        hold_out=run.hold_out,
+    )
+
+
 @cache
 def versions() -> Mapping[str, str]:
     """Return the versions that a result depends on."""

@@ -28,7 +28,7 @@ from hetviz.features.meaning import feature_names
 from hetviz.features.recipe import recipe_of
 from hetviz.features.relations.user_links import SPOKEN
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.runs.embed.run import FittedRun, Made, Run, fit_run
+from hetviz.runs.embed.run import FittedRun, Made, Run, fit_again
 from hetviz.runs.embed.scope import Scope, scope_of
 
 MOST_ROWS = 8_000
@@ -517,18 +517,10 @@ class Explainer:
 
     def _fit(self) -> FittedRun:
         if self._fitted is None:
-            run = self.run
             with warnings.catch_warnings():
                 # They were told when the map was made.
                 warnings.simplefilter("ignore")
-                self._fitted = fit_run(
-                    self.data,
-                    run.method,
-                    run.params,
-                    run.seed,
-                    weights=run.weights,
-                    hold_out=run.hold_out,
-                )
+                self._fitted = fit_again(self.data, self.run)
         return self._fitted
 
     def _placed_as_new(
