@@ -155,6 +155,8 @@ class TableRead:
         What was detected, in words for the user.
     recipe : Recipe or None
         What its columns were said or found to be.
+    called : mapping of str to str
+        What the file calls a column of the frame, where that is another name.
     """
 
     name: str
@@ -167,6 +169,7 @@ class TableRead:
     problems: tuple[Problem, ...] = field(default=())
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     recipe: Recipe | None = None
+    called: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def errors(self) -> list[Problem]:
@@ -174,7 +177,8 @@ class TableRead:
         return [problem for problem in self.problems if problem.severity == "error"]
 
     def place(self, row: int, column: str = "") -> str:
-        """Name a row of the frame in the user's terms."""
+        """Name a row of the frame, and a column of it as the file calls it."""
+        column = self.called.get(column, column)
         return f"{self.name}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
 
 

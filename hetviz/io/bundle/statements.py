@@ -78,7 +78,7 @@ def read_links(
     lookup = Lookup(read, datasets, problems)
     rows = _checked(lookup, entry)
     if not entry.repeated:
-        _refuse_repeats(lookup, rows)
+        rows = _one_each(lookup, rows)
     groups = rows[lookup.good].groupby(_GROUP, sort=False)
     links = [_built(lookup, entry, key, group) for key, group in groups]
     if entry.source is not None and entry.target is not None and read.frame.empty:
@@ -134,27 +134,36 @@ def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _refuse_repeats(lookup: Lookup, rows: pd.DataFrame) -> None:
-    """List each row that says of two items what an earlier row said, or the opposite."""
+def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows such that two items are joined once for each kind and role.
+
+    Within a dataset a table may name a pair in both directions, as one of who cites whom does:
+    these count as one link, with their mean weight and score. Of rows that say the same once
+    more, or the opposite, all but the first are listed.
+    """
     pairs = rows[lookup.good]
     within = pairs["source"] == pairs["target"]
     i, j = pairs["i"], pairs["j"]
     pairs = pairs.assign(
         i=np.where(within, np.minimum(i, j), i),
         j=np.where(within, np.maximum(i, j), j),
+        backwards=within & (i > j),
         row=pairs.index,
     )
     keys = [*_GROUP, "i", "j"]
     if not pairs.duplicated(keys).any():
-        return
+        return rows
     first = np.arange(len(rows))
     first[pairs.index] = pairs.groupby(keys, sort=False)["row"].transform("first")
+    in_direction = [*keys, "backwards"]
+    once_more = np.zeros(len(rows), dtype=bool)
+    once_more[pairs.index] = pairs.duplicated(in_direction)
     weight = rows["weight"].fillna(1.0).to_numpy()
     is_repeat = first < np.arange(len(rows))
     is_opposite = is_repeat & (weight * weight[first] < 0)
     ends = lookup.column("source_id") + " - " + lookup.column("target_id")
     for code, wrong, says in (
-        ("duplicate-link", is_repeat & ~is_opposite, "joins the same two items"),
+        ("duplicate-link", once_more & ~is_opposite, "joins the same two items"),
         ("contradiction", is_opposite, "says the opposite"),
     ):
 
@@ -162,6 +171,25 @@ def _refuse_repeats(lookup: Lookup, rows: pd.DataFrame) -> None:
             return f"row {lookup.read.row[first[row]] + 1} {says}"
 
         lookup.refuse(code, wrong, "target_id", what, ends, "Keep one of the two rows.")
+    back = np.flatnonzero(is_repeat & lookup.good)
+    if not len(back):
+        return rows
+    rows = rows.copy()
+    for column in ("weight", "score"):
+        values = rows[column].to_numpy(copy=True)
+        here, there = values[first[back]], values[back]
+        known = ~np.isnan(here) & ~np.isnan(there)
+        mean = np.where(known, (here + there) / 2, np.where(np.isnan(here), there, here))
+        values[first[back]] = mean
+        rows[column] = values
+    lookup.good[back] = False
+    what_of = "1 row joins" if len(back) == 1 else f"{len(back):,} rows join"
+    lookup.note(
+        "both-directions",
+        f"{what_of} two items that an earlier row joins in the other direction; the two rows "
+        "count as one link, with their mean weight",
+    )
+    return rows
 
 
 def _built(

@@ -276,7 +276,8 @@ class _Reading:
             frame = read.frame.rename(columns=names)
             if "weight" in frame:
                 frame = frame.assign(weight=self._scaled(frame["weight"], columns[rest[0]], read))
-            return replace(read, frame=frame)
+            called = {name: column for column, name in names.items()}
+            return replace(read, frame=frame, called=called)
         return None
 
     def _scaled(self, cells: pd.Series, column: str, read: TableRead) -> pd.Series:

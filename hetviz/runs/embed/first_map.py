@@ -49,6 +49,8 @@ TRADED = 0.03
 """How much truer the neighbours of another map must be for that map to be offered."""
 LEGIBLE = 3.0
 """A dataset drawn this many times smaller than another is a blot, however good its links look."""
+CROWDED = 0.125
+"""Half of the items within this share of the map's reach are a blot beside a few distant groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -481,7 +483,23 @@ def _best(found: Comparison) -> Candidate | None:
 
 def _is_legible(embedding: Embedding) -> bool:
     sizes = list(spreads(embedding).values())
-    return not sizes or max(sizes) <= LEGIBLE * min(sizes)
+    if not sizes:
+        return True
+    return max(sizes) <= LEGIBLE * min(sizes) and crowding(embedding) >= CROWDED
+
+
+def crowding(embedding: Embedding) -> float:
+    """Return how far half of the placed items lie from the middle, as a share of the farthest.
+
+    The middle is the median on each axis. 1 where all items lie on one spot, or none is placed.
+    """
+    placed = [Y[embedding.placed[name]] for name, Y in embedding.coordinates.items()]
+    Y = np.vstack(placed) if placed else np.empty((0, 2))
+    if not len(Y):
+        return 1.0
+    reach = np.linalg.norm(Y - np.median(Y, axis=0), axis=1)
+    farthest = float(reach.max())
+    return float(np.median(reach)) / farthest if farthest > 0 else 1.0
 
 
 def _why(found: Comparison, chosen: Candidate, n_rows: int = 0) -> str:

@@ -15,7 +15,7 @@ import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, HetvizError
-from hetviz.io import read_bundle, read_coordinates
+from hetviz.io import read_bundle, read_coordinates, read_tables
 from tests.data.strategies import heterodata
 
 
@@ -204,6 +204,22 @@ def test_the_lenient_reading_leaves_bad_rows_out(tmp_path):
     assert len(loaded.errors) == 10
     assert sum(map(len, loaded.data.links)) == 1
     assert loaded.understood[0].id_column == "id"
+
+
+def test_a_pair_named_in_both_directions_is_one_link():
+    links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,1\n"
+    loaded = read_tables([("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())])
+    (found,) = loaded.data.links
+    assert (found.i.tolist(), found.j.tolist()) == ([0, 1, 0], [1, 2, 2])
+    assert found.weight.tolist() == [0.75, 1.0, 1.0]
+    wrong = [(problem.code, problem.row, problem.where) for problem in loaded.errors]
+    assert wrong == [
+        ("contradiction", 3, "uses.csv, row 4, column used"),
+        ("duplicate-link", 5, "uses.csv, row 6, column used"),
+    ]
+    notes = [problem.what for problem in loaded.problems if problem.code == "both-directions"]
+    assert len(notes) == 1
+    assert notes[0].startswith("1 row joins two items")
 
 
 def test_duplicate_and_empty_ids(tmp_path):

@@ -15,7 +15,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
 from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
 from hetviz.runs.embed import first_map as module
-from hetviz.runs.embed.first_map import choose, embed, first_map, spreads
+from hetviz.runs.embed.first_map import choose, crowding, embed, first_map, spreads
 
 
 @pytest.fixture(autouse=True)
@@ -169,6 +169,18 @@ def test_a_map_with_a_blot_comes_last() -> None:
     assert chosen is not None
     assert chosen.key == "clear"
     assert "CLEAR: 80 in 100 over 2 splits" in module._why(found, chosen)
+
+
+def test_a_map_of_one_heap_and_a_few_far_groups_is_crowded() -> None:
+    ids = {"a": [str(k) for k in range(100)]}
+    spread = np.random.default_rng(0).normal(size=(100, 2))
+    heap = spread / 10
+    heap[:5] += (9.0, 0.0)
+    crowded, clear = (hetviz.Embedding({"a": Y}, ids) for Y in (heap, spread))
+    assert crowding(crowded) < module.CROWDED < crowding(clear)
+    assert not module._is_legible(crowded)
+    assert module._is_legible(clear)
+    assert crowding(hetviz.Embedding({"a": np.zeros((100, 2))}, ids)) == 1.0
 
 
 def test_reasons_are_told_where_no_method_suits() -> None:
