@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
 from hetviz.plots.colour import Colouring, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
-from hetviz.plots.palette import Theme, number_colour, shape_of, text_colour, tokens
+from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
 from hetviz.plots.planar import drawn, unjoined
 
 PICTURE_BYTES = 12_000_000
@@ -139,7 +139,6 @@ def _content(
         "code": colours.code[rows].tolist(),
         "value": _steps(colours, rows) if numbers else [],
         "numbers": _range(colours) if numbers else "",
-        "scale": _shades(),
         "byDataset": colours.option.kind == "dataset",
         "categories": [short(spoken(name), 40) for name in colours.categories],
         "datasets": [
@@ -167,7 +166,10 @@ def _content(
 def _palette(colours: Colouring, theme: Theme) -> JsonObject:
     palette = colours.colours(theme) if colours.ordered else tokens(theme).categories
     texts = [text_colour(colour, theme) for colour in palette]
-    return {"ghost": tokens(theme).ghost, "colours": list(palette), "texts": texts}
+    scale = list(number_scale(_STEPS, theme))
+    return {
+        "ghost": tokens(theme).ghost, "colours": list(palette), "texts": texts, "scale": scale,
+    }  # fmt: skip
 
 
 def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
@@ -179,10 +181,6 @@ def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
 def _range(colours: Colouring) -> str:
     low, high = number_range(colours.value)
     return f"Colour: {colours.option.title}, from {low:,.3g} (dark) to {high:,.3g} (light)"
-
-
-def _shades() -> list[str]:
-    return [number_colour(share) for share in np.linspace(0, 1, _STEPS).tolist()]
 
 
 def _names(

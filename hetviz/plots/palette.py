@@ -118,7 +118,7 @@ _DARK = Tokens(
 )
 
 # Viridis, from low to high: even in lightness, and read alike by colour-blind readers.
-NUMBERS = (
+_VIRIDIS = (
     "#440154",
     "#482878",
     "#3e4989",
@@ -131,7 +131,7 @@ NUMBERS = (
     "#fde725",
 )
 
-# The part of it that stands out from the page of a theme.
+# The part of it that stands out from the page of a theme: its ends are lost on black or on white.
 _SEEN = {"light": (0.0, 0.58), "dark": (0.34, 1.0)}
 
 SHAPES = (
@@ -165,11 +165,17 @@ def mix(first: str, second: str, share: float) -> str:
     return "#" + "".join(f"{round((1 - share) * a + share * b):02x}" for a, b in pairs)
 
 
-def number_colour(share: float) -> str:
-    """Return the colour at `share` of the scale of numbers, from 0 to 1."""
-    at = share * (len(NUMBERS) - 1)
-    k = min(int(at), len(NUMBERS) - 2)
-    return mix(NUMBERS[k], NUMBERS[k + 1], at - k)
+def number_colour(share: float, theme: Theme) -> str:
+    """Return the colour at `share` of the scale of numbers of a theme, from 0 (low) to 1 (high)."""
+    low, high = _SEEN[theme]
+    at = (low + (high - low) * share) * (len(_VIRIDIS) - 1)
+    k = min(int(at), len(_VIRIDIS) - 2)
+    return mix(_VIRIDIS[k], _VIRIDIS[k + 1], at - k)
+
+
+def number_scale(n: int, theme: Theme) -> tuple[str, ...]:
+    """Return `n` colours of the scale of numbers of a theme, evenly from low to high."""
+    return tuple(number_colour(k / max(n - 1, 1), theme) for k in range(n))
 
 
 def category_colours(n: int, theme: Theme, *, ordered: bool = False) -> tuple[str, ...]:
@@ -180,8 +186,7 @@ def category_colours(n: int, theme: Theme, *, ordered: bool = False) -> tuple[st
     if not ordered:
         plain = tokens(theme).categories
         return tuple(plain[k % len(plain)] for k in range(n))
-    low, high = _SEEN[theme]
-    return tuple(number_colour(low + (high - low) * k / max(n - 1, 1)) for k in range(n))
+    return number_scale(n, theme)
 
 
 def text_colour(colour: str, theme: Theme) -> str:

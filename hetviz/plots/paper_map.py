@@ -370,7 +370,7 @@ def _scale(share: float) -> str:
     """Return the colour of a number, `share` from 0 to 1 up the scale; grey for no number."""
     if not np.isfinite(share):
         return PAPER.ghost
-    return number_colour(share)
+    return number_colour(share, "light")
 
 
 def _wrapped(text: str, font: float, width: float) -> list[str]:

@@ -17,9 +17,9 @@ from hetviz.plots.colour import spoken
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.palette import (
     N_COLOURS,
-    NUMBERS,
     Theme,
     ground,
+    number_scale,
     plain_layout,
     points_kind,
     shape_of,
@@ -206,7 +206,7 @@ def doubt_figure(
     symbol = shape_of(int(np.searchsorted(starts, at[0], side="right")) - 1)[0] if len(at) else None
 
     def dots(chosen: Bools, colour: object, name: str) -> None:
-        extra = {"colorscale": NUMBERS} if not classes else {}
+        extra = {"colorscale": number_scale(10, theme)} if not classes else {}
         figure.add_trace(
             {
                 "type": kind,

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import NO_VALUE, Colouring, number_range
-from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_colour, tokens
+from hetviz.plots.palette import N_COLOURS, Theme, category_colours, number_scale, tokens
 
 _MOST = 1500
 # Colours of numbers.
@@ -35,7 +35,7 @@ def still_map(
         share = np.nan_to_num((colouring.value - low) / (high - low))
         codes = np.clip(share * _STEPS, 0, _STEPS - 1).astype(np.int64)
         codes[np.isnan(colouring.value)] = NO_VALUE
-        palette = tuple(number_colour(k / (_STEPS - 1)) for k in range(_STEPS))
+        palette = number_scale(_STEPS, theme)
     Y = embedding.planar().stacked()
     rows = np.flatnonzero(~np.isnan(Y).any(axis=1))
     paths = ""

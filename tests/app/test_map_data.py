@@ -102,7 +102,8 @@ def test_numbers_come_as_they_are_with_the_ends_of_the_scale() -> None:
     np.testing.assert_array_equal(values[:60], sizes)
     assert colour["kind"] == "numbers"
     assert sizes.min() < colour["low"] < colour["high"] < sizes.max()
-    assert colour["scale"][0] == "#440154"
+    assert colour["scale"]["light"][0] == "#440154"
+    assert colour["scale"]["dark"][-1] == "#fde725"
 
 
 def test_the_same_content_has_the_same_key_whatever_object_holds_it() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from hetviz.plots.palette import Theme, shape_of, tokens
+from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 
 SESSION = "demo-session-0123456789"
 GROUPS = ["Harbours", "Mountains", "Music", "Kitchen", "Weather", "Letters & signs", "Night"]
@@ -116,7 +116,7 @@ def spec(
         })  # fmt: skip
     if colour == "number":
         known = w.number[~np.isnan(w.number)]
-        scale = ["#440154", "#3e4989", "#26828e", "#35b779", "#fde725"]
+        scale = {name: list(number_scale(10, name)) for name in themes}
         shade: dict[str, Any] = {
             "key": keep(w.number), "kind": "numbers", "title": "Distance",
             "low": float(known.min()), "high": float(known.max()),

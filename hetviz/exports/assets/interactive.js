@@ -18,7 +18,7 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 
 function colour(i) {
   const p = palette();
-  if (D.numbers) return D.value[i] === null ? p.ghost : D.scale[D.value[i]];
+  if (D.numbers) return D.value[i] === null ? p.ghost : p.scale[D.value[i]];
   return D.code[i] < 0 ? p.ghost : p.colours[D.code[i] % p.colours.length];
 }
 function size() { return { w: canvas.clientWidth, h: canvas.clientHeight }; }

@@ -117,11 +117,13 @@ class Choice:
 
     @property
     def best_neighbours(self) -> Neighbours | None:
-        """The map, of those tried, whose neighbours are truest."""
+        """The map, of those tried that are legible, whose neighbours are truest."""
         found = self.comparison
         if found is None:
             return None
-        keys = found.sound("trustworthiness")
+        drawn = found.embeddings
+        sound = found.sound("trustworthiness")
+        keys = [key for key in sound if key not in drawn or _is_legible(drawn[key])]
         if not keys:
             return None
         best = max(keys, key=lambda key: found.mean(key, "trustworthiness"))

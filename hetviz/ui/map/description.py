@@ -30,7 +30,7 @@ from hetviz.plots.colour import (
     spoken,
 )
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, name_anchors
-from hetviz.plots.palette import NUMBERS, Theme, shape_of, tokens
+from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
@@ -42,6 +42,7 @@ Mode = Literal["work", "look"]
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
 _LOOKED_AT = 200
+_SCALE_STEPS = 10
 
 
 def spec(
@@ -196,6 +197,7 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, obj
     values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
     low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
     palette = {name: list(colours.colours(name)) for name in THEMES}
+    scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
     counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
     return {
         "key": SHELVES.put(session, values),
@@ -210,7 +212,7 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, obj
         "ghost": {name: tokens(name).ghost for name in THEMES},
         "low": low if numbers else None,
         "high": high if numbers else None,
-        "scale": list(NUMBERS) if numbers else [],
+        "scale": scale if numbers else {},
     }
 
 

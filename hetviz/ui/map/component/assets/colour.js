@@ -25,7 +25,7 @@ export function slots(colour, values, n, scheme) {
       slot[i] = 1 + Math.round(t * (STEPS - 1));
     }
     const palette = [colour.ghost[scheme]];
-    for (let k = 0; k < STEPS; k++) palette.push(sample(colour.scale, k / (STEPS - 1)));
+    for (let k = 0; k < STEPS; k++) palette.push(sample(colour.scale[scheme], k / (STEPS - 1)));
     return { slot, palette };
   }
   for (let i = 0; i < n; i++) slot[i] = Math.max(values[i] + 1, 0);

@@ -183,7 +183,7 @@ export class Legend {
   /** The scale of a column of numbers, with two ends that can be moved. */
   ramp(colour) {
     const line = h("span", { class: "hv-ramp" });
-    line.style.background = `linear-gradient(90deg, ${colour.scale.join(", ")})`;
+    line.style.background = `linear-gradient(90deg, ${colour.scale[this.map.scheme].join(", ")})`;
     const span = colour.high - colour.low || 1;
     const ends = this.range ?? [colour.low, colour.high];
     const told = h("div", { class: "hv-ends" }, h("span", { class: "hv-end" }, spoken(ends[0])), h("span", { class: "hv-end" }, spoken(ends[1])));
