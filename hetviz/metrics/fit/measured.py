@@ -112,11 +112,31 @@ class Measured:
             known = self._near[source, target] = self._found(source, target, k)
         return known[0], known[1][:, :k]
 
-    def _found(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+    def near_within(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+        """Return the k nearest rows of their own dataset, for the queries of `near`.
+
+        Returns
+        -------
+        queries : array of shape (q,)
+            As `near`.
+        index : array of shape (q, min(k, n - 1))
+            Rows of `source` that have a place, without the row asked, the nearest first.
+        """
+        queries, A = self._asked(source, target), self.places[source]
+        there = np.flatnonzero(np.isfinite(A).all(axis=1))
+        wanted = min(k, len(there) - 1)
+        if not len(queries) or wanted < 1:
+            return queries, np.zeros((len(queries), 0), dtype=np.int64)
+        index = there[nearest_places(A[queries], A[there], wanted + 1)]
+        itself = index == queries[:, None]
+        # where many rows lie at one place, a row need not be among its own nearest
+        itself[~itself.any(axis=1), -1] = True
+        return queries, index[~itself].reshape(len(queries), wanted)
+
+    def _asked(self, source: str, target: str) -> Ints:
+        """Return the rows with a place and a link to one with a place; a sample of very many."""
         A, B = self.places[source], self.places[target]
-        there = np.flatnonzero(np.isfinite(B).all(axis=1))
-        reachable = np.zeros(len(B))
-        reachable[there] = 1.0
+        reachable = np.isfinite(B).all(axis=1).astype(np.float64)
         linked = np.asarray(self.cross[source, target] @ reachable) > 0
         queries = np.flatnonzero(np.isfinite(A).all(axis=1) & linked)
         few = A.shape[1] <= _FEW_AXES
@@ -124,6 +144,12 @@ class Measured:
             rng = np.random.default_rng(self.random_state)
             size = SAMPLED_QUERIES if few else _FEW_QUERIES
             queries = np.sort(rng.choice(queries, size, replace=False))
+        return queries
+
+    def _found(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+        queries = self._asked(source, target)
+        A, B = self.places[source], self.places[target]
+        there = np.flatnonzero(np.isfinite(B).all(axis=1))
         if not len(queries):
             return queries, np.zeros((0, min(k, len(there))), dtype=np.int64)
         return queries, there[nearest_places(A[queries], B[there], min(k, len(there)))]

@@ -27,6 +27,7 @@ from hetviz.metrics.fit.ranking import (
     labels_across,
     linked_nearby,
     reconstruction,
+    sharing_nearby,
     tag_prediction,
 )
 
@@ -145,6 +146,9 @@ def evaluate(
         metric_1@k, metric_2@k
             Share of items with a linked one among their k nearest of another dataset, and how many
             are there on average; k = 1, 5, 10, 20, 50.
+        metric_1_within@k, metric_2_within@k
+            The same among their k nearest of their own dataset, of items linked with the same one
+            of another: see `hetviz.metrics.fit.ranking.sharing_nearby`.
         variance_ratio
             How much wider one dataset lies than another.
         trustworthiness, continuity
@@ -290,6 +294,7 @@ _MEASURES: tuple[Callable[[Measured], Values], ...] = (
     comparisons_kept,
     tag_prediction,
     linked_nearby,
+    sharing_nearby,
     reconstruction,
     neighbors_kept,
     spread_ratio,

@@ -94,6 +94,17 @@ MEASURES = {
         "Linked ones in 10",
         "How many of the 10 nearest in the other dataset are linked, on average.",
     ),
+    "metric_1_within@10": Measure(
+        "One sharing a link in 10",
+        "Share of linked items with at least one among their 10 nearest of their own dataset "
+        "that is linked with the same item of another.",
+        True,
+    ),
+    "metric_2_within@10": Measure(
+        "Ones sharing a link in 10",
+        "How many of the 10 nearest of their own dataset are linked with the same item of "
+        "another, on average.",
+    ),
     "ndcg": Measure(
         "Tags found",
         "Each item gets as many of its nearest tags as it has. 1: all are its own, and in front. "
@@ -148,6 +159,8 @@ GROUPS = {
         "metric_1@1",
         "metric_1@10",
         "metric_2@10",
+        "metric_1_within@10",
+        "metric_2_within@10",
         "ndcg",
         "ndcg_guess",
         "variance_ratio",

@@ -21,7 +21,13 @@ from hetviz.metrics.fit.clustering import groups_of_map, label_codes
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.measured import Measured
-from hetviz.metrics.fit.ranking import AT, link_ranking, roc_curve
+from hetviz.metrics.fit.ranking import (
+    AT,
+    _shared,
+    link_ranking,
+    roc_curve,
+    sharing_nearby,
+)
 from hetviz.metrics.fit.summary import evaluate
 
 rng = np.random.default_rng(8)
@@ -125,6 +131,43 @@ def test_linked_items_nearby_equal_brute_force() -> None:
         assert values[f"metric_2@{k}"] == pytest.approx(np.mean(hits), abs=1e-12)
     shares = [values[f"metric_1@{k}"] for k in AT if f"metric_1@{k}" in values]
     assert shares == sorted(shares)
+
+
+def test_items_sharing_a_link_nearby_equal_brute_force() -> None:
+    data, embedding = example()
+    values = evaluate(data, embedding).to_dict()
+    for k in AT:
+        hits = []
+        for Y, truth in ((A, W), (B, W.T)):
+            D, share = distances(Y, Y), truth.astype(int) @ truth.T.astype(int) > 0
+            np.fill_diagonal(D, np.inf)
+            for row in np.flatnonzero(truth.any(axis=1)):
+                hits.append(share[row, np.argsort(D[row])[: min(k, len(Y) - 1)]].sum())
+        if k > N_A - 1:
+            assert f"metric_1_within@{k}" not in values
+            continue
+        found = values[f"metric_1_within@{k}"], values[f"metric_2_within@{k}"]
+        assert found == pytest.approx((np.mean(np.array(hits) > 0), np.mean(hits)), abs=1e-12)
+
+
+def test_metrics_within_a_domain_by_hand() -> None:
+    # four pictures on a line; 0 and 1 share a tag, 2 shares one with 0, 3 has one of its own
+    pictures, tags = Dataset("pictures", list("abcd")), Dataset("tags", list("xyz"))
+    links = Links("pictures", "tags", np.array([0, 1, 0, 2, 3]), np.array([0, 0, 1, 1, 2]))
+    data = HeteroData([pictures, tags], [links])
+    places = {
+        "pictures": np.array([[0.0], [1.0], [3.0], [4.1]]),
+        "tags": np.array([[0.0], [1.0], [5.0]]),
+    }
+    measured = Measured(data, Embedding(places, {name: data[name].ids for name in places}))
+    near = measured.near_within("pictures", "tags", 3)
+    hits = _shared(measured.cross["pictures", "tags"], *near)
+    # a: b, c, d    b: a, c, d    c: d, b, a    d: c, b, a
+    wanted = [[True, True, False], [True, False, False], [False, False, True], [False] * 3]
+    np.testing.assert_array_equal(hits, wanted)
+    values = sharing_nearby(measured)
+    # of the tags, x and y are both of picture a, and z of none of theirs
+    assert values["metric_1_within@1"][0] == pytest.approx((2 + 2) / 7)
 
 
 @pytest.mark.parametrize("tied", [False, True])
