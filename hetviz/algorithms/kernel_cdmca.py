@@ -15,6 +15,7 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
     Features,
+    KernelPenalty,
     NComponents,
     RandomState,
     TieViews,
@@ -111,16 +112,7 @@ class KernelCDMCA(BaseEmbedder):
         ),
     ] = "rbf"
     tie_views: TieViews = True
-    kernel_penalty: Annotated[
-        str,
-        Choice(
-            "Smoothing of",
-            "What smoothing keeps small.",
-            options={"rkhs": "the curves", "paper": "their coefficients, as in the paper"},
-            advanced=True,
-            details="The curves themselves: a'Ka; their coefficients: a'a.",
-        ),
-    ] = "rkhs"
+    kernel_penalty: KernelPenalty = "rkhs"
     weights: DatasetWeights = 1.0
     features: Features = "auto"
     axis_scale: AxisScale = "auto"

@@ -12,7 +12,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
-from hetviz.core.kernels.mkpe import Domain, Result, Scores, minimise, place
+from hetviz.core.kernels.mkpe import SWEEPS, Domain, Result, Scores, minimise, place
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import diagnostic, starts_told
@@ -31,6 +31,8 @@ from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
 _STARTS = 5
+PAPER_WITHIN = 0.1
+"""Weight of likeness beside links in the paper."""
 
 
 class MKPE(BaseEmbedder):
@@ -41,7 +43,8 @@ class MKPE(BaseEmbedder):
     sigma_ : float
         Width of the kernel.
     frames_ : dict of str to ndarray
-        Orthonormal; (n, k), or (d, k) for the parametric variant.
+        Orthonormal; (n, k), or (d, k) for the parametric variant, d of features the directions
+        kept.
     importances_ : dict of str to ndarray of shape (d,)
         Of features (or of items whose likeness is the input), for the parametric variant: lengths
         of the rows of the frame, 0 for what does not matter.
@@ -105,6 +108,10 @@ class MKPE(BaseEmbedder):
             "Far apart says little: all large distances count as not alike.",
             "Only likeness and links that say apart push items away from each other; links alone "
             "pull everything together.",
+            "The paper weighs likeness a tenth of links, lets a small dataset spread more widely "
+            "and starts once: the setting as in the paper. Here likeness counts as much as links, "
+            "all spread alike and the best of three starts is kept: neighbours are kept better, "
+            "and hidden links are found somewhat less well.",
         ),
         cost="A second for 300 items, ten seconds for 2,000.",
     )
@@ -152,7 +159,7 @@ class MKPE(BaseEmbedder):
             inner=Real(low=0.0, high=1_000.0),
             details=(
                 "lambda; links have 1. The paper has 0.1, at which the maps of data with many "
-                "links show little else."
+                "links show little else; see `paper`."
             ),
         ),
     ] = 1.0
@@ -173,6 +180,22 @@ class MKPE(BaseEmbedder):
             ),
         ),
     ] = "similarities"
+    directions: Annotated[
+        float | str | None,
+        Real(
+            "Directions of features",
+            "How much of the variance of features the leading directions must hold that places "
+            "are computed from.",
+            low=0.01,
+            high=1.0,
+            also=("auto", None),
+            advanced=True,
+            details=(
+                'With `inputs = "features"`. None is all; "auto" is 0.95 where there are at least '
+                "as many features as items, and all otherwise."
+            ),
+        ),
+    ] = "auto"
     sigma0: Annotated[
         float | str | None,
         Real(
@@ -233,6 +256,19 @@ class MKPE(BaseEmbedder):
         ),
     ] = "polar"
     tie_views: TieViews = True
+    paper: Annotated[
+        bool,
+        Flag(
+            "As in the paper",
+            "The paper's own weights, start and spread.",
+            advanced=True,
+            details=(
+                "Likeness of weight 0.1, datasets that spread as their size has it, one start from "
+                "a width of the root of `n_components`, 100 sweeps, all directions of features; "
+                "the settings of these do not count."
+            ),
+        ),
+    ] = False
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
@@ -240,7 +276,8 @@ class MKPE(BaseEmbedder):
         names = list(self._scored.rows)
         domains = self._domains(data)
         blocks = self._scored.blocks(self.random_state)
-        sigma0 = float(np.sqrt(self.n_components)) if self.sigma0 is None else self.sigma0
+        as_printed = self.paper or self.sigma0 is None
+        sigma0 = float(np.sqrt(self.n_components)) if as_printed else self.sigma0
         reached = {end for block in blocks for end in (block.d, block.e)}
         self._check_sizes(domains, len(reached))
 
@@ -253,9 +290,9 @@ class MKPE(BaseEmbedder):
                 blocks,
                 self.n_components,
                 rng,
-                sigma0=None if isinstance(sigma0, str) else float(sigma0),
-                n_iter=self.n_iter,
-                n_init=self.n_init,
+                sigma0=None if isinstance(sigma0, str) else sigma0,
+                n_iter=SWEEPS if self.paper else self.n_iter,
+                n_init=1 if self.paper else self.n_init,
                 retraction=self.retraction,
                 progress=progress,
                 layout=whole,
@@ -277,7 +314,8 @@ class MKPE(BaseEmbedder):
                 "below 0 or above 1, which nearness cannot reach; divide them first."
             )
         like = similarities(data.datasets.values(), self.within, self.random_state)
-        weights = {name: float(value_for(self.within_weight, name, 1.0)) for name in data.datasets}
+        given = PAPER_WITHIN if self.paper else self.within_weight
+        weights = {name: float(value_for(given, name, 1.0)) for name in data.datasets}
         scored = scored_pairs(data, like, weights, links)
         for name, dataset in data.datasets.items():
             missing = len(dataset) - len(scored.rows.get(name, ()))
@@ -297,9 +335,17 @@ class MKPE(BaseEmbedder):
             inputs = None
             if self.variant == "parametric":
                 like = self._scored.like.get(name)
-                inputs = inputs_of(data[name], self.inputs, like, self.random_state)
+                inputs = inputs_of(
+                    data[name],
+                    self.inputs,
+                    like,
+                    self.random_state,
+                    share=None if self.paper else self.directions,
+                    least=self.n_components,
+                )
             if inputs is None:
-                scale = float(np.sqrt(len(rows))) if self.equal_spread else 1.0
+                equal = self.equal_spread and not self.paper
+                scale = float(np.sqrt(len(rows))) if equal else 1.0
                 domains.append(Domain(len(rows), scale=scale))
             else:
                 self._inputs[name] = inputs
@@ -338,7 +384,8 @@ class MKPE(BaseEmbedder):
         self.sigma_ = state.sigma
         self.frames_ = dict(zip(names, state.frames, strict=True))
         self.importances_ = {
-            name: np.linalg.norm(self.frames_[name], axis=1) for name in self._inputs
+            name: np.linalg.norm(inputs.of_names(self.frames_[name]), axis=1)
+            for name, inputs in self._inputs.items()
         }
         self.spread_of_starts_ = list(result.finals)
         linked = tied(data) if self.tie_views else data

@@ -50,6 +50,20 @@ Features = Annotated[
     ),
 ]
 
+KernelPenalty = Annotated[
+    str,
+    Choice(
+        "Smoothing of",
+        "What smoothing keeps small, where items are compared by a kernel.",
+        options={"rkhs": "the curves", "paper": "their coefficients, as in the paper"},
+        advanced=True,
+        details=(
+            "The curves themselves, a'Ka, or their coefficients, a'a; above 5,000 items of a "
+            "dataset always the curves."
+        ),
+    ),
+]
+
 AxisScale = Annotated[
     float | str,
     Real(

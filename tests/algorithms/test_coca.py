@@ -136,7 +136,13 @@ def test_new_items_lie_at_the_mean_of_the_views_that_show_them() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"output": "smoothed"}, {"constraint": "block"}, {"scale": "none"}, {"graph_scale": "none"}],
+    [
+        {"output": "smoothed"},
+        {"constraint": "block"},
+        {"scale": "none"},
+        {"graph_scale": "none"},
+        {"agreement": "difference", "alpha": 0.01},
+    ],
 )
 def test_every_option_changes_the_map(options: dict[str, Any]) -> None:
     data = described()

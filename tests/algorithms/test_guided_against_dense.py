@@ -85,3 +85,44 @@ def test_the_cap_binds_where_most_guidance_says_apart() -> None:
     few, many = signed_data(0, 0.1), signed_data(2, 0.9)
     shares = [(data.adjacency(-1).sum() / data.adjacency(1).sum()) for data in (few, many)]
     assert shares[0] < 0.5 < 2.0 < shares[1]
+
+
+@pytest.mark.parametrize("variant", ["block", "printed"])
+def test_the_printed_ridge_of_kernels_is_that_of_their_coefficients(variant: str) -> None:
+    rng = np.random.default_rng(3)
+    parts = {"a": rng.normal(size=(12, 3)), "b": rng.normal(size=(9, 2))}
+    W = np.zeros((21, 21))
+    i, j = rng.integers(0, 12, 30), 12 + rng.integers(0, 9, 30)
+    W[i, j] = W[j, i] = 1.0
+    D = W.sum(axis=1)
+    K, ridge = np.zeros((21, 21)), np.zeros(21)
+    kernels = []
+    for rows, X in zip((slice(0, 12), slice(12, 21)), parts.values(), strict=True):
+        part = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+        kernels.append(part)
+        H = np.eye(len(X)) - D[rows] / D[rows].sum()
+        K[rows, rows] = H @ part @ H.T
+        ridge[rows] = GAMMA * np.trace(K[rows, rows] * D[rows] @ K[rows, rows]) / len(X)
+    # min theta'KLK theta, and the ridge on both sides but in the printed form
+    L = np.diag(D) - W
+    bottom = K * D @ K + np.diag(ridge)
+    top = K @ L @ K + (np.diag(ridge) if variant == "block" else 0.0)
+    values, Q = eigh(top, bottom)
+    pairs = np.unique(np.column_stack([i, j - 12]), axis=0).T
+    data = HeteroData(
+        [
+            Dataset(name, [f"{name}{k}" for k in range(len(part))], kernel=part)
+            for name, part in zip(parts, kernels, strict=True)
+        ],
+        [Links("a", "b", *pairs)],
+    )
+    model = GuidedProjection(
+        kernel="precomputed", kernel_penalty="paper", variant=variant, gamma=GAMMA
+    ).fit(data)
+    np.testing.assert_allclose(model.agreement_[0], 1.0 - values[:2], atol=1e-9)
+    if variant == "block":
+        found, wanted = model.embedding_.stacked(), (K @ Q)[:, :2]
+        signs = np.sign((found * wanted).sum(axis=0))
+        np.testing.assert_allclose(found * signs, wanted, atol=1e-8)
+        other = GuidedProjection(kernel="precomputed", gamma=GAMMA).fit(data)
+        assert np.abs(other.agreement_ - model.agreement_).max() > 1e-3

@@ -10,6 +10,7 @@ import pytest
 from hetviz.algorithms.mkpe import MKPE
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
+from hetviz.features.spaces.inputs import UnitFeatures
 from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 4
@@ -60,6 +61,66 @@ def test_a_feature_that_says_nothing_is_not_important() -> None:
     assert np.isfinite(importance).all()
     free = MKPE().fit(WORLD)
     assert free.importances_ == {}
+
+
+def wide(n: int = 12, p: int = 40) -> HeteroData:
+    """A few items of many features, linked with words."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, p)) + 0.1 * rng.normal(size=(n, p))
+    items = Dataset("items", [f"i{k}" for k in range(n)], X)
+    words = Dataset("words", [f"w{k}" for k in range(4)])
+    return HeteroData([items, words], [Links("items", "words", np.arange(n), np.arange(n) % 4)])
+
+
+def test_new_items_do_not_follow_directions_that_no_fitted_item_has() -> None:
+    data = wide()
+    X = np.asarray(data["items"].X)
+    nowhere = np.linalg.svd(X - X.mean(axis=0))[2][-1]
+    moved = Dataset("items", ["new"], X[:1] + 50.0 * nowhere)
+    away = {}
+    for directions in ("auto", None):
+        model = MKPE(
+            variant="parametric", inputs="features", directions=directions, n_iter=5, n_init=1
+        ).fit(data)
+        placed = model.transform(moved).coordinates["items"][0]
+        away[directions] = np.linalg.norm(placed - model.embedding_.coordinates["items"][0])
+        assert model.importances_["items"].shape == (40,)
+    assert away["auto"] < 1e-9 < 0.01 < away[None]
+    assert model.frames_["items"].shape == (40, 2)
+
+
+def test_directions_of_features_keep_what_they_say() -> None:
+    items = wide()["items"]
+    X = np.asarray(items.X)
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    for share, most in ((1.0, 11), (0.95, 3), (0.01, 1)):
+        found = UnitFeatures.fit(items, share)
+        Z = found.of(items)
+        assert Z.shape[1] == most
+        assert (Z**2).sum() / len(Z) >= share - 1e-12
+        if share == 1.0:
+            near = np.linalg.norm(Z[:, None] - Z[None], axis=2)
+            np.testing.assert_allclose(near * found.size, D, atol=1e-9)
+    assert UnitFeatures.fit(items, 0.01, least=4).of(items).shape[1] == 4
+    # no more directions than asked for can be had: all features are used
+    assert UnitFeatures.fit(items, 0.5, least=13).axes is None
+    assert UnitFeatures.fit(items, "auto").of(items).shape[1] == 3
+    # fewer features than items: nothing is left out
+    assert UnitFeatures.fit(WORLD["items"], "auto").axes is None
+
+
+def test_as_in_the_paper_is_what_its_settings_say() -> None:
+    data = wide()
+    printed = MKPE(paper=True, within_weight=5.0, n_init=3).fit(data)
+    by_hand = MKPE(within_weight=0.1, equal_spread=False, n_init=1, n_iter=100, sigma0=None).fit(
+        data
+    )
+    np.testing.assert_array_equal(printed.embedding_.stacked(), by_hand.embedding_.stacked())
+    assert len(printed.spread_of_starts_) == 1
+    for frame in printed.frames_.values():
+        # places are orthonormal themselves
+        np.testing.assert_allclose(frame.T @ frame, np.eye(2), atol=1e-12)
+    np.testing.assert_array_equal(printed.embedding_.coordinates["items"], printed.frames_["items"])
 
 
 def test_new_items_land_near_their_group() -> None:

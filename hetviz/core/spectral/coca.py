@@ -3,7 +3,9 @@
     max u'(X + M)u,   X_jj = w_j X_j'X_j,   X_jh = alpha X_j'X_h,   M_jj = X_j' (sum_t v_t M_t) X_j
 
 for sources X_j of features and M_t of relations among the same rows; the map is the mean of the
-X_j u_j. Without any source of features it is the leading eigenvectors of sum_t v_t M_t.
+X_j u_j. In the form of difference, which the thesis takes for the same, X_jj = (w_j - 2 alpha (p -
+1)) X_j'X_j and X_jh = 2 alpha X_j'X_h. Without any source of features it is the leading
+eigenvectors of sum_t v_t M_t.
 """
 
 from __future__ import annotations
@@ -62,6 +64,7 @@ def coca(
     alpha: float = 1.0,
     source_weights: Floats | None = None,
     graph_weights: Floats | None = None,
+    agreement: str = "product",
     weights_in: str = "all",
     constraint: str = "joint",
     output: str = "mean",
@@ -81,8 +84,14 @@ def coca(
         Weight of agreement between sources, beside their own variance.
     source_weights, graph_weights : ndarray, optional
         Non-negative, of sum 1; even when left out.
+    agreement : {"product", "difference"}
+        ``"product"`` adds alpha sum_(j != h) u_j'X_j'X_h u_h (equation 4.8); ``"difference"`` takes
+        off alpha sum_(j, h) |X_j u_j - X_h u_h|^2 (equation 4.3). The thesis derives the first from
+        the second (lemma 1), but the squares also take 2 alpha (p - 1) |X_j u_j|^2 off each
+        source's own spread, so from alpha = 1 / (2 p (p - 1)) on with even weights only directions
+        on which sources agree have a positive value.
     weights_in : {"all", "diagonal"}
-        ``"all"`` weighs agreement too: X_jh = alpha p sqrt(w_j w_h) X_j'X_h. ``"diagonal"`` is the
+        ``"all"`` weighs agreement too, that of sqrt(p w_j) X_j u_j. ``"diagonal"`` is the
         thesis, where weights do not touch agreement. Even weights make both the same.
     constraint : {"joint", "rescaled", "block"}
         ``"joint"`` |u| = 1, as solved in the thesis; ``"rescaled"`` then scales every u_j to 1;
@@ -122,7 +131,7 @@ def coca(
         return _checked(Coca(values, nothing, scores, [], float("nan")), n_components)
     w = np.asarray(w)[used]
     w = w / w.sum() if w.any() else _even(len(live))
-    C = _coefficients(w, alpha, weights_in)
+    C = _coefficients(w, alpha, weights_in, agreement)
     problem = _Joint(live, C, M)
     k = min(n_components, problem.r)
     history: list[float] = []
@@ -171,13 +180,16 @@ def _even(count: int) -> Floats:
     return np.full(count, 1.0 / max(count, 1))
 
 
-def _coefficients(w: Floats, alpha: float, weights_in: str) -> Floats:
+def _coefficients(w: Floats, alpha: float, weights_in: str, agreement: str) -> Floats:
     """Return c_jh, the factor of X_j'X_h."""
-    C = np.full((len(w), len(w)), alpha)
-    if weights_in == "all":
-        root = np.sqrt(w)
-        C = alpha * len(w) * np.outer(root, root)
-    np.fill_diagonal(C, w)
+    p = len(w)
+    root = np.sqrt(p * w) if weights_in == "all" else np.ones(p)
+    C = alpha * np.outer(root, root)
+    own = w
+    if agreement == "difference":
+        own = w - 2.0 * (p - 1) * np.diag(C)
+        C *= 2.0
+    np.fill_diagonal(C, own)
     return C
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 
 from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.spectral.blocks import as_dense
@@ -17,6 +17,8 @@ from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.similarity import EVERY_PAIR, Similarity
 
 _LANDMARKS = 1_000
+AUTO_SHARE = 0.95
+"""Share of the variance of features that is kept where these are more than the items."""
 
 
 class Inputs(Protocol):
@@ -26,11 +28,20 @@ class Inputs(Protocol):
         """Return the inputs of rows, fitted or new: shape (n_rows, d)."""
 
     def names(self, fitted: Dataset) -> list[str]:
-        """Return what each of the d inputs is called: a feature, or a fitted item."""
+        """Return what places come from in the end: p features, or fitted items."""
+
+    def of_names(self, frame: Floats) -> Floats:
+        """Turn how inputs move an item, (d, r), into how features or fitted items do, (p, r)."""
 
 
 def inputs_of(
-    dataset: Dataset, kind: str, like: Similarity | None, random_state: int = 0
+    dataset: Dataset,
+    kind: str,
+    like: Similarity | None,
+    random_state: int = 0,
+    *,
+    share: float | str | None = None,
+    least: int = 1,
 ) -> Inputs | None:
     """Return what the places of a dataset are computed from; None where they have to be free.
 
@@ -42,37 +53,79 @@ def inputs_of(
     like : Similarity or None
     random_state : int
         Seeds the choice of items to compare with, where there are many.
+    share, least
+        Of features, see `UnitFeatures.fit`.
     """
     if kind == "features" and dataset.X is not None:
-        return UnitFeatures.fit(dataset)
+        return UnitFeatures.fit(dataset, share, least)
     return None if like is None else LikenessToFitted.fit(like, random_state)
 
 
 @dataclass(frozen=True, eq=False)
 class UnitFeatures:
-    """Features, centred and of mean squared length 1.
+    """Features, centred and of mean squared length 1, or their leading directions.
 
     Attributes
     ----------
-    centre : ndarray of shape (d,)
+    centre : ndarray of shape (p,)
     size : float
         Root mean squared length of the centred features.
+    axes : ndarray of shape (p, d), or None
+        Orthonormal directions that are kept, by falling variance; None for all, d = p.
     """
 
     centre: Floats
     size: float
+    axes: Floats | None = None
 
     @classmethod
-    def fit(cls, dataset: Dataset) -> UnitFeatures:
+    def fit(
+        cls, dataset: Dataset, share: float | str | None = None, least: int = 1
+    ) -> UnitFeatures:
+        """Find centre, size and directions.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            n items of p features.
+        share : float, "auto" or None
+            As many leading directions are kept as hold this share of the variance. ``"auto"`` is
+            `AUTO_SHARE` where there are at least as many features as items, and all otherwise. A
+            map that is linear in all of more features than items also follows directions along
+            which no fitted item varies, and so puts new items anywhere.
+        least : int
+            Keep at least so many, where there are.
+
+        Notes
+        -----
+        O(n p min(n, p)) where directions are left out.
+        """
         X = as_dense(features_of(dataset))
+        n, p = X.shape
         centre = X.mean(axis=0)
-        return cls(centre, float(np.sqrt(((X - centre) ** 2).sum() / len(X))) or 1.0)
+        X = X - centre
+        size = float(np.sqrt((X**2).sum() / n)) or 1.0
+        if isinstance(share, str):
+            share = AUTO_SHARE if p >= n else None
+        most = min(n, p)
+        if share is None or least > most:
+            return cls(centre, size)
+        _, s, Vt = svd(X, full_matrices=False)
+        held = np.cumsum(s**2)
+        enough = int(np.searchsorted(held, share * held[-1] * (1.0 - 1e-12))) + 1
+        V = Vt[: min(max(enough, least), most)].T
+        top = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
+        return cls(centre, size, np.ascontiguousarray(V * np.where(top < 0, -1.0, 1.0)))
 
     def of(self, rows: Dataset) -> Floats:
-        return (as_dense(features_of(rows)) - self.centre) / self.size
+        X = (as_dense(features_of(rows)) - self.centre) / self.size
+        return X if self.axes is None else np.asarray(X @ self.axes)
 
     def names(self, fitted: Dataset) -> list[str]:
         return feature_names(fitted)
+
+    def of_names(self, frame: Floats) -> Floats:
+        return frame if self.axes is None else np.asarray(self.axes @ frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +137,14 @@ class LikenessToFitted:
     like : Similarity
     columns : ndarray of shape (d,)
         Fitted items to compare with: 1,000 above 3,000.
+    centre : ndarray of shape (d,)
+        What is taken off: the mean of the fitted items, so that no axis is spent on what all of
+        them share.
     """
 
     like: Similarity
     columns: Ints
+    centre: Floats
 
     @classmethod
     def fit(cls, like: Similarity, random_state: int) -> LikenessToFitted:
@@ -96,13 +153,17 @@ class LikenessToFitted:
         if n > EVERY_PAIR:
             rng = np.random.default_rng(random_state)
             columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
-        return cls(like, columns)
+        centre = like.to_fitted(like.dataset)[:, columns].mean(axis=0)
+        return cls(like, columns, centre)
 
     def of(self, rows: Dataset) -> Floats:
-        return self.like.to_fitted(rows)[:, self.columns]
+        return self.like.to_fitted(rows)[:, self.columns] - self.centre
 
     def names(self, fitted: Dataset) -> list[str]:
         return [str(fitted.titles[row]) for row in self.columns]
+
+    def of_names(self, frame: Floats) -> Floats:
+        return frame
 
 
 @dataclass(frozen=True, eq=False)

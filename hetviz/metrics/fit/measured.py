@@ -136,7 +136,8 @@ class Measured:
     def _asked(self, source: str, target: str) -> Ints:
         """Return the rows with a place and a link to one with a place; a sample of very many."""
         A, B = self.places[source], self.places[target]
-        reachable = np.isfinite(B).all(axis=1).astype(np.float64)
+        reachable = np.zeros(len(B))
+        reachable[np.isfinite(B).all(axis=1)] = 1.0
         linked = np.asarray(self.cross[source, target] @ reachable) > 0
         queries = np.flatnonzero(np.isfinite(A).all(axis=1) & linked)
         few = A.shape[1] <= _FEW_AXES

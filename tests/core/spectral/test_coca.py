@@ -54,6 +54,57 @@ def test_two_rows_two_sources():
     assert_allclose(found.scores[:, 0], [1.1067230, -1.1067230], atol=1e-7)
 
 
+def test_two_rows_two_sources_by_difference():
+    X = np.array([[1.0], [-1.0]])
+    sources = [prepare_source(s * X, everyone(2), "none") for s in (1.0, 2.0)]
+    found = coca(sources, [], 1, alpha=0.1, agreement="difference")
+    # (w - 2 alpha) x'x and 2 alpha x'z: [[.6, .8], [.8, 2.4]]
+    assert_allclose(found.values, [1.5 + np.sqrt(0.81 + 0.64)])
+
+
+@pytest.mark.parametrize("weights", [None, np.array([0.6, 0.3, 0.1])])
+@pytest.mark.parametrize("weights_in", ["all", "diagonal"])
+def test_agreement_by_difference_is_the_printed_objective(weights, weights_in):
+    _, sources = views()
+    alpha, w = 0.02, np.full(3, 1 / 3) if weights is None else weights
+    found = coca(
+        sources,
+        [],
+        2,
+        alpha=alpha,
+        agreement="difference",
+        source_weights=weights,
+        weights_in=weights_in,
+    )
+    size = np.sqrt(3 * w) if weights_in == "all" else np.ones(3)
+
+    def printed(u):
+        parts = np.split(u, np.cumsum([source.r for source in sources])[:-1])
+        Y = [source.dot(part[:, None]) for source, part in zip(sources, parts, strict=True)]
+        apart = sum(
+            ((size[j] * Y[j] - size[h] * Y[h]) ** 2).sum() for j in range(3) for h in range(3)
+        )
+        return sum(w[j] * (Y[j] ** 2).sum() for j in range(3)) - alpha * apart
+
+    U = np.vstack(found.directions)
+    assert_allclose([printed(u) for u in U.T], found.values)
+    # (4.3) is stationary on |u| = 1 there: its gradient points along u
+    h = 1e-5
+    slope = [
+        (printed(U[:, 0] + h * e) - printed(U[:, 0] - h * e)) / (2 * h) for e in np.eye(len(U))
+    ]
+    assert_allclose(slope, 2 * found.values[0] * U[:, 0], atol=1e-6)
+    assert found.values[0] == max(found.values)
+
+
+def test_without_agreement_both_forms_are_one():
+    _, sources = views()
+    first, second = (
+        coca(sources, [], 2, alpha=0.0, agreement=a) for a in ("product", "difference")
+    )
+    assert_allclose(first.scores, second.scores)
+
+
 def test_one_source_is_pca_and_equal_factors_are_pca_of_all():
     X, sources = views()
     same_up_to_sign(coca(sources[:1], [], 2).scores, pca(X[0], 2), atol=1e-12)
