@@ -76,6 +76,8 @@ class Capability(StrEnum):
     OUT_OF_SAMPLE = "new items"
     ITERATIVE = "partial layouts"
     WARM_START = "going on from an earlier map"
+    SHARED_SPACE = "more axes than the map"
+    """Once fitted, ``axes_`` is an Embedding of all items on many axes."""
 
 
 @dataclass(frozen=True)

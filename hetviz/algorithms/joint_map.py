@@ -17,6 +17,7 @@ from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities, part_of_links
+from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.layout.holding import Pulls
 from hetviz.core.layout.placement import median_places
 from hetviz.core.spectral.evidence import Evidence, link_evidence
@@ -41,6 +42,13 @@ SURE = 0.7
 LEAST = 0.1
 """What links count that are foretold no better than chance."""
 _NEW_PERPLEXITY = 10.0
+_AROUND = 5
+_NO_LINKS = (
+    np.zeros(0, np.int64),
+    np.zeros(0, dtype=object),
+    np.zeros(0, np.int64),
+    np.zeros(0),
+)
 
 
 class JointMap(BaseEmbedder):
@@ -50,6 +58,7 @@ class JointMap(BaseEmbedder):
     ----------
     axes_ : Embedding
         The joint axes of every item: rows of unit length, to be used wherever an embedding is.
+        Links are predicted by them, clusters found in them with ``space="full"``.
     link_evidence_ : dict of (str, str, str) to Evidence
         By dataset, dataset and kind: how well hidden links were foretold; see `check_links`.
 
@@ -99,6 +108,7 @@ class JointMap(BaseEmbedder):
                 Capability.OUT_OF_SAMPLE,
                 Capability.ITERATIVE,
                 Capability.WARM_START,
+                Capability.SHARED_SPACE,
             }
         ),
         summary=(
@@ -452,6 +462,35 @@ class JointMap(BaseEmbedder):
             ],
             components=drawn.placed.components,
         )
+
+    def link_scores(
+        self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
+    ) -> Floats:
+        """Return how near pairs of rows lie on the joint axes: (1 + cos) / 2, shape (n, m).
+
+        New rows are taken by their features, or else by what lies around them on the map.
+        """
+        Z = self._axes_of(source, Y_source)
+        return np.asarray((1.0 + Z @ self._axes_of(target, Y_target).T) / 2.0)
+
+    def _axes_of(self, rows: Dataset, Y: Floats) -> Floats:
+        """Return the joint axes of rows that lie at Y, of length 1, or 0 where nothing is known."""
+        axes = {name: unit(np.nan_to_num(Z)) for name, Z in self.axes_.coordinates.items()}
+        at = self._fitted[rows.name].find(rows.ids)
+        Z = axes[rows.name][np.maximum(at, 0)]
+        fresh = np.flatnonzero(at < 0)
+        if len(fresh):
+            new = NewRows(rows, *_NO_LINKS)
+            kind = value_for(self.features, rows.name, "auto")
+            Z[fresh] = axes_of_new(new, self._fitted, axes, kind)[0][fresh]
+            lost = fresh[~Z[fresh].any(axis=1) & np.isfinite(Y[fresh]).all(axis=1)]
+            if len(lost):
+                stacked = np.vstack(list(axes.values()))
+                places = np.vstack([self.embedding_.coordinates[name] for name in axes])
+                there = np.flatnonzero(stacked.any(axis=1) & np.isfinite(places).all(axis=1))
+                near = cross_neighbors(Y[lost], places[there], min(_AROUND, len(there))).index
+                Z[lost] = unit(stacked[there][near].mean(axis=1))
+        return Z
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         axes = {name: np.nan_to_num(Z) for name, Z in self.axes_.coordinates.items()}

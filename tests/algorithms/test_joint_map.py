@@ -54,6 +54,26 @@ def test_groups_lie_together_across_datasets_and_unseen_links_are_kept() -> None
     assert scores["trustworthiness"] > 0.85
 
 
+def test_pairs_are_scored_on_the_joint_axes_and_new_rows_with_them() -> None:
+    train, _ = WORLD.holdout(0.2, random_state=0)
+    method = quick(n_iter=10).fit(train)
+    items, words = WORLD["items"], WORLD["words"]
+    Y = method.embedding_.coordinates
+    scores = method.link_scores(items, words, Y["items"], Y["words"])
+    Z = method.axes_.coordinates
+    np.testing.assert_allclose(scores, (1.0 + Z["items"] @ Z["words"].T) / 2.0, atol=1e-9)
+    groups = np.equal.outer(np.arange(150) % GROUPS, np.arange(30) % GROUPS)
+    assert scores[groups].min() > np.quantile(scores[~groups], 0.9)
+    twin = Dataset("items", ["new"], np.asarray(items.X)[:1])
+    known = method.link_scores(items, words, Y["items"], Y["words"])[:1]
+    alike = method.link_scores(twin, words, Y["items"][:1], Y["words"])
+    np.testing.assert_allclose(alike, known, atol=0.05)
+    # a word that nothing describes is taken for what lies around its place
+    named = Dataset("words", ["new"])
+    around = method.link_scores(items, named, Y["items"], Y["words"][:1])[:, 0]
+    assert np.corrcoef(around, scores[:, 0])[0, 1] > 0.8
+
+
 def test_one_dataset_without_links_is_a_neighbour_map_of_it() -> None:
     data = HeteroData([WORLD["items"]])
     method = quick().fit(data)

@@ -102,7 +102,8 @@ def clusters(
         Column of labels or of a table, with method "label"; items without a value have no cluster.
     space : {"map", "full"}
         The map as it is drawn, or all axes of the embedding. Where it has only two, the method that
-        made it is fitted again with 10 (else 5, else 3) axes, if `run` says which and it can.
+        made it is fitted again with 10 (else 5, else 3) axes, if `run` says which and it can; a
+        joint map gives the joint axes that it is drawn from.
     run : Run, optional
         Record of the run that made the map, ``hetviz.runs.embed.run.fit_run(...).run``.
     held_out : HeteroData, optional

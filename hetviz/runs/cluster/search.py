@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
+from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.clustering.partition import METHODS, nearest_code
 from hetviz.core.clustering.partition_choice import (
@@ -143,6 +144,10 @@ def _points(
         return own, f"{_MAP_WORDS}: it has no more axes, and how it was made is not known"
     method = get_method(run.method)
     title = method.card.title
+    if Capability.SHARED_SPACE in method.card.capabilities:
+        shared: Embedding = vars(fit_again(data, run, progress).model)["axes_"]
+        Z = np.vstack(list(coordinates_of(data, shared).values()))
+        return Z, f"on the {Z.shape[1]} axes that {title} is drawn from"
     most = getattr(method.params.get("n_components"), "high", 2)
     for axes in _AXES:
         if axes > most:

@@ -134,7 +134,8 @@ def _why(tried: Mapping[str, Any], now: int) -> None:
             "Found again: how alike the clusters of two halves of the items are. Set apart: "
             "how much nearer items are to their own cluster than to the next. Links kept: "
             "links that say together inside one cluster, links that say apart between two. "
-            "In more axes: the method of this map is fitted once more, with up to ten."
+            "In more axes: the method of this map is fitted once more, with up to ten; a joint map "
+            "has more, on which links and likeness are joined."
         )
         rows = with_unseen(session.workspace().state, tried["choice"], tried)
         st.plotly_chart(

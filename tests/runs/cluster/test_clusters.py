@@ -139,6 +139,9 @@ def test_more_axes_come_from_the_method_or_it_is_said_that_they_cannot() -> None
     assert full.space == "in 10 axes of Guided projection, fitted again"
     unknown = hetviz.clusters(data, run.embedding, n_clusters=3, space="full")
     assert unknown.space.startswith("on the map itself: it has no more axes")
+    joint = fit_run(data, "joint-map", {"n_iter": 10, "n_axes": 8, "perplexity": 10.0})
+    full = hetviz.clusters(data, joint.embedding, n_clusters=3, space="full", run=joint.run)
+    assert full.space.endswith("axes that Joint map is drawn from")
     wide = hetviz.embed(data, "guided-projection", n_components=4)
     assert hetviz.clusters(data, wide, n_clusters=3, space="full").space == (
         "in all 4 axes of the embedding"
