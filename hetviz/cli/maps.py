@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hetviz
 from hetviz._text import in_seconds, rounded
@@ -25,6 +25,9 @@ from hetviz.errors import ParameterError
 from hetviz.io import gate
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
+
+if TYPE_CHECKING:
+    from hetviz.runs.large.plan import LargeRecipe
 
 
 def add_embed(add: Add) -> None:
@@ -157,7 +160,12 @@ def _evaluate(given: argparse.Namespace) -> int:
 
 def add_run(add: Add) -> None:
     """Add the command `run`."""
-    run = add("run", _run, "Run a recipe again.", "run result/recipe.toml --out again --figures")
+    run = add(
+        "run",
+        _run,
+        "Run a recipe again, or one over Parquet or Arrow files larger than memory.",
+        "run result/recipe.toml --out again --figures",
+    )
     run.add_argument("recipe", help="a recipe.toml, or the folder that holds one")
     run.add_argument("--out", metavar="DIR", help="folder to write into (run/ beside the recipe)")
     run.add_argument(
@@ -167,10 +175,36 @@ def add_run(add: Add) -> None:
         metavar="FORM",
         help="draw the map and the curves as well: png svg pdf (png)",
     )
+    run.add_argument(
+        "--scheduler",
+        metavar="WHERE",
+        help="of a recipe over files: sync, threads:N, local:N (processes of this machine) or "
+        "tls://host:port (a Dask scheduler); the result is the same (sync)",
+    )
+    run.add_argument("--tls-ca", metavar="FILE", help="certificate of the authority, PEM")
+    run.add_argument("--tls-cert", metavar="FILE", help="certificate of this machine, PEM")
+    run.add_argument("--tls-key", metavar="FILE", help="its private key, PEM")
+    run.add_argument(
+        "--scratch", metavar="DIR", help="where a recipe over files keeps what it needs on the way"
+    )
+    run.add_argument(
+        "--check",
+        action="store_true",
+        help="only check a recipe over files, and tell what memory and disk it will take",
+    )
 
 
 def _run(given: argparse.Namespace) -> int:
-    folder = hetviz.run_recipe(given.recipe, given.out, progress=progress())
+    from hetviz.runs.embed.recipe import large_recipe_at
+
+    large = large_recipe_at(given.recipe)
+    if large is not None:
+        return _run_large(given, large)
+    if given.check:
+        raise ParameterError("--check is for recipes over files, with [data.NAME] and path.")
+    folder = hetviz.run_recipe(
+        given.recipe, given.out, progress=progress(), scheduler=given.scheduler
+    )
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     lines = [*score_lines(record["scores"]), *_same(record)]
     if given.figures is not None:
@@ -181,6 +215,75 @@ def _run(given: argparse.Namespace) -> int:
     lines.append(f"Written to {folder}")
     show(given, record, lines)
     return 0
+
+
+def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
+    """Run a recipe over files, or tell what it will take."""
+    from hetviz.runs.large.plan import check_room, forecast
+
+    if given.figures is not None:
+        raise ParameterError("--figures: a map of files too large for memory is not drawn here.")
+    if given.check:
+        check_room(recipe)
+        needed = forecast(recipe)
+        plan = recipe.plan
+        found: dict[str, Any] = {
+            "rows": {table.name: table.n for table in plan.tables},
+            "links": {links.name: links.files.n_rows for links in plan.links},
+            "blocks": len(plan.blocks),
+            "process_mb": round(needed["process"] / 1e6),
+            "disk_mb": round(needed["disk"] / 1e6),
+            "max_memory_mb": None if recipe.max_memory is None else recipe.max_memory // 10**6,
+        }
+        lines = [
+            *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
+            *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
+            f"{len(plan.blocks):,} blocks; each process takes about {found['process_mb']:,} MB",
+            f"{found['disk_mb']:,} MB on disk while it runs",
+        ]
+        show(given, found, lines)
+        return 0
+    files = (given.tls_ca, given.tls_cert, given.tls_key)
+    if any(files) and not all(files):
+        raise ParameterError("Give all three of --tls-ca, --tls-cert and --tls-key.")
+    folder = hetviz.run_recipe(
+        given.recipe,
+        given.out,
+        progress=progress(),
+        scheduler=given.scheduler,
+        tls=files if all(files) else None,
+        scratch=given.scratch,
+    )
+    record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    rows = sum(record["rows"].values())
+    lines = [
+        f"{record['method']}: {rows - record['n_unplaced']:,} of {rows:,} rows placed in "
+        f"{record['seconds']:.1f} s, {record['links']:,} links",
+        *(
+            f"{count:,} links of {name} left out: unknown ids"
+            for name, count in record["left_out"].items()
+        ),
+        *score_lines(record["scores"], record["standard_errors"]),
+        *_placed_by(record),
+        *(f"{name}: {size:,.0f} MB at most" for name, size in record["peak_mb"].items()),
+        f"Written to {folder}",
+    ]
+    show(given, record, lines)
+    return 0
+
+
+def _placed_by(record: Mapping[str, Any]) -> list[str]:
+    """Say by how many landmarks rows were placed, and how well."""
+    if "landmarks" not in record:
+        return []
+    count = sum(record["landmarks"].values())
+    error = record.get("placement_error", {}).get("median")
+    told = (
+        ""
+        if error is None
+        else (f"; landmarks placed likewise land {error:.1%} of the usual distance off (median)")
+    )
+    return [f"Fitted to {count:,} landmarks, the other rows placed by them{told}"]
 
 
 def add_diagnostics(add: Add) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hetviz._types import Floats, Matrix
 from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.layout.placement import median_places
 from hetviz.core.measures.neighborhoods import n_near
 
 _ENTRIES = 4_000_000
@@ -93,3 +95,80 @@ def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
         nearest[start : start + len(block)] = D.min(axis=1)
     found = nearest[np.isfinite(nearest) & (nearest > 0)]
     return float(np.sqrt(np.quantile(found, _USUAL))) if len(found) else 0.0
+
+
+@dataclass(frozen=True)
+class PlacementError:
+    """How far from their place rows of a map land that are placed as new ones.
+
+    Attributes
+    ----------
+    median, most : float
+        The median, and what nine in ten do not exceed, as shares of the median distance of two
+        rows of the map; NaN where nothing can be placed.
+    standard_error : float
+        Of the median.
+    n : int
+        How many rows were tried.
+    """
+
+    median: float
+    most: float
+    standard_error: float
+    n: int
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the fields, JSON-ready: what is not known is None."""
+        known = {"median": self.median, "most": self.most, "standard_error": self.standard_error}
+        return {name: None if np.isnan(x) else x for name, x in known.items()} | {"n": self.n}
+
+
+def placement_error(
+    features: Sequence[Matrix | None],
+    places: Sequence[Floats],
+    n: int = 500,
+    random_state: int = 0,
+) -> PlacementError:
+    """Place rows of a map as if they were new, and compare with where they lie.
+
+    Parameters
+    ----------
+    features : sequence of ndarray or csr of shape (n_v, d_v), or None
+        Of each dataset; None where nothing describes its rows.
+    places : sequence of ndarray of shape (n_v, k)
+        NaN without.
+    n : int
+        Rows of each dataset that are tried, each hidden from itself only.
+    random_state : int
+
+    Notes
+    -----
+    The map is not made again without them, so that what they did to their surroundings stays: the
+    error of rows that never were on it is a little larger. O(n n_v d_v).
+    """
+    rng = np.random.default_rng(random_state)
+    errors = []
+    for X, Y in zip(features, places, strict=True):
+        there = np.flatnonzero(np.isfinite(Y).all(axis=1))
+        if X is None or len(there) < 3:
+            continue
+        tried = np.sort(rng.choice(len(there), min(n, len(there)), replace=False))
+        known, Y = X[there], Y[there]
+        step = max(1, _ENTRIES // len(there))
+        for start in range(0, len(tried), step):
+            rows = tried[start : start + step]
+            squared = cross_squared_distances(known[rows], known)
+            squared[np.arange(len(rows)), rows] = np.inf
+            off = median_places(squared, Y) - Y[rows]
+            errors.append(np.sqrt((off**2).sum(axis=1)))
+    if not errors:
+        nan = float("nan")
+        return PlacementError(nan, nan, nan, 0)
+    whole = np.vstack([Y[np.isfinite(Y).all(axis=1)] for Y in places])
+    a, b = rng.integers(0, len(whole), (2, _SAMPLED))
+    usual = float(np.median(np.sqrt(((whole[a] - whole[b]) ** 2).sum(axis=1)))) or 1.0
+    share = np.concatenate(errors) / usual
+    median = float(np.median(share))
+    again = rng.integers(0, len(share), (200, len(share)))
+    error = float(np.median(share[again], axis=1).std(ddof=1))
+    return PlacementError(median, float(np.quantile(share, 0.9)), error, len(share))

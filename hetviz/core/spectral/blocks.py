@@ -233,34 +233,18 @@ class StreamedBlock(Block):
         self._X, self._centre = X, centre
         # the ridge and most constraints ask for the same matrix, a pass over all rows
         self._known = weights
-        self._gram = self._weighted(weights)
+        self._gram = centred_gram(X, weights, centre)
         trace = float(self._gram.trace())
         self.ridge = absolute_ridge(gamma, absolute, trace, nominal or self.r)
 
-    def _pieces(self, size: int = ROWS) -> Iterator[tuple[slice, Floats]]:
-        for start in range(0, self.n, size):
-            rows = slice(start, min(start + size, self.n))
-            yield rows, self._X[rows] - self._centre
-
-    def _weighted(self, mass: Floats) -> Floats:
-        total = np.zeros((self.r, self.r))
-        root = np.sqrt(mass)[:, None]
-        for rows, piece in self._pieces():
-            piece *= root[rows]
-            total += piece.T @ piece
-        return total
-
     def dot(self, P: Floats) -> Floats:
         out = np.empty((self.n, P.shape[1]))
-        for rows, piece in self._pieces():
+        for rows, piece in centred_pieces(self._X, self._centre):
             out[rows] = piece @ P
         return out
 
     def tdot(self, Y: Floats) -> Floats:
-        total = np.zeros((self.r, Y.shape[1]))
-        for rows, piece in self._pieces():
-            total += piece.T @ Y[rows]
-        return total
+        return centred_product(self._X, self._centre, Y)
 
     def spread(self, S: Sparse) -> Floats:
         if self._X.dtype == np.float64 and not isinstance(self._X, np.memmap):
@@ -272,7 +256,7 @@ class StreamedBlock(Block):
             return out
         columns = sp.csc_array(S)
         out = np.zeros((S.shape[0], self.r))
-        for rows, piece in self._pieces(16 * ROWS):
+        for rows, piece in centred_pieces(self._X, self._centre, 16 * ROWS):
             out += columns[:, rows] @ piece
         return out
 
@@ -286,10 +270,36 @@ class StreamedBlock(Block):
         return total
 
     def gram(self, mass: Floats) -> Floats:
-        return self._gram if np.array_equal(mass, self._known) else self._weighted(mass)
+        known = np.array_equal(mass, self._known)
+        return self._gram if known else centred_gram(self._X, mass, self._centre)
 
     def finish(self, Q: Floats) -> LinearMap:
         return LinearMap(Q, self._centre, self.ridge)
+
+
+def centred_pieces(X: Array, centre: Floats, size: int = ROWS) -> Iterator[tuple[slice, Floats]]:
+    """Yield rows of X (n, d), `size` at a time, less their centre (d,), in float64."""
+    for start in range(0, len(X), size):
+        rows = slice(start, min(start + size, len(X)))
+        yield rows, X[rows] - centre
+
+
+def centred_gram(X: Array, mass: Floats, centre: Floats) -> Floats:
+    """(X - 1c')' diag(mass) (X - 1c') for dense X (n, d), of any float type: shape (d, d)."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    root = np.sqrt(mass)[:, None]
+    for rows, piece in centred_pieces(X, centre):
+        piece *= root[rows]
+        total += piece.T @ piece
+    return total
+
+
+def centred_product(X: Array, centre: Floats, Y: Floats) -> Floats:
+    """(X - 1c')' Y for dense X (n, d) and Y (n, k): shape (d, k)."""
+    total = np.zeros((X.shape[1], Y.shape[1]))
+    for rows, piece in centred_pieces(X, centre):
+        total += piece.T @ Y[rows]
+    return total
 
 
 def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> float:

@@ -149,10 +149,10 @@ def guided_projection(
     See `hetviz.core.spectral.eigen.solve` for the cost; the anchor variant adds O((sum of the other
     r_v)^3).
     """
-    _check_options(signed, variant, nu)
+    check_options(signed, variant, nu)
     graph = _checked_graph(W, symmetric)
     form = signed if variant == "block" else "paper"
-    _check_guidance(graph, form, title)
+    check_guidance(graph.positive.nnz > 0, graph.negative.nnz > 0, form, title)
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     if sum(sizes) != graph.positive.shape[0]:
         wanted = f"one row per object is needed, {sum(sizes):,} in all"
@@ -204,19 +204,11 @@ def guided_projection(
                 random_state=random_state,
             )
         fitted.append((members, solution))
-    if not any(len(found.mu) for _, found in fitted if found is not None):
-        reasons = [
-            "Nothing tells the linked rows apart, so there is no axis to place them on.",
-            "Link more rows, or rows whose features differ.",
-        ]
-        raise NotApplicableError(title, reasons)
-    for members, found in fitted:
-        if found is not None and len(found.mu) < n_components:
-            _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
-    return _joined(blocks, fitted, component)
+    check_axes(fitted, n_components, names, title)
+    return joined(blocks, fitted, component)
 
 
-def _joined(
+def joined(
     blocks: Sequence[Block],
     fitted: Sequence[tuple[list[int], Solution | None]],
     component: Ints,
@@ -244,6 +236,24 @@ def _joined(
     return Guided(mu, done, tuple(embeddings), component, placed)
 
 
+def check_axes(
+    fitted: Sequence[tuple[list[int], Solution | None]],
+    n_components: int,
+    names: Sequence[str],
+    title: str,
+) -> None:
+    """Refuse what has no axis at all, and tell of fewer axes than wanted."""
+    if not any(len(found.mu) for _, found in fitted if found is not None):
+        reasons = [
+            "Nothing tells the linked rows apart, so there is no axis to place them on.",
+            "Link more rows, or rows whose features differ.",
+        ]
+        raise NotApplicableError(title, reasons)
+    for members, found in fitted:
+        if found is not None and len(found.mu) < n_components:
+            _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
+
+
 def _extension(Y: Floats, extra: int) -> Floats:
     lost = np.isnan(Y).any(axis=1)
     return np.repeat(np.where(lost, np.nan, 0.0)[:, None], extra, axis=1)
@@ -254,15 +264,16 @@ def _warn_few_axes(found: int, wanted: int, names: Sequence[str]) -> None:
         f"Only {found} of {wanted} axes hold any agreement between the guided rows of "
         f"{', '.join(names)}.",
         DataWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 
-def _check_guidance(graph: SignedGraph, form: str, title: str) -> None:
-    if not (graph.positive.nnz or graph.negative.nnz):
+def check_guidance(positive: bool, negative: bool, form: str, title: str) -> None:
+    """Refuse to fit without links, or to none but those that say apart."""
+    if not (positive or negative):
         reasons = ["There is no guidance.", "Add links between rows."]
         raise NotApplicableError(title, reasons)
-    if form == "ratio" and not graph.positive.nnz:
+    if form == "ratio" and not positive:
         reasons = [
             "All guidance says 'apart', which leaves every direction equally good.",
             "Add links that say 'together', or choose signed='similarity'.",
@@ -270,7 +281,8 @@ def _check_guidance(graph: SignedGraph, form: str, title: str) -> None:
         raise NotApplicableError(f"{title} with signed='ratio'", reasons)
 
 
-def _check_options(signed: str, variant: str, nu: float | None) -> None:
+def check_options(signed: str, variant: str, nu: float | None) -> None:
+    """Refuse options that are not known."""
     if signed not in SIGNED:
         raise ParameterError(f"signed = {signed!r}; it must be one of {', '.join(SIGNED)}.")
     if variant not in VARIANTS:

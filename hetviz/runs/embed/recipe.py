@@ -17,13 +17,16 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.data.queries.rows import part_of
-from hetviz.errors import DataWarning
+from hetviz.errors import DataWarning, ParameterError
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
 from hetviz.io.formats import toml
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.progress import Progress
 from hetviz.runs.embed.run import FittedRun, Run, fit_again
 from hetviz.runs.embed.scope import read_rows_file, rows_table
+from hetviz.runs.large.plan import LargeRecipe, is_large, large_recipe
+from hetviz.runs.large.run import run_large
+from hetviz.runs.large.schedulers import TLS, Scheduler
 
 FORMAT = 1
 RECIPE, COORDINATES, SCORES = "recipe.toml", "coordinates.csv", "scores.json"
@@ -165,9 +168,15 @@ def read_recipe(path: str | Path) -> Recipe:
 
 
 def run_recipe(
-    path: str | Path, out: str | Path | None = None, *, progress: Progress | None = None
+    path: str | Path,
+    out: str | Path | None = None,
+    *,
+    progress: Progress | None = None,
+    scheduler: str | Scheduler | None = None,
+    tls: TLS | tuple[str | Path, str | Path, str | Path] | None = None,
+    scratch: str | Path | None = None,
 ) -> Path:
-    """Run a recipe again.
+    """Run a recipe again, or one over Parquet or Arrow files that no memory holds.
 
     Parameters
     ----------
@@ -176,6 +185,14 @@ def run_recipe(
     out : str or path, optional
         Where to write; the folder ``run`` beside the recipe when absent.
     progress : callable, optional
+    scheduler : str, optional
+        Where blocks of rows are worked on, for a recipe over files (``[data.NAME]``): "sync",
+        "threads:N", "local:N" for N processes, or the address of a Dask scheduler, "tls://host:port".
+        The coordinates are the same to the last bit.
+    tls : three paths, optional
+        For "tls://": certificate of the authority, this machine's certificate, and its key.
+    scratch : path, optional
+        Where a recipe over files keeps what it needs on the way; all machines must see it.
 
     Returns
     -------
@@ -183,7 +200,7 @@ def run_recipe(
         The folder, with coordinates.csv, scores.json (measures, and what the method found out) and
         recipe.toml. Where the recipe holds the
         hash of its coordinates, ``same_coordinates`` in scores.json says whether they came out
-        equal, bit for bit.
+        equal, bit for bit. A recipe over files leaves ``coordinates/TABLE/part-*.parquet``.
 
     Raises
     ------
@@ -191,6 +208,19 @@ def run_recipe(
         As `load` and `embed`. A `DataWarning` says if the data are no longer the same, and if the
         coordinates are not.
     """
+    large = large_recipe_at(path)
+    if large is not None:
+        given = tls if tls is None or isinstance(tls, TLS) else TLS(*tls)
+        target = Path(path) if Path(path).is_dir() else Path(path).parent
+        target = target / "run" if out is None else Path(out)
+        return run_large(
+            large, target, scheduler=scheduler, tls=given, scratch=scratch, progress=progress
+        )
+    if scheduler not in (None, "sync"):
+        raise ParameterError(
+            f"--scheduler {scheduler}: this recipe is of data in memory. Only recipes over files, "
+            "with [data.NAME] and path, are worked on by blocks."
+        )
     recipe = read_recipe(path)
     loaded = recipe.load()
     data = loaded.data
@@ -207,6 +237,24 @@ def run_recipe(
     if record.get("same_coordinates") is False:
         warnings.warn(_differing(recipe.run, fitted.run), DataWarning, stacklevel=2)
     return target
+
+
+def large_recipe_at(path: str | Path) -> LargeRecipe | None:
+    """Read a recipe over files; None for a recipe of data that are loaded.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+        If it is a recipe over files that says what is not known.
+    """
+    file = Path(path)
+    if file.is_dir():
+        file = file / RECIPE
+    document = toml.loads(file.name, gate.read_file(file))
+    if not is_large(document):
+        return None
+    gate.check_format(file.name, document.get("format"), FORMAT)
+    return large_recipe(file.name, document, file.resolve().parent)
 
 
 def coordinates_hash(embedding: Embedding) -> str:

@@ -1,0 +1,308 @@
+"""Guided projections and principal components of sums over rows and links.
+
+The eigenproblem of `hetviz.core.spectral.eigen` asks little of the data: for datasets u and v
+
+    n, 1'Dx;   G_v = sum_i d_i (x_i - c_v)(x_i - c_v)';   C_uv = sum_ij w_ij (x_i - c_u)(x_j - c_v)'
+
+each a sum of small parts over blocks of rows and of links. Parts are added in a fixed order, so
+that the result does not depend on where each was computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, eigh
+from scipy.sparse.csgraph import connected_components
+
+from hetviz._types import Array, Floats, Ints, Sparse
+from hetviz.core.graph.laplacian import slices
+from hetviz.core.spectral.blocks import (
+    Block,
+    LinearMap,
+    absolute_ridge,
+    centred_gram,
+    centred_product,
+)
+from hetviz.core.spectral.eigen import KEEP, Solution, finish, kept, leading
+from hetviz.core.spectral.guided import (
+    NU,
+    Guided,
+    check_axes,
+    check_guidance,
+    check_options,
+    joined,
+)
+from hetviz.errors import NotApplicableError, ParameterError
+
+Key = tuple[str | int, ...]
+Sums = Mapping[Key, Floats]
+"""Arrays to be added, by name."""
+POSITIVE, NEGATIVE = 1, -1
+FAN_IN = 4
+"""Parts that are added at a time, where parts are added in a tree."""
+
+
+def added(parts: Sequence[Sums]) -> dict[Key, Floats]:
+    """Add arrays of the same name, in the order of the parts."""
+    total: dict[Key, Floats] = {}
+    for part in parts:
+        for key, value in part.items():
+            total[key] = total[key] + value if key in total else value
+    return total
+
+
+def first_moments(X: Array, degrees: Floats, v: int) -> dict[Key, Floats]:
+    """Return the mass of the rows of dataset v, and their sum: of X (n, d), degrees (n,)."""
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), 2_048):
+        total += degrees[start : start + 2_048] @ X[start : start + 2_048].astype(np.float64)
+    return {("mass", v): np.array([degrees.sum()]), ("sum", v): total}
+
+
+def own_moments(
+    X: Array, positive: Floats, negative: Floats, centre: Floats, v: int
+) -> dict[Key, Floats]:
+    """Return G_v of the rows X (n, d), by the degrees (n,) of links of either sign."""
+    found: dict[Key, Floats] = {}
+    for sign, degrees in ((POSITIVE, positive), (NEGATIVE, negative)):
+        if degrees.any():
+            found["gram", sign, v] = centred_gram(X, degrees, centre)
+    return found
+
+
+def linked_rows(W: Sparse, X: Array, centre: Floats, out: Floats) -> None:
+    """Add W (X - 1c') to out (m, d): W of shape (m, n), X (n, d)."""
+    from hetviz.core.spectral.moments_loops import add_linked_rows
+
+    add_linked_rows(W.indptr, W.indices, W.data, X, centre, out)
+
+
+def cross_moment(X: Array, centre: Floats, linked: Floats) -> Floats:
+    """Return (X - 1c')' linked: of rows X (n, d_u) and what `linked_rows` found, (n, d_v)."""
+    return centred_product(X, centre, linked)
+
+
+class SummedBlock(Block):
+    """A dataset of which only sums are kept: it can be solved for, and its rows placed later."""
+
+    def __init__(self, centre: Floats, ridge: float) -> None:
+        self.n, self.r = 0, len(centre)
+        self.ridge, self._centre = ridge, centre
+
+    def dot(self, P: Floats) -> Floats:
+        return np.zeros((0, P.shape[1]))
+
+    def tdot(self, Y: Floats) -> Floats:
+        return np.zeros((self.r, Y.shape[1]))
+
+    def spread(self, S: Sparse) -> Floats:
+        raise NotImplementedError("the rows are not here")
+
+    def gather(self, rows: Ints, Y: Floats) -> Floats:
+        raise NotImplementedError("the rows are not here")
+
+    def gram(self, mass: Floats) -> Floats:
+        raise NotImplementedError("the rows are not here")
+
+    def finish(self, Q: Floats) -> LinearMap:
+        return LinearMap(Q, self._centre, self.ridge)
+
+
+def guided_by_sums(
+    sums: Sums,
+    centres: Sequence[Floats],
+    *,
+    n_components: int = 2,
+    signed: str = "ratio",
+    nu: float | None = None,
+    variant: str = "block",
+    gamma: float = 0.1,
+    names: Sequence[str],
+    title: str = "Guided projection",
+    random_state: int = 0,
+) -> Guided:
+    """Fit what `hetviz.core.spectral.guided.guided_projection` fits, of sums.
+
+    Parameters
+    ----------
+    sums : mapping
+        ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v, shape
+        (d_u, d_v); what is 0 may be absent. Links within a dataset are counted both ways.
+    centres : sequence of ndarray of shape (d_v,)
+        Means of the rows, weighted by |D|.
+    n_components, signed, nu, variant, gamma, names, title, random_state
+        As there; the variant "anchor" and a gamma of 0 where features depend on each other need
+        the rows themselves.
+
+    Returns
+    -------
+    Guided
+        With embeddings of no rows.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        As there.
+    hetviz.errors.ParameterError
+        For the variant "anchor".
+
+    Notes
+    -----
+    O(d^3) for d features in all.
+    """
+    check_options(signed, variant, nu)
+    if variant == "anchor":
+        raise ParameterError(
+            "guided-projection: variant = 'anchor' needs all rows in memory; use 'block' for data "
+            "that are read by blocks."
+        )
+    form = signed if variant == "block" else "paper"
+    signs = {int(key[1]) for key in sums if key[0] == "cross"}
+    check_guidance(POSITIVE in signs, NEGATIVE in signs, form, title)
+    strength = NU[form] if nu is None else nu
+    problem = _Summed(sums, centres, gamma)
+    component = problem.components()
+    fitted: list[tuple[list[int], Solution | None]] = []
+    for number in range(int(component.max()) + 1):
+        members = [int(v) for v in np.flatnonzero(component == number)]
+        there = problem.signs(members)
+        if not (POSITIVE in there or (form != "ratio" and NEGATIVE in there)):
+            fitted.append((members, None))
+            continue
+        G, B = problem.pencil(members, form, strength)
+        if variant == "printed":
+            G += np.diag(problem.ridges(members))
+        k = min(n_components, len(G))
+        v0 = np.random.default_rng(random_state).standard_normal(len(G))
+        try:
+            mu, P = leading((G + G.T) / 2, (B + B.T) / 2, k, v0)
+        except LinAlgError as error:
+            raise NotApplicableError(
+                "This eigenproblem",
+                ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
+            ) from error
+        blocks = [problem.blocks[v] for v in members]
+        fitted.append((members, finish(blocks, *kept(mu, P, KEEP))))
+    check_axes(fitted, n_components, names, title)
+    return joined(problem.blocks, fitted, component)
+
+
+class _Summed:
+    """Sums as the blocks of the two matrices of the eigenproblem."""
+
+    def __init__(self, sums: Sums, centres: Sequence[Floats], gamma: float) -> None:
+        self._sums, self._sizes = sums, [len(centre) for centre in centres]
+        self.blocks = []
+        for v, centre in enumerate(centres):
+            size = float(np.trace(self.gram(POSITIVE, v)) + np.trace(self.gram(NEGATIVE, v)))
+            self.blocks.append(SummedBlock(centre, absolute_ridge(gamma, False, size, len(centre))))
+
+    def gram(self, sign: int, v: int) -> Floats:
+        found = self._sums.get(("gram", sign, v))
+        return np.zeros((self._sizes[v], self._sizes[v])) if found is None else found
+
+    def cross(self, sign: int, u: int, v: int) -> Floats:
+        if u > v:
+            return self.cross(sign, v, u).T
+        found = self._sums.get(("cross", sign, u, v))
+        return np.zeros((self._sizes[u], self._sizes[v])) if found is None else found
+
+    def _pairs(self) -> list[tuple[int, int, int]]:
+        return [(int(key[1]), int(key[2]), int(key[3])) for key in self._sums if key[0] == "cross"]
+
+    def components(self) -> Ints:
+        """Say which datasets hang together through links."""
+        m = len(self._sizes)
+        pairs = np.array([(u, v) for _, u, v in self._pairs()]).reshape(-1, 2)
+        graph = sp.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(m, m))
+        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+    def signs(self, members: Sequence[int]) -> set[int]:
+        """Return which signs links of some datasets have."""
+        return {sign for sign, u, v in self._pairs() if u in members and v in members}
+
+    def ridges(self, members: Sequence[int]) -> Floats:
+        """Return the ridge of each coordinate."""
+        return np.concatenate([np.full(self._sizes[v], self.blocks[v].ridge) for v in members])
+
+    def _cap(self, members: Sequence[int]) -> float:
+        """min(1, tr(Z'D+Z) / tr(Z'L-Z)) with every dataset scaled to unit size."""
+        attract = repel = 0.0
+        for v in members:
+            positive, negative = (
+                float(np.trace(self.gram(sign, v))) for sign in (POSITIVE, NEGATIVE)
+            )
+            size = positive + negative
+            if size > 0:
+                attract += positive / size
+                repel += (negative - float(np.trace(self.cross(NEGATIVE, v, v)))) / size
+        return min(1.0, attract / repel) if repel > 0 else 1.0
+
+    def pencil(self, members: Sequence[int], form: str, nu: float) -> tuple[Floats, Floats]:
+        """Return Z'SZ and Z'TZ + Gamma of some datasets, both of shape (r, r)."""
+        parts = slices([self._sizes[v] for v in members])
+        G, B = np.zeros((2, parts[-1].stop, parts[-1].stop))
+        c = nu * self._cap(members) if form == "ratio" else nu
+        for u, rows in zip(members, parts, strict=True):
+            for v, columns in zip(members, parts, strict=True):
+                apart = c * self.cross(NEGATIVE, u, v)
+                G[rows, columns] = self.cross(POSITIVE, u, v) - apart
+                if form == "ratio":
+                    B[rows, columns] -= apart
+            mass = c * self.gram(NEGATIVE, u)
+            if form != "similarity":
+                G[rows, rows] += mass if form == "ratio" else 2.0 * mass
+            B[rows, rows] += self.gram(POSITIVE, u) + mass
+        B += np.diag(self.ridges(members))
+        return G, B
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of one table.
+
+    Attributes
+    ----------
+    map : LinearMap
+        Onto k axes; axes that are lacking hold 0.
+    explained : ndarray
+        Share of all variance along each axis that there is.
+    """
+
+    map: LinearMap
+    explained: Floats
+
+
+def components_by_sums(
+    gram: Floats, centre: Floats, count: float, n_components: int, standardize: bool = False
+) -> Components:
+    """Return the principal components of a table of `count` rows, scaled to a size of 1.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        Of the centred rows.
+    centre : ndarray of shape (d,)
+    count : float
+    n_components : int
+    standardize : bool
+        Give every feature the same spread first.
+    """
+    variance = np.maximum(np.diagonal(gram) / count, 0.0)
+    varies = variance > 1e-24 * (centre**2 + variance)
+    scale = varies.astype(np.float64)
+    if standardize:
+        scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+    size = float((scale**2 * variance).sum() * count)
+    scale = scale / np.sqrt(size) if size > 0 else scale
+    values, A = eigh(gram * np.outer(scale, scale))
+    k = min(n_components, len(values))
+    values, A = values[::-1], A[:, ::-1][:, :k]
+    A = A * np.where(A[np.abs(A).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
+    A = np.hstack([scale[:, None] * A, np.zeros((len(A), n_components - k))])
+    total = float(values.sum()) or 1.0
+    return Components(LinearMap(A, centre, 0.0), np.maximum(values[:k], 0.0) / total)

@@ -1,0 +1,226 @@
+"""What a map of very many rows keeps, judged by samples of pairs with their standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.stats import rankdata
+
+from hetviz._types import Array, Floats, Ints
+from hetviz.runs.large import steps
+from hetviz.runs.large.steps import Pairs, Placer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from hetviz.runs.large.plan import Plan
+
+LINKS = 20_000
+"""Links that are drawn, of all."""
+ROWS = 20_000
+"""Rows of each table that are drawn, to be the ends of pairs made by chance."""
+
+Drawn = list[tuple[Ints, Ints, Floats]]
+
+
+class Work(Protocol):
+    """What does a step for all blocks."""
+
+    plan: Plan
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        words: str,
+        *more: Any,
+        count: int | None = None,
+        share: float = 0.25,
+    ) -> list[Any]:
+        """Do it."""
+        ...
+
+
+def judged(
+    work: Work,
+    placer: Placer,
+    pairs: Pairs,
+    counts: Sequence[tuple[int, int, int, int]],
+    seed: int,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Measure a map by sampled pairs.
+
+    Returns
+    -------
+    scores, standard_errors : dict of str to float
+        ``guidance_area``: the chance that a link lies closer than a pair by chance of the same
+        tables; ``negative_guidance_area``: that one that says apart lies further; the mean over
+        all links drawn. ``distance_correlation``: the rank correlation of distances in the
+        features and on the map, over pairs by chance within each table, mean weighted by rows.
+    """
+    rng = np.random.default_rng([seed, 1])
+    plan = work.plan
+    rows = _some_rows(plan, rng)
+    features = work.each(steps.some_rows, "Judging by sampled pairs", rows, share=0.1)
+    places = [
+        placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
+        for number, X in enumerate(features)
+    ]
+    X_of, Y_of = _by_table(plan, features), _by_table(plan, places)
+    scores: dict[str, float] = {}
+    errors: dict[str, float] = {}
+    if pairs:
+        drawn = _links(work, pairs, counts, rng)
+        found = _areas(work, placer, pairs, drawn, Y_of, rng)
+        for name, (value, error) in found.items():
+            scores[name], errors[name] = value, error
+    kept = [
+        (plan.tables[t].n, *_correlation(X_of[t], Y_of[t], rng)) for t in range(len(plan.tables))
+    ]
+    known = [(n, value, error) for n, value, error in kept if np.isfinite(value)]
+    if known:
+        scores["distance_correlation"], errors["distance_correlation"] = _pooled(known)
+    return scores, errors
+
+
+def _some_rows(plan: Plan, rng: np.random.Generator) -> list[Ints]:
+    found: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(plan.blocks)
+    for t, table in enumerate(plan.tables):
+        drawn = np.sort(rng.choice(table.n, min(table.n, ROWS), replace=False))
+        for number in plan.of_table(t):
+            block = plan.blocks[number]
+            here = drawn[(drawn >= block.start) & (drawn < block.stop)]
+            found[number] = here - block.start
+    return found
+
+
+def _by_table(plan: Plan, parts: Sequence[Array | None]) -> list[Floats]:
+    return [
+        np.vstack(
+            [
+                part
+                for number in plan.of_table(t)
+                if (part := parts[number]) is not None and len(part)
+            ]
+        ).astype(np.float64)
+        for t in range(len(plan.tables))
+    ]
+
+
+def _links(
+    work: Work,
+    pairs: Pairs,
+    counts: Sequence[tuple[int, int, int, int]],
+    rng: np.random.Generator,
+) -> Drawn:
+    """Draw links by chance, of every two blocks as many as they have a share of all."""
+    sizes = np.array([together + apart for _, _, together, apart in counts])
+    n = min(int(sizes.sum()), LINKS)
+    each = rng.multivariate_hypergeometric(sizes, n, method="marginals")
+    wanted = [
+        np.sort(rng.choice(size, share, replace=False))
+        for size, share in zip(sizes, each, strict=True)
+    ]
+    return work.each(
+        steps.some_links, "Judging by sampled pairs", wanted, pairs, count=len(pairs), share=0.1
+    )
+
+
+def _areas(
+    work: Work,
+    placer: Placer,
+    pairs: Pairs,
+    drawn: Drawn,
+    Y_of: Sequence[Floats],
+    rng: np.random.Generator,
+) -> dict[str, tuple[float, float]]:
+    plan = work.plan
+    wanted: list[list[Ints]] = [[] for _ in plan.blocks]
+    for (owner, other), (p, q, _) in zip(pairs, drawn, strict=True):
+        wanted[owner].append(p)
+        wanted[other].append(q)
+    ends = [np.unique(np.concatenate(some)) if some else np.zeros(0, np.int64) for some in wanted]
+    features = work.each(steps.some_rows, "Judging by sampled pairs", ends, share=0.1)
+    places = [
+        placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
+        for number, X in enumerate(features)
+    ]
+    groups: dict[tuple[int, int, int], list[Floats]] = {}
+    for (owner, other), (p, q, w) in zip(pairs, drawn, strict=True):
+        Y_p, Y_q = places[owner], places[other]
+        if not len(p) or Y_p is None or Y_q is None:
+            continue
+        off = Y_p[np.searchsorted(ends[owner], p)] - Y_q[np.searchsorted(ends[other], q)]
+        u, v = plan.blocks[owner].table, plan.blocks[other].table
+        for sign in (1, -1):
+            length = (off[sign * w > 0] ** 2).sum(axis=1)
+            groups.setdefault((sign, min(u, v), max(u, v)), []).append(length)
+    found: dict[str, tuple[float, float]] = {}
+    for sign, name in ((1, "guidance_area"), (-1, "negative_guidance_area")):
+        parts = []
+        for (which, u, v), lengths in groups.items():
+            links = np.concatenate(lengths)
+            links = links[np.isfinite(links)]
+            if which != sign or not len(links):
+                continue
+            a, b = (Y_of[t][np.isfinite(Y_of[t]).all(axis=1)] for t in (u, v))
+            if len(a) < 2 or len(b) < 2:
+                continue
+            n = max(LINKS, len(links))
+            left = rng.integers(0, len(a), n)
+            right = rng.integers(0, len(b), n)
+            if u == v:
+                right = (left + rng.integers(1, len(a), n)) % len(a)
+            chance = ((a[left] - b[right]) ** 2).sum(axis=1)
+            parts.append((len(links), *area(links, chance, sign)))
+        if parts:
+            found[name] = _pooled(parts)
+    return found
+
+
+def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
+    """Return the mean of values weighted by their numbers, and its standard error."""
+    n, value, error = (np.array(column) for column in zip(*parts, strict=True))
+    share = n / n.sum()
+    return float(share @ value), float(np.sqrt((share**2) @ (error**2)))
+
+
+def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
+    """Return the chance that a link is shorter than a pair by chance, and its standard error.
+
+    Parameters
+    ----------
+    links, chance : ndarray
+        Lengths of links, and of pairs drawn by chance.
+    sign : {1, -1}
+        -1 for the chance that it is longer. Ties count half.
+
+    Notes
+    -----
+    The statistic of Mann and Whitney, with the variance of DeLong, DeLong and Clarke-Pearson (1988)
+    for two independent samples.
+    """
+    m, n = len(links), len(chance)
+    ranks = rankdata(np.concatenate([links, chance]))
+    shorter = 1.0 - (ranks[:m] - rankdata(links)) / n
+    longer = (ranks[m:] - rankdata(chance)) / m
+    value = float(shorter.mean())
+    spread = [part.var(ddof=1) / len(part) if len(part) > 1 else 0.0 for part in (shorter, longer)]
+    return (value if sign > 0 else 1.0 - value), float(np.sqrt(sum(spread)))
+
+
+def _correlation(X: Floats, Y: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the rank correlation of distances of rows drawn, and its standard error."""
+    there = np.isfinite(Y).all(axis=1)
+    X, Y = X[there], Y[there]
+    if len(X) < 40:
+        return float("nan"), float("nan")
+    # Every row is in one pair only, so that pairs are independent of each other.
+    order = rng.permutation(len(X))[: len(X) // 2 * 2].reshape(2, -1)
+    before, after = (((Z[order[0]] - Z[order[1]]) ** 2).sum(axis=1) for Z in (X, Y))
+    if not (np.ptp(before) > 0 and np.ptp(after) > 0):
+        return float("nan"), float("nan")
+    r = float(np.corrcoef(rankdata(before), rankdata(after))[0, 1])
+    return r, (1.0 - r * r) / float(np.sqrt(order.shape[1] - 1))

@@ -1,0 +1,507 @@
+"""What a recipe over tables of any size asks for, and how its rows are cut into blocks."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from hetviz import params as parameters
+from hetviz.algorithms.registry import get_method
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.io import gate, limits
+from hetviz.io.frames.row_files import RowFiles
+
+METHODS = ("guided-projection", "cca", "cdmca", "pca")
+"""Methods that are fitted exactly by blocks; others are fitted to landmarks."""
+BLOCK_NUMBERS = 32_000_000
+"""Numbers that a block of rows holds unless a recipe says how many rows it has."""
+_IDS_A_PART, _LINKS_A_PART = 1_000_000, 4_000_000
+_BASE = 350_000_000
+MOST_COORDINATES = 8_000
+
+_KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "data": {"path": str, "id": str, "features": (str, list), "entity": str},
+    "guidance": {
+        "path": str,
+        "from": str,
+        "to": str,
+        "i": str,
+        "j": str,
+        "weight": (str, int, float),
+        "unknown": str,
+    },
+    "blocks": {"rows": int, "landmarks": int},
+    "limits": {"max_memory": str, "max_time": str},
+}
+_TOP: dict[str, type | tuple[type, ...]] = {
+    "format": int,
+    "method": str,
+    "seed": int,
+    "params": dict,
+    "unset": list,
+    "data": dict,
+    "guidance": dict,
+    "blocks": dict,
+    "limits": dict,
+}
+_FILES = ("data", "guidance")
+_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_TIMES = {"s": 1, "m": 60, "h": 3_600}
+_NUMBER = re.compile(r"u?int\d+|half_?float|float|double|bool")
+_VECTOR = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A dataset in files.
+
+    Attributes
+    ----------
+    name, entity : str
+    files : RowFiles
+    id : str
+        Column of ids.
+    features : tuple of str
+        Columns of numbers, or one of lists of the same length.
+    d : int
+        Features in all.
+    single : bool
+        Whether they are kept in single precision.
+    """
+
+    name: str
+    entity: str
+    files: RowFiles
+    id: str
+    features: tuple[str, ...]
+    d: int
+    single: bool
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.files.n_rows
+
+
+@dataclass(frozen=True)
+class LinkTable:
+    """Links in files.
+
+    Attributes
+    ----------
+    name : str
+    files : RowFiles
+    source, target : int
+        Numbers of tables.
+    i, j : str
+        Columns of ids.
+    weight : str or float
+        A column, or one weight for all.
+    leave_out : bool
+        Whether links of unknown ids are left out instead of refused.
+    """
+
+    name: str
+    files: RowFiles
+    source: int
+    target: int
+    i: str
+    j: str
+    weight: str | float
+    leave_out: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of one table.
+
+    Attributes
+    ----------
+    table : int
+    start, stop : int
+        Rows of the table.
+    """
+
+    table: int
+    start: int
+    stop: int
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that every block's work needs to know; paths must be readable wherever that is done.
+
+    Attributes
+    ----------
+    tables, links : tuple
+    blocks : tuple of Block
+        Of all tables, in order.
+    parts : int
+        By how many parts of all ids are joined.
+    chunks : tuple of (int, int, int)
+        Number of the table of links, and the rows of it that are read at a time.
+    as_text : tuple of bool
+        By table: whether ids are compared as text.
+    views : tuple of (int, int)
+        Tables whose rows of the same id are linked.
+    scratch : str
+        Folder for what is only kept on the way.
+    """
+
+    tables: tuple[Table, ...]
+    links: tuple[LinkTable, ...]
+    blocks: tuple[Block, ...]
+    parts: int
+    chunks: tuple[tuple[int, int, int], ...]
+    as_text: tuple[bool, ...]
+    views: tuple[tuple[int, int], ...]
+    scratch: str = ""
+
+    def of_table(self, t: int) -> list[int]:
+        """Return the numbers of the blocks of a table."""
+        return [number for number, block in enumerate(self.blocks) if block.table == t]
+
+    def path(self, name: str) -> str:
+        """Return where something is kept on the way."""
+        return f"{self.scratch}/{name}"
+
+
+@dataclass(frozen=True)
+class LargeRecipe:
+    """A recipe over tables in files.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    method : str
+    params : mapping
+        Every parameter of the method, given or default.
+    given : mapping
+        Those that the recipe gives.
+    seed : int
+    plan : Plan
+    landmarks : int
+        Rows that a method sees that is not fitted by blocks.
+    max_memory : int or None
+        Bytes that each process may take.
+    max_seconds : float or None
+    document : mapping
+        The recipe as it was read.
+    """
+
+    name: str
+    method: str
+    params: Mapping[str, Any]
+    given: Mapping[str, Any]
+    seed: int
+    plan: Plan
+    landmarks: int
+    max_memory: int | None
+    max_seconds: float | None
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the method sees all rows."""
+        return self.method in METHODS
+
+
+def is_large(document: Mapping[str, Any]) -> bool:
+    """Tell a recipe over tables in files from one that names data."""
+    return isinstance(document.get("data"), Mapping)
+
+
+def large_recipe(name: str, document: Mapping[str, Any], folder: Path) -> LargeRecipe:
+    """Check a recipe over tables in files, and cut their rows into blocks.
+
+    Parameters
+    ----------
+    name : str
+        Of the recipe, for messages.
+    document : mapping
+        As TOML has it: ``method``, ``seed``, ``[data.NAME]`` with path, id and features,
+        ``[guidance.NAME]`` with path, from, to, i, j and weight, ``[params]``, ``[blocks]``,
+        ``[limits]``.
+    folder : Path
+        What paths are relative to.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it says what is not known, or names files or columns that are not there.
+    hetviz.errors.ParameterError
+        For an unknown method or parameter.
+
+    Notes
+    -----
+    Reads no rows, only what files say of themselves.
+    """
+    _check_keys(name, document)
+    method = get_method(document.get("method", "guided-projection"))
+    given = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
+    checked = parameters.check(method.card.key, method.params, given)
+    seed = document.get("seed", 0)
+    if "random_state" in method.params:
+        checked["random_state"] = given.get("random_state", seed)
+    tables = tuple(_table(name, key, said, folder) for key, said in document["data"].items())
+    names = [table.name for table in tables]
+    links = tuple(
+        _links(name, key, said, folder, names) for key, said in document.get("guidance", {}).items()
+    )
+    tie = bool(checked.get("tie_views", method.card.key == "cca")) and method.card.key != "pca"
+    blocks = document.get("blocks", {})
+    plan = _plan(tables, links, tie, blocks.get("rows"))
+    told = document.get("limits", {})
+    return LargeRecipe(
+        name,
+        method.card.key,
+        checked,
+        given,
+        seed,
+        plan,
+        blocks.get("landmarks", 20_000),
+        None if "max_memory" not in told else _amount(name, "max_memory", told, _UNITS),
+        None if "max_time" not in told else _amount(name, "max_time", told, _TIMES),
+        {**document, **{head: _absolute(document.get(head, {}), folder) for head in _FILES}},
+    )
+
+
+def _absolute(sections: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return sections whose paths lead to the same files from any folder."""
+    return {name: {**said, "path": str(folder / said["path"])} for name, said in sections.items()}
+
+
+def forecast(recipe: LargeRecipe) -> dict[str, int]:
+    """Return about how many bytes each process takes, and the disk, by what needs them most.
+
+    Returns
+    -------
+    dict
+        ``process``, for one block at a time; ``disk``, kept on the way beside the result.
+    """
+    plan = recipe.plan
+    bytes_of = [4 if table.single else 8 for table in plan.tables]
+    links = sum(stop - start for _, start, stop in plan.chunks)
+    most = [0]
+    for block in plan.blocks:
+        table = plan.tables[block.table]
+        own = block.n * table.d * bytes_of[block.table]
+        widest = max(other.d for other in plan.tables)
+        most.append(2 * own + block.n * 64)
+        if plan.links or plan.views:
+            mine = links * block.n / max(1, sum(other.n for other in plan.blocks))
+            most.append(int(2 * own + 8 * block.n * widest + 40 * mine))
+    most.append(int(100 * min(links, _LINKS_A_PART) + 60 * _IDS_A_PART) if links else 0)
+    rows = sum(table.n * (table.d * size + 40) for table, size in zip(plan.tables, bytes_of,
+               strict=True))  # fmt: skip
+    return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
+
+
+def _check_keys(name: str, document: Mapping[str, Any]) -> None:
+    wrong: list[Problem] = []
+
+    def refuse(where: str, what: str, value: object) -> None:
+        wrong.append(Problem("bad-recipe", f"{name}, {where}", what, str(value)))
+
+    for key, value in document.items():
+        if key not in _TOP or not isinstance(value, _TOP[key]):
+            known = f"a recipe over files has {', '.join(_TOP)}"
+            refuse(key, known if key not in _TOP else "the wrong kind of value", value)
+    if not document.get("data"):
+        refuse("data", "give at least one table, as [data.NAME]", "")
+    for head, allowed in _KEYS.items():
+        said = document.get(head, {})
+        if not isinstance(said, Mapping):
+            continue
+        sections = said.items() if head in ("data", "guidance") else [(head, said)]
+        for title, section in sections:
+            if not isinstance(section, Mapping):
+                refuse(f"{head}.{title}", "must be a table of settings", section)
+                continue
+            place = f"[{head}.{title}]" if head in ("data", "guidance") else f"[{head}]"
+            for key, value in section.items():
+                if key not in allowed:
+                    refuse(place, f"unknown key; it has {', '.join(allowed)}", key)
+                elif isinstance(value, bool) or not isinstance(value, allowed[key]):
+                    refuse(place, f"{key} has the wrong kind of value", value)
+            lacking = {"data": ("path", "id"), "guidance": ("path", "from", "to", "i", "j")}
+            for key in lacking.get(head, ()):
+                if key not in section:
+                    refuse(place, f"{key} is missing", "")
+    rows = document.get("blocks", {}).get("rows", 1_000)
+    if isinstance(rows, int) and rows < 1:
+        refuse("[blocks]", "rows must be 1 or more", rows)
+    if wrong:
+        raise DataError(wrong)
+
+
+def _table(name: str, key: str, said: Mapping[str, Any], folder: Path) -> Table:
+    files = RowFiles.found(said["path"], folder)
+    where = f"{name}, [data.{key}]"
+    types = dict(files.columns)
+    if said["id"] not in types:
+        raise _no_column(where, said["id"], files)
+    _id_kind(where, said["id"], files)
+    asked = said.get("features")
+    if asked is None:
+        columns = [c for c, kind in files.columns if c != said["id"] and _NUMBER.fullmatch(kind)]
+    elif isinstance(asked, str):
+        columns = [asked]
+    else:
+        columns = []
+        for pattern in map(str, asked):
+            found = [c for c in types if fnmatch.fnmatchcase(c, pattern) and c != said["id"]]
+            if not found:
+                raise _no_column(where, pattern, files)
+            columns += [c for c in found if c not in columns]
+    if not columns:
+        raise DataError(Problem("no-features", where, "no column of numbers but the ids"))
+    lacking = [column for column in columns if column not in types]
+    if lacking:
+        raise _no_column(where, lacking[0], files)
+    vector = _VECTOR.fullmatch(types[columns[0]]) if len(columns) == 1 else None
+    if vector is not None:
+        d, single = int(vector[2]), vector[1] != "double"
+    else:
+        for column in columns:
+            if not _NUMBER.fullmatch(types[column]):
+                what = "features must be numbers, or one column of lists of equal length"
+                raise DataError(
+                    Problem("bad-type", f"{where}, column {column}", what, types[column])
+                )
+        d, single = len(columns), {types[column] for column in columns} <= {"float", "halffloat"}
+    if files.n_rows < 2:
+        raise DataError(Problem("too-few", where, "two rows are needed", f"{files.n_rows}"))
+    return Table(key, said.get("entity", key), files, said["id"], tuple(columns), d, single)
+
+
+def _links(
+    name: str, key: str, said: Mapping[str, Any], folder: Path, tables: list[str]
+) -> LinkTable:
+    where = f"{name}, [guidance.{key}]"
+    files = RowFiles.found(said["path"], folder)
+    for end in ("from", "to"):
+        if said[end] not in tables:
+            remedy = f"There are: {', '.join(tables)}."
+            raise DataError(
+                Problem("unknown-dataset", where, f"{end} names no table", said[end], remedy)
+            )
+    types = dict(files.columns)
+    weight = said.get("weight", 1.0)
+    for column in (said["i"], said["j"], *([weight] if isinstance(weight, str) else [])):
+        if column not in types:
+            raise _no_column(where, column, files)
+    for column in (said["i"], said["j"]):
+        _id_kind(where, column, files)
+    if not isinstance(weight, str) and not 0 < abs(weight) <= 1:
+        what = "a weight is from -1 (apart) to 1 (together), and not 0"
+        raise DataError(Problem("weight-range", where, what, str(weight)))
+    unknown = said.get("unknown", "refuse")
+    if unknown not in ("refuse", "leave-out"):
+        raise DataError(
+            Problem("bad-recipe", where, "unknown must be 'refuse' or 'leave-out'", unknown)
+        )
+    return LinkTable(
+        key,
+        files,
+        tables.index(said["from"]),
+        tables.index(said["to"]),
+        said["i"],
+        said["j"],
+        weight,
+        unknown == "leave-out",
+    )
+
+
+def _no_column(where: str, column: str, files: RowFiles) -> DataError:
+    names = ", ".join(name for name, _ in files.columns[:20])
+    return DataError(
+        Problem("unknown-column", where, "there is no such column", column, f"There are: {names}.")
+    )
+
+
+def _id_kind(where: str, column: str, files: RowFiles) -> bool:
+    """Say whether ids are texts, or refuse what is neither text nor whole number."""
+    kind = dict(files.columns)[column]
+    if re.fullmatch(r"u?int\d+", kind):
+        return False
+    if "string" in kind:
+        return True
+    what = "ids must be texts or whole numbers"
+    raise DataError(Problem("bad-type", f"{where}, column {column}", what, kind))
+
+
+def _plan(
+    tables: tuple[Table, ...], links: tuple[LinkTable, ...], tie: bool, rows: int | None
+) -> Plan:
+    blocks: list[Block] = []
+    for t, table in enumerate(tables):
+        most = rows or max(10_000, BLOCK_NUMBERS // table.d)
+        count = ceil(table.n / most)
+        ends = [table.n * k // count for k in range(count + 1)]
+        blocks += [Block(t, a, b) for a, b in pairwise(ends)]
+    n_rows, n_links = sum(table.n for table in tables), sum(one.files.n_rows for one in links)
+    parts = max(1, ceil(n_rows / _IDS_A_PART), ceil(n_links / _LINKS_A_PART))
+    chunks: list[tuple[int, int, int]] = []
+    for number, one in enumerate(links):
+        n = one.files.n_rows
+        count = ceil(n / _LINKS_A_PART)
+        chunks += [(number, n * k // count, n * (k + 1) // count) for k in range(count)]
+    views = tuple(
+        (u, v)
+        for u, v in combinations(range(len(tables)), 2)
+        if tie and tables[u].entity == tables[v].entity
+    )
+    texts = [_id_kind(table.name, table.id, table.files) for table in tables]
+    for one in links:
+        texts[one.source] |= _id_kind(one.name, one.i, one.files)
+        texts[one.target] |= _id_kind(one.name, one.j, one.files)
+    for u, v in views:
+        texts[u] = texts[v] = texts[u] or texts[v]
+    return Plan(tables, links, tuple(blocks), parts, tuple(chunks), tuple(texts), views)
+
+
+def _amount(name: str, key: str, said: Mapping[str, Any], units: Mapping[str, int]) -> int:
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", str(said[key]).lower())
+    try:
+        if found is not None and found[2] in units:
+            return int(float(found[1]) * units[found[2]])
+    except ValueError:
+        pass
+    wanted = " or ".join(f"8{unit.upper() if len(unit) > 1 else unit}" for unit in units)
+    raise gate.refusal("bad-recipe", f"{name}, [limits]", f"{key} must be like {wanted}", said[key])
+
+
+def check_room(recipe: LargeRecipe) -> None:
+    """Refuse what would take more memory than the recipe allows, or too many coordinates.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        With both numbers, and what to do.
+    """
+    wide = sum(table.d for table in recipe.plan.tables)
+    if recipe.exact and wide > MOST_COORDINATES:
+        raise ParameterError(
+            f"{recipe.name}: {wide:,} features in all; fitted by blocks are at most "
+            f"{MOST_COORDINATES:,}. Leave features out, or reduce them first."
+        )
+    needed = forecast(recipe)["process"]
+    if recipe.max_memory is not None and needed > recipe.max_memory:
+        raise ParameterError(
+            f"{recipe.name}: each process would take about {needed / limits.MB:,.0f} MB, and "
+            f"max_memory is {recipe.max_memory / limits.MB:,.0f} MB. Use fewer rows a block "
+            "([blocks] rows), or allow more."
+        )

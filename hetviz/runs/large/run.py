@@ -1,0 +1,518 @@
+"""A recipe over tables of any size: joined, fitted, placed and judged by blocks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hetviz._types import Array, Floats, Ints, JsonObject
+from hetviz.algorithms.base import Capability
+from hetviz.algorithms.registry import get_method
+from hetviz.core.measures.out_of_sample import placement_error
+from hetviz.core.spectral import moments
+from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.spectral.guided import axis_scale
+from hetviz.core.spectral.moments import POSITIVE, Key
+from hetviz.core.threads import one_thread
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.features.spaces.projection import own_spread
+from hetviz.io import gate
+from hetviz.io.formats import toml
+from hetviz.progress import Part, Progress, silent
+from hetviz.runs.embed.run import fit_run, versions
+from hetviz.runs.large import steps
+from hetviz.runs.large.judging import judged
+from hetviz.runs.large.placers import LandmarkPlacer, LinearPlacer, ModelPlacer
+from hetviz.runs.large.plan import LargeRecipe, Plan, check_room, forecast
+from hetviz.runs.large.schedulers import TLS, Scheduler, opened
+
+RECIPE, COORDINATES, SCORES, MODEL = "recipe.toml", "coordinates", "scores.json", "model.npz"
+_EXACT_ONLY = "data that are read by blocks"
+
+
+@one_thread()
+def run_large(
+    recipe: LargeRecipe,
+    out: str | Path,
+    *,
+    scheduler: str | Scheduler | None = None,
+    tls: TLS | None = None,
+    scratch: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Run a recipe over tables in files, none of which is ever held whole.
+
+    Parameters
+    ----------
+    recipe : LargeRecipe
+    out : path
+        Folder to write into.
+    scheduler : str or Scheduler, optional
+        See `hetviz.runs.large.schedulers.opened`. It does not change a byte of the result.
+    tls : TLS, optional
+    scratch : path, optional
+        Where to keep what is needed on the way; `out` when absent. All workers must see it.
+    progress : callable, optional
+
+    Returns
+    -------
+    path
+        The folder, with ``coordinates/TABLE/part-*.parquet``, ``scores.json``, ``recipe.toml`` and,
+        for methods fitted by blocks, ``model.npz`` with centres and coefficients.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If ids are unknown or appear twice, or features or weights will not do.
+    hetviz.errors.HetvizError
+        If workers are lost again and again, time runs out, or the method does not suit.
+
+    Notes
+    -----
+    O(n d^2 + links d + d^3) for methods fitted by blocks, whose results are sums over blocks of
+    rows and buckets of links; no step holds more than two blocks of features.
+    """
+    check_room(recipe)
+    _check_method(recipe)
+    target = Path(out)
+    report = _limited(progress or silent, recipe)
+    began = time.perf_counter()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(out), what) from None
+    with (
+        _scratch(target if scratch is None else Path(scratch)) as folder,
+        opened(scheduler, tls, recipe.max_memory, folder) as engine,
+    ):
+        work = _Work(replace(recipe.plan, scratch=str(folder)), engine, report)
+        pairs, counts = work.joined(_rule(recipe))
+        placer: LinearPlacer | LandmarkPlacer | ModelPlacer
+        if recipe.exact:
+            placer, found = _exact(recipe, work, pairs)
+        else:
+            placer, found = _by_landmarks(recipe, work, pairs)
+        scores, errors = judged(work, placer, pairs, counts, recipe.seed)
+        whole = target / COORDINATES
+        if whole.exists():
+            shutil.rmtree(whole)
+        written = work.each(steps.write_places, "Placing all rows", placer, str(whole))
+        record = {
+            "method": recipe.method,
+            "seed": recipe.seed,
+            "scheduler": engine.name,
+            "seconds": round(time.perf_counter() - began, 3),
+            "seconds_of": {name: round(taken, 3) for name, taken in work.seconds.items()},
+            "rows": {table.name: table.n for table in recipe.plan.tables},
+            "links": sum(together + apart for _, _, together, apart in counts),
+            "blocks": len(recipe.plan.blocks),
+            "n_unplaced": sum(lost for _, _, lost in written),
+            "peak_mb": {name: round(size, 1) for name, size in engine.peaks().items()},
+            "forecast_mb": round(forecast(recipe)["process"] / 1e6, 1),
+            "coordinates_sha256": _together(digest for digest, _, _ in written),
+            "scores": scores,
+            "standard_errors": errors,
+            "left_out": work.left_out,
+            **found,
+        }
+        document = {**recipe.document, "format": 1}
+    if isinstance(placer, LinearPlacer):
+        _write_model(target / MODEL, placer)
+    (target / SCORES).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    text = _recipe_text(document)
+    (target / RECIPE).write_text(text, encoding="utf-8")
+    report(1.0, "Done")
+    return target
+
+
+class _Work:
+    """Steps over all blocks, with their progress and what they took."""
+
+    def __init__(self, plan: Plan, engine: Scheduler, report: Progress) -> None:
+        self.plan, self.engine, self._report = plan, engine, report
+        self.seconds: dict[str, float] = {}
+        self.left_out: dict[str, int] = {}
+        self._done = 0.0
+
+    def _mapped(
+        self, function: Callable[..., Any], words: str, count: int, share: float, *more: Any
+    ) -> list[Any]:
+        low, high = self._done, self._done + share * (1.0 - self._done)
+        report, began = Part(self._report, low, high), time.perf_counter()
+        report(0.0, words)
+        call = partial(function, self.plan, *more)
+        found = self.engine.map(call, range(count), lambda done: report(done, words))
+        self.seconds[words] = self.seconds.get(words, 0.0) + time.perf_counter() - began
+        self._done = high
+        return found
+
+    def each(
+        self,
+        function: Callable[..., Any],
+        words: str,
+        *more: Any,
+        count: int | None = None,
+        share: float = 0.25,
+    ) -> list[Any]:
+        """Do a step for every block (or `count` other things), and return what came of each."""
+        n = len(self.plan.blocks) if count is None else count
+        return self.engine.gather(self._mapped(function, words, n, share, *more))
+
+    def summed(self, function: Callable[..., Any], words: str, *more: Any) -> dict[Key, Floats]:
+        """Do a step for every block, and return the sum."""
+        began = time.perf_counter()
+        parts = self._mapped(function, words, len(self.plan.blocks), 0.25, *more)
+        total = self.engine.gather([self.engine.tree_sum(parts, moments.added)])[0]
+        self.seconds[words] = time.perf_counter() - began
+        return dict(total)
+
+    def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
+        """Read all rows and links once; return which blocks share links, and how many."""
+        plan = self.plan
+        self.each(steps.ingest, "Reading rows")
+        if not (plan.links or plan.views):
+            return (), []
+        words = "Joining links with rows"
+        self.each(steps.split_links, words, count=len(plan.chunks), share=0.1)
+        first = self.each(steps.look_up_first, words, count=plan.parts, share=0.1)
+        second = self.each(steps.look_up_second, words, count=plan.parts, share=0.1)
+        self._unknown([*first, *second])
+        steps.removed(plan, ("ids", "first", "second"))
+        found = self.each(steps.join_links, words, rule, share=0.1)
+        counts = [
+            (owner, other, together, apart)
+            for owner, mine in enumerate(found)
+            for other, together, apart in mine
+        ]
+        return tuple((owner, other) for owner, other, _, _ in counts), counts
+
+    def _unknown(self, found: Sequence[Sequence[tuple[int, int, list[tuple[int, str]]]]]) -> None:
+        """Refuse links of unknown ids, or count them where they may be left out."""
+        wrong = []
+        for which, links in enumerate(self.plan.links):
+            mine = [one for part in found for one in part if one[0] == which]
+            count = sum(lost for _, lost, _ in mine)
+            if not count:
+                continue
+            first = sorted(shown for _, _, some in mine for shown in some)[: steps.SHOWN]
+            if links.leave_out:
+                self.left_out[links.name] = count
+                continue
+            ids = list(dict.fromkeys(text for _, text in first))
+            names = {self.plan.tables[t].name for t in (links.source, links.target)}
+            wrong.append(
+                Problem(
+                    "unknown-id",
+                    f"links {links.name}",
+                    f"{count:,} of {links.files.n_rows:,} links name ids that {', '.join(names)} "
+                    "lack; the first",
+                    ", ".join(ids),
+                    "Mend the files, or set unknown = 'leave-out' to go on without such links.",
+                )
+            )
+        if wrong:
+            raise DataError(wrong)
+
+
+def _rule(recipe: LargeRecipe) -> steps.Rule:
+    given = recipe.params.get("weights", 1.0)
+    names = [table.name for table in recipe.plan.tables]
+    by_name = given if isinstance(given, Mapping) else {}
+    unknown = sorted(set(by_name) - set(names))
+    if unknown:
+        raise ParameterError(f"weights: there is no table {unknown[0]!r}.")
+    weights = [float(by_name.get(name, 1.0)) for name in names]
+    positive = recipe.method in ("cca", "cdmca")
+    return steps.Rule(weights, positive, recipe.method != "cca")
+
+
+def _check_method(recipe: LargeRecipe) -> None:
+    """Refuse settings that need all rows in memory."""
+    params, key = recipe.params, recipe.method
+    if not recipe.exact:
+        if recipe.landmarks < 50:
+            raise ParameterError(
+                f"[blocks] landmarks = {recipe.landmarks}; at least 50 are needed."
+            )
+        return
+    for name in ("n_components", "gamma"):
+        if params.get(name) == "cv":
+            raise ParameterError(
+                f"{key}: {name} = 'cv' cannot be used for {_EXACT_ONLY}; give a number."
+            )
+    if params.get("kernel") not in (None, "linear"):
+        raise ParameterError(f"{key}: a kernel of all rows cannot be had for {_EXACT_ONLY}.")
+    kinds = params.get("features", "auto")
+    for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
+        if kind not in ("auto", "linear"):
+            raise ParameterError(f"{key}: features = {kind!r} cannot be used for {_EXACT_ONLY}.")
+    entities = [table.entity for table in recipe.plan.tables]
+    if key == "pca" and len(set(entities)) < len(entities):
+        raise ParameterError(
+            "pca: views of the same items are joined in memory only; give one table for each kind "
+            "of items, or use guided-projection or cca."
+        )
+
+
+def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[LinearPlacer, JsonObject]:
+    """Fit a method of closed form to all rows."""
+    params, tables = recipe.params, work.plan.tables
+    if recipe.method == "pca":
+        sums = work.summed(steps.means, "Averaging rows")
+        centres = [sums["sum", v] / tables[v].n for v in range(len(tables))]
+        spread = work.summed(steps.spreads, "Multiplying features", centres)
+        maps, shares = {}, {}
+        for v, table in enumerate(tables):
+            found = moments.components_by_sums(
+                spread["gram", POSITIVE, v],
+                centres[v],
+                table.n,
+                params["n_components"],
+                params["standardize"],
+            )
+            maps[table.name], shares[table.name] = found.map, found.explained.tolist()
+        ones = {name: np.ones(params["n_components"]) for name in maps}
+        return LinearPlacer(maps, ones), {"explained": shares}
+    title = get_method(recipe.method).card.title
+    if not pairs:
+        raise NotApplicableError(title, ["There is no guidance.", "Add links between rows."])
+    sums = work.summed(steps.degrees, "Averaging rows by their links", pairs)
+    centres = []
+    for v, table in enumerate(tables):
+        mass = float(sums["mass", v][0])
+        centres.append(sums["sum", v] / mass if mass > 0 else np.zeros(table.d))
+    products = work.summed(steps.products, "Multiplying features over links", pairs, centres)
+    options = {name: params[name] for name in ("signed", "nu", "variant") if name in params}
+    guided = moments.guided_by_sums(
+        products,
+        centres,
+        n_components=params["n_components"],
+        gamma=params["gamma"],
+        names=[table.name for table in tables],
+        title=title,
+        random_state=params.get("random_state", recipe.seed),
+        **options,
+    )
+    exponent = params["axis_scale"]
+    if isinstance(exponent, str):
+        exponent = own_spread(params["n_components"])
+    scale = axis_scale(guided.mu, exponent)
+    scale[~guided.placed] = np.nan
+    names = [table.name for table in tables]
+    told: JsonObject = {
+        "agreement": dict(zip(names, guided.mu.tolist(), strict=True)),
+        "ridge": {name: one.ridge for name, one in zip(names, guided.maps, strict=True)},
+        "unguided": [name for name, there in zip(names, guided.placed, strict=True) if not there],
+    }
+    placer = LinearPlacer(
+        dict(zip(names, guided.maps, strict=True)), dict(zip(names, scale, strict=True))
+    )
+    return placer, told
+
+
+def _by_landmarks(
+    recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
+) -> tuple[LandmarkPlacer | ModelPlacer, JsonObject]:
+    """Fit a method to some rows, by which all others are placed."""
+    plan = work.plan
+    rows = _drawn(recipe, work, pairs)
+    data = _landmark_data(work, rows, pairs)
+    began = time.perf_counter()
+    params = {name: value for name, value in recipe.given.items() if name != "random_state"}
+    fitted = fit_run(data, recipe.method, params, recipe.seed)
+    work.seconds["Fitting landmarks"] = time.perf_counter() - began
+    places = {
+        name: np.asarray(Y, dtype=np.float64)
+        for name, Y in fitted.model.embedding_.coordinates.items()
+    }
+    by_likeness = LandmarkPlacer(
+        {name: np.asarray(part.X, dtype=np.float64) for name, part in data.datasets.items()}, places
+    )
+    error = placement_error(
+        list(by_likeness.features.values()), list(places.values()), random_state=recipe.seed
+    )
+    told: JsonObject = {
+        "landmarks": {table.name: len(data[table.name]) for table in plan.tables},
+        "placement_error": error.to_dict(),
+    }
+    linear = fitted.model.card.family == "Projection"
+    if linear and Capability.OUT_OF_SAMPLE in fitted.model.card.capabilities:
+        # A map of features places a row wherever it was fitted; its error is none.
+        told.pop("placement_error")
+        return ModelPlacer(fitted.model), told
+    return by_likeness, told
+
+
+def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
+    """Draw landmarks by block: half of them ends of links, so that they are linked."""
+    plan, rng = work.plan, np.random.default_rng(recipe.seed)
+    chosen: list[set[int]] = [set() for _ in plan.blocks]
+    most = {
+        t: min(table.n, recipe.landmarks // len(plan.tables)) for t, table in enumerate(plan.tables)
+    }
+    count = dict.fromkeys(most, 0)
+
+    def take(block: int, row: int, share: float) -> None:
+        t = plan.blocks[block].table
+        if count[t] < share * most[t] and row not in chosen[block]:
+            chosen[block].add(row)
+            count[t] += 1
+
+    for (owner, other), (p, q, _) in zip(
+        pairs, _some_links(work, pairs, recipe.landmarks, rng), strict=True
+    ):
+        for a, b in zip(p.tolist(), q.tolist(), strict=True):
+            take(owner, a, 0.5)
+            take(other, b, 0.5)
+    for t, table in enumerate(plan.tables):
+        own = plan.of_table(t)
+        starts = [plan.blocks[number].start for number in own]
+        for row in (
+            rng.permutation(min(table.n, 8 * most[t]))
+            if table.n <= 8 * most[t]
+            else (rng.integers(0, table.n, 8 * most[t]))
+        ):
+            if count[t] >= most[t]:
+                break
+            at = int(np.searchsorted(starts, row, side="right")) - 1
+            take(own[at], int(row) - starts[at], 1.0)
+    return [np.array(sorted(rows), dtype=np.int64) for rows in chosen]
+
+
+def _some_links(
+    work: _Work, pairs: steps.Pairs, most: int, rng: np.random.Generator
+) -> list[tuple[Ints, Ints, Floats]]:
+    """Return about `most` links, as many of each two blocks as they have a share."""
+    if not pairs:
+        return []
+    plan = work.plan
+    sizes = np.array([steps.n_links(plan, owner, other) for owner, other in pairs])
+    wanted = []
+    for size in sizes:
+        share = min(size, int(np.ceil(most * size / sizes.sum())))
+        wanted.append(np.sort(rng.choice(size, share, replace=False)))
+    return work.each(steps.some_links, "Drawing links", wanted, pairs, count=len(pairs), share=0.05)
+
+
+def _landmark_data(work: _Work, rows: Sequence[Ints], pairs: steps.Pairs) -> HeteroData:
+    plan = work.plan
+    X = work.each(steps.some_rows, "Reading landmarks", rows, share=0.05)
+    ids = work.each(steps.some_ids, "Reading landmarks", rows, share=0.05)
+    datasets, first = [], np.zeros(len(plan.blocks), dtype=np.int64)
+    for t, table in enumerate(plan.tables):
+        own = plan.of_table(t)
+        first[own] = np.cumsum([0, *(len(rows[number]) for number in own)])[:-1]
+        features = np.vstack([X[number] for number in own]).astype(np.float64)
+        names = [text for number in own for text in ids[number]]
+        datasets.append(Dataset(table.name, names, features, entity=table.entity))
+    among = work.each(
+        steps.links_among, "Reading landmarks", rows, pairs, count=len(pairs), share=0.05
+    )
+    groups: dict[tuple[int, int], list[tuple[Ints, Ints, Floats]]] = {}
+    for (owner, other), (p, q, w) in zip(pairs, among, strict=True):
+        u, v = plan.blocks[owner].table, plan.blocks[other].table
+        p, q = p + first[owner], q + first[other]
+        groups.setdefault((min(u, v), max(u, v)), []).append((p, q, w) if u <= v else (q, p, w))
+    links = []
+    for (u, v), parts in groups.items():
+        p, q, w = map(np.concatenate, zip(*parts, strict=True))
+        if len(p):
+            links.append(Links(plan.tables[u].name, plan.tables[v].name, p, q, w))
+    return HeteroData(datasets, links)
+
+
+# What is written
+
+
+def _together(digests: Iterator[str]) -> str:
+    """Return one hash of several, in their order."""
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _write_model(path: Path, placer: LinearPlacer) -> None:
+    arrays: dict[str, Array] = {}
+    for name, fitted in placer.maps.items():
+        arrays[f"{name}/coefficients"] = fitted.coefficients
+        arrays[f"{name}/centre"] = fitted.centre
+        arrays[f"{name}/scale"] = placer.scale[name]
+    np.savez(path, allow_pickle=False, **arrays)
+
+
+def read_model(path: str | Path) -> LinearPlacer:
+    """Read the linear maps that a run left in ``model.npz``.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the file is missing or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = [key.removesuffix("/centre") for key in file if key.endswith("/centre")]
+            maps = {
+                name: LinearMap(file[f"{name}/coefficients"], file[f"{name}/centre"], 0.0)
+                for name in names
+            }
+            return LinearPlacer(maps, {name: file[f"{name}/scale"] for name in names})
+    except (OSError, ValueError, KeyError) as error:
+        raise gate.refusal("bad-model", str(path), f"cannot be read: {error}") from None
+
+
+def _recipe_text(document: Mapping[str, Any]) -> str:
+    """Write a recipe over files: tables of tables are written out."""
+    flat: dict[str, Any] = {}
+    for key, value in document.items():
+        if key in ("data", "guidance"):
+            continue
+        flat[key] = value
+    text = [toml.dumps({**flat, "versions": dict(versions())})]
+    for head in ("data", "guidance"):
+        for name, said in document.get(head, {}).items():
+            lines = toml.dumps({name: said})
+            text.append(lines.replace("[", f"[{head}.", 1))
+    return "\n".join(text)
+
+
+@contextmanager
+def _scratch(parent: Path) -> Iterator[Path]:
+    """Make a folder for what is kept on the way, and delete it afterwards."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".blocks-", dir=parent.resolve()))
+    except OSError as error:
+        what = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(parent), what) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _limited(progress: Progress, recipe: LargeRecipe) -> Progress:
+    """Return a progress that ends the work when its time is over."""
+    if recipe.max_seconds is None:
+        return progress
+    began, most = time.monotonic(), recipe.max_seconds
+
+    def report(fraction: float, message: str = "", **figures: object) -> None:
+        if time.monotonic() - began > most and fraction < 1.0:
+            raise HetvizError(
+                f"{recipe.name}: max_time = {most:,.0f} s is over at {fraction:.0%}, "
+                f"{message.lower()}. Allow more, use more workers, or leave rows out."
+            )
+        progress(fraction, message, **figures)
+
+    return report

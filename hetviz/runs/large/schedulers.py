@@ -1,0 +1,360 @@
+"""Where blocks are worked on: in a loop, on threads, in processes, or on other machines.
+
+A scheduler has three calls: work on each block, add up what came of it, fetch it. Sums are added in
+a tree whose shape depends on their number alone, so that all schedulers give the same bytes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import resource
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from hetviz.core.spectral.moments import FAN_IN
+from hetviz.core.threads import one_thread
+from hetviz.errors import HetvizError, MissingExtraError, ParameterError
+
+Work = Callable[[Any], Any]
+Beat = Callable[[float], object]
+WAYS = "sync, threads:N, local:N or tls://host:port"
+_MOST_WORKERS = 256
+
+
+@dataclass(frozen=True)
+class TLS:
+    """Files that prove who is at either end of a link between machines, in PEM.
+
+    Attributes
+    ----------
+    ca : path
+        Certificate of the authority that signed those of all machines.
+    cert, key : path
+        Certificate and private key of this one.
+    """
+
+    ca: str | Path
+    cert: str | Path
+    key: str | Path
+
+
+class Scheduler(Protocol):
+    """Works on blocks.
+
+    Attributes
+    ----------
+    name : str
+        As it is asked for.
+    workers : int
+        How many blocks are worked on at a time.
+    """
+
+    name: str
+    workers: int
+
+    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+        """Call the function with each item; `beat` gets the share done. Returns handles."""
+        ...
+
+    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        """Add what handles stand for, four at a time in their order; returns a handle."""
+        ...
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Return what handles stand for."""
+        ...
+
+    def peaks(self) -> dict[str, float]:
+        """Return the largest size of each process so far, in MB."""
+        ...
+
+
+def alone(function: Work, item: Any) -> Any:
+    """Call a function on one thread of linear algebra."""
+    with one_thread():
+        return function(item)
+
+
+def tree(parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+    """Add parts in a tree of fan-in four."""
+    level = list(parts)
+    while len(level) > 1:
+        level = [add(level[at : at + FAN_IN]) for at in range(0, len(level), FAN_IN)]
+    return level[0]
+
+
+def peak_mb(_: object = None) -> float:
+    """Return the largest resident size of this process so far, in MB."""
+    try:
+        # What the system counts for a child includes the size that its parent had at the start.
+        text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        found = re.search(r"VmHWM:\s+(\d+) kB", text)
+        if found is not None:
+            return int(found[1]) * 1024 / 1e6
+    except OSError:
+        pass
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+class Loop:
+    """One block after another, in this thread: what all others are measured by."""
+
+    name, workers = "sync", 1
+
+    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+        found: list[Any] = []
+        for item in items:
+            beat(len(found) / len(items))
+            found.append(alone(function, item))
+        return found
+
+    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        return tree(parts, add)
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        return list(handles)
+
+    def peaks(self) -> dict[str, float]:
+        return {"this process": peak_mb()}
+
+
+class Threads(Loop):
+    """Some blocks at a time, on threads of this process."""
+
+    def __init__(self, workers: int) -> None:
+        self.name, self.workers = f"threads:{workers}", workers
+
+    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+        with ThreadPoolExecutor(self.workers) as pool:
+            todo = [pool.submit(alone, function, item) for item in items]
+            try:
+                for done, _ in enumerate(as_completed(todo)):
+                    beat(done / len(todo))
+                return [one.result() for one in todo]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+class Cluster:
+    """Processes of this machine or of others, under Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    name : str
+    """
+
+    def __init__(self, client: Any, name: str) -> None:
+        self._client, self.name = client, name
+        self.workers = max(1, sum(client.nthreads().values()))
+
+    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+        from distributed import as_completed as finished
+
+        # One item at a time: grouped into larger tasks, more would be lost with a worker.
+        todo = [self._client.submit(alone, function, item, pure=False) for item in items]
+        try:
+            for done, one in enumerate(finished(todo, loop=self._client.loop)):
+                if one.status == "error":
+                    raise self._said(one.exception())
+                beat(done / len(todo))
+        except BaseException:
+            self._client.cancel(todo, force=True)
+            raise
+        return todo
+
+    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+        def adding(level: Sequence[Any]) -> Any:
+            return self._client.submit(add, list(level), pure=False)
+
+        return tree(parts, adding)
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        try:
+            return list(self._client.gather(list(handles)))
+        except Exception as error:
+            raise self._said(error) from error
+
+    def peaks(self) -> dict[str, float]:
+        found = self._client.run(peak_mb)
+        return {f"worker {k + 1}": float(found[at]) for k, at in enumerate(sorted(found))}
+
+    def _said(self, error: BaseException) -> BaseException:
+        """Say in words of ours that workers went away; what a block raised is raised as it is."""
+        if type(error).__name__ == "KilledWorker":
+            return HetvizError(
+                "Workers went away several times over one block, most likely for lack of memory. "
+                "Use fewer rows a block ([blocks] rows in the recipe) or fewer workers, or allow "
+                "more ([limits] max_memory)."
+            )
+        return error
+
+
+@contextmanager
+def opened(
+    asked: str | Scheduler | None,
+    tls: TLS | None = None,
+    memory: int | None = None,
+    scratch: str | Path | None = None,
+) -> Iterator[Scheduler]:
+    """Open a scheduler, and close it afterwards.
+
+    Parameters
+    ----------
+    asked : str, Scheduler or None
+        "sync" (as None), "threads:N", "local:N" (N processes of this machine), or the address of a
+        Dask scheduler that runs already: "tls://host:port", or "tcp://" on this machine. One that
+        is open already stays open.
+    tls : TLS, optional
+        Needed for "tls://".
+    memory : int, optional
+        Bytes that each process of "local:N" may take.
+    scratch : path, optional
+        Where processes of "local:N" may write.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        If it is none of these, or a link between machines would not be protected.
+    hetviz.errors.MissingExtraError
+        If Dask is not installed.
+    hetviz.errors.HetvizError
+        If nobody answers at the address.
+    """
+    if asked is not None and not isinstance(asked, str):
+        yield asked
+        return
+    text = "sync" if asked is None else asked.strip()
+    local = re.fullmatch(r"(threads|local):([0-9]+)", text)
+    if text == "sync":
+        yield Loop()
+    elif local is not None:
+        count = int(local[2])
+        if not 1 <= count <= _MOST_WORKERS:
+            raise ParameterError(f"--scheduler {text}: N must be 1 to {_MOST_WORKERS}.")
+        if local[1] == "threads":
+            yield Threads(count)
+        else:
+            with _local(count, memory, scratch) as scheduler:
+                yield scheduler
+    elif "://" in text:
+        with _remote(text, tls) as scheduler:
+            yield scheduler
+    else:
+        raise ParameterError(f"--scheduler {text!r}; it must be {WAYS}.")
+
+
+def _need_dask(feature: str) -> None:
+    if find_spec("distributed") is None:
+        raise MissingExtraError(feature, "cluster")
+
+
+@contextmanager
+def _local(count: int, memory: int | None, scratch: str | Path | None) -> Iterator[Scheduler]:
+    """Start processes that listen on this machine only, with no page that shows them."""
+    _need_dask("--scheduler local:N")
+    import dask
+    from distributed import Client, LocalCluster
+
+    # Dask serves pages even where no page is asked for: on this machine only, and empty.
+    settings = {
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+        "distributed.admin.tick.limit": "1m",
+    }
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            memory_limit=memory or "auto",
+            local_directory=None if scratch is None else str(scratch),
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield Cluster(client, f"local:{count}")
+
+
+@contextmanager
+def _remote(address: str, tls: TLS | None) -> Iterator[Scheduler]:
+    _need_dask("--scheduler tls://")
+    check_address(address, tls)
+    from distributed import Client, Security
+
+    security = None
+    if tls is not None:
+        security = Security(
+            tls_ca_file=str(tls.ca),
+            tls_client_cert=str(tls.cert),
+            tls_client_key=str(tls.key),
+            require_encryption=True,
+        )
+    try:
+        client = Client(address, security=security, timeout=30, set_as_default=False)
+    except (OSError, TimeoutError) as error:
+        raise HetvizError(
+            f"Nobody answers at {address}: {error}. Is the scheduler running, and are its "
+            "certificates signed by the same authority?"
+        ) from error
+    with client:
+        if not client.nthreads():
+            raise HetvizError(f"The scheduler at {address} has no workers. Start some first.")
+        yield Cluster(client, address)
+
+
+def check_address(address: str, tls: TLS | None) -> None:
+    """Refuse addresses at which anybody could listen in, or run programs.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        For anything but "tls://" with three files that are there, or "tcp://" on this machine.
+    """
+    parts = urlsplit(address)
+    try:
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port = "", None
+    if parts.scheme not in ("tls", "tcp") or not host or port is None or parts.path.strip("/"):
+        raise ParameterError(f"--scheduler {address!r}; it must be {WAYS}.")
+    if parts.scheme == "tcp":
+        if not _is_loopback(host):
+            raise ParameterError(
+                f"--scheduler {address}: without TLS anybody on the network could run programs "
+                "on the workers. Start scheduler and workers with certificates, and give "
+                "tls:// with --tls-ca, --tls-cert and --tls-key."
+            )
+        return
+    if tls is None:
+        raise ParameterError(
+            f"--scheduler {address} needs --tls-ca, --tls-cert and --tls-key: the authority's "
+            "certificate, and this machine's certificate and key."
+        )
+    for name, path in (("ca", tls.ca), ("cert", tls.cert), ("key", tls.key)):
+        if not os.path.isfile(path):
+            raise ParameterError(f"--tls-{name} {path}: there is no such file.")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

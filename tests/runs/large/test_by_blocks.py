@@ -1,0 +1,388 @@
+"""Data in files, fitted by blocks: the same as in memory, the same under any scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hetviz
+from hetviz.cli import main
+from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
+from hetviz.runs.large.judging import area
+from hetviz.runs.large.run import read_model
+from hetviz.runs.large.schedulers import TLS, Cluster, Loop, Scheduler, check_address, opened
+from tests.runs.large.making import Made, bytes_of, places
+
+METHODS = {
+    "guided-projection": "",
+    "guided-projection similarity": 'signed = "similarity"\nn_components = 3',
+    "guided-projection paper": 'signed = "paper"\naxis_scale = 1.0',
+    "guided-projection printed": 'variant = "printed"',
+    "cca": "gamma = 0.05",
+    "cdmca": "weights = {genes = 2.0, drugs = 1.0}",
+    "pca": "standardize = true",
+    "pca plain": "",
+}
+
+
+def aligned(ids: list[str], Y: np.ndarray, wanted: list[str]) -> np.ndarray:
+    at = {text: k for k, text in enumerate(ids)}
+    return Y[[at[text] for text in wanted]]
+
+
+@pytest.mark.parametrize("case", METHODS)
+def test_by_blocks_is_as_in_memory(case: str, tmp_path: Path) -> None:
+    made, method = Made(), case.split(maxsplit=1)[0]
+    out = hetviz.run_recipe(made.write(tmp_path, method, params=METHODS[case]), tmp_path / "out")
+    params: dict[str, Any] = tomllib.loads(METHODS[case])
+    data = made.data()
+    model = hetviz.get_method(method)(**params).fit(data)
+    for name in ("genes", "drugs"):
+        ids, Y = places(out, name)
+        expected = model.embedding_.coordinates[name]
+        np.testing.assert_allclose(
+            aligned(ids, Y, list(data[name].ids)), expected, rtol=1e-8, atol=1e-9
+        )
+    record = json.loads((out / "scores.json").read_text())
+    assert record["n_unplaced"] == 0
+    assert list(tmp_path.glob("out/.blocks*")) == []
+    fitted = read_model(out / "model.npz")
+    assert np.allclose(fitted.place("genes", made.X), places(out, "genes")[1])
+
+
+def test_other_partitions_and_orders_agree(tmp_path: Path) -> None:
+    made = Made()
+    first = hetviz.run_recipe(made.write(tmp_path / "a"), tmp_path / "a" / "out")
+    other = made.write(tmp_path / "b", rows=17, order=5, form="arrow")
+    second = hetviz.run_recipe(other, tmp_path / "b" / "out")
+    for name in ("genes", "drugs"):
+        ids, Y = places(first, name)
+        there, Z = places(second, name)
+        assert ids != there
+        np.testing.assert_allclose(aligned(there, Z, ids), Y, rtol=0, atol=1e-10)
+    again = hetviz.run_recipe(first / "recipe.toml", tmp_path / "again")
+    assert bytes_of(again) == bytes_of(first)
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Iterator[Scheduler]:
+    with opened("local:2") as scheduler:
+        yield scheduler
+
+
+def test_bytes_are_the_same_under_any_scheduler(
+    tmp_path: Path, two_workers: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Several parts of ids, as with millions of rows.
+    monkeypatch.setattr("hetviz.runs.large.plan._IDS_A_PART", 100)
+    recipe = Made().write(tmp_path, rows=70)
+    found = [
+        bytes_of(hetviz.run_recipe(recipe, tmp_path / str(k), scheduler=scheduler))
+        for k, scheduler in enumerate(("sync", "threads:3", two_workers))
+    ]
+    assert len(found[0]) == 2 + 2 + 1
+    assert found[0] == found[1] == found[2]
+    assert isinstance(two_workers, Cluster) and two_workers.workers == 2
+    record = json.loads((tmp_path / "2" / "scores.json").read_text())
+    assert len(record["peak_mb"]) == 2 and record["scheduler"] == "local:2"
+    # Nobody else on the network can reach them, and no page shows them.
+    about = two_workers._client.scheduler_info()
+    assert about["address"].startswith("tcp://127.0.0.1:")
+    assert all(worker.startswith("tcp://127.0.0.1:") for worker in about["workers"])
+    for path in ("status", "info/main/workers.html", "json/counts.json", "metrics"):
+        page = f"http://127.0.0.1:{about['services']['dashboard']}/{path}"
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(page, timeout=10)
+
+
+def test_a_killed_worker_changes_no_byte(tmp_path: Path, two_workers: Scheduler) -> None:
+    recipe = Made().write(tmp_path, rows=70)
+    expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "whole"))
+    assert isinstance(two_workers, Cluster)
+    killed: list[int] = []
+
+    def progress(fraction: float, message: str = "", **figures: object) -> None:
+        if message.startswith("Multiplying") and not killed:
+            killed.extend(two_workers._client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = hetviz.run_recipe(recipe, tmp_path / "hurt", scheduler=two_workers, progress=progress)
+    assert killed
+    assert bytes_of(found) == expected
+    for _ in range(200):
+        if len(two_workers._client.nthreads()) == 2:
+            break
+        time.sleep(0.05)
+
+
+def test_a_link_between_machines_is_protected(tmp_path: Path) -> None:
+    from distributed import LocalCluster, Security
+
+    security = Security.temporary()
+    for name in ("tls_ca_file", "tls_client_cert", "tls_client_key"):
+        (tmp_path / name).write_text(getattr(security, name))
+    tls = TLS(*(tmp_path / n for n in ("tls_ca_file", "tls_client_cert", "tls_client_key")))
+    recipe = Made().write(tmp_path, rows=130)
+    expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "here"))
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        host="127.0.0.1",
+        protocol="tls://",
+        security=security,
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
+        silence_logs=50,
+    ) as cluster:
+        there = cluster.scheduler_address
+        assert there.startswith("tls://")
+        with pytest.raises(ParameterError, match="--tls-ca"):
+            hetviz.run_recipe(recipe, tmp_path / "no", scheduler=there)
+        found = hetviz.run_recipe(
+            recipe, tmp_path / "far", scheduler=there, tls=(tls.ca, tls.cert, tls.key)
+        )
+    assert bytes_of(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("tcp://10.0.0.5:8786", "without TLS"),
+        ("tcp://cluster.example:8786", "without TLS"),
+        ("tls://cluster.example:8786", "needs --tls-ca"),
+        ("ucx://10.0.0.5:8786", "must be sync"),
+        ("http://127.0.0.1:8787", "must be sync"),
+        ("tcp://127.0.0.1", "must be sync"),
+        ("tls://:8786", "must be sync"),
+        ("tcp://127.0.0.1:notaport", "must be sync"),
+    ],
+)
+def test_addresses_that_are_refused(address: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=words), opened(address):
+        pass
+    nowhere = TLS(tmp_path / "ca", tmp_path / "cert", tmp_path / "key")
+    if address.startswith("tls://cluster"):
+        with pytest.raises(ParameterError, match="no such file"):
+            check_address(address, nowhere)
+
+
+@pytest.mark.parametrize("asked", ["", "dask", "threads", "local:0", "threads:9999", "local:-1"])
+def test_schedulers_that_there_are_not(asked: str) -> None:
+    with pytest.raises(ParameterError, match="must be"), opened(asked):
+        pass
+
+
+def test_a_recipe_names_no_scheduler(tmp_path: Path) -> None:
+    recipe = Made().write(tmp_path)
+    recipe.write_text('scheduler = "tls://elsewhere:8786"\n' + recipe.read_text())
+    with pytest.raises(DataError, match="scheduler"):
+        hetviz.run_recipe(recipe, tmp_path / "out")
+    record = tmp_path / "small.toml"
+    record.write_text('format = 1\ndata = "world"\nmethod = "pca"\n')
+    with pytest.raises(ParameterError, match="recipes over files"):
+        hetviz.run_recipe(record, tmp_path / "small", scheduler="threads:2")
+
+
+def test_unknown_ids_are_counted_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Made()
+    recipe = made.write(tmp_path)
+    table = pq.read_table(tmp_path / "binds.parquet").to_pydict()
+    for k in range(30):
+        table["drug"][10 * k] = f"lost{k}"
+    pq.write_table(pa.table(table), tmp_path / "binds.parquet")
+    for parts in (1_000_000, 50):
+        monkeypatch.setattr("hetviz.runs.large.plan._IDS_A_PART", parts)
+        with pytest.raises(DataError) as caught:
+            hetviz.run_recipe(recipe, tmp_path / "out")
+        words = str(caught.value)
+        assert "30 of 305 links name ids" in words
+        assert "lost0, lost1, " in words and "lost19" in words and "lost20" not in words
+    recipe.write_text(
+        recipe.read_text().replace('weight = "w"', 'weight = "w"\nunknown = "leave-out"')
+    )
+    out = hetviz.run_recipe(recipe, tmp_path / "out")
+    assert json.loads((out / "scores.json").read_text())["left_out"] == {"binds": 30}
+
+
+def test_ids_that_appear_twice_are_named(tmp_path: Path) -> None:
+    made = Made()
+    made.genes[100] = made.genes[3]
+    with pytest.raises(DataError, match=f"two rows have this id.*{made.genes[3]}"):
+        hetviz.run_recipe(made.write(tmp_path), tmp_path / "out")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+def test_features_that_are_no_numbers_are_named(bad: float, tmp_path: Path) -> None:
+    made = Made()
+    made.Z[47, 1] = bad
+    with pytest.raises(DataError, match="drugs, row 48, column f1"):
+        hetviz.run_recipe(made.write(tmp_path), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('features = "x"', 'features = "y"', "no such column"),
+        ('id = "gene"', 'id = "x"', "ids must be texts or whole numbers"),
+        ('path = "binds.parquet"', 'path = "https://h.example/b.parquet"', "nothing is fetched"),
+        ('path = "binds.parquet"', 'path = "recipe.toml"', "neither Parquet nor Arrow"),
+        ('path = "genes/*.parquet"', 'path = "none/*.parquet"', "no such file"),
+        ('to = "drugs"', 'to = "dogs"', "names no table"),
+        ("rows = 40", "rows = 0", "1 or more"),
+        ("rows = 40", 'rows = "many"', "wrong kind"),
+        ('method = "guided-projection"', 'method = "mkpe"\ntypo = 1', "typo"),
+        ("[params]", '[limits]\nmax_memory = "lots"\n[params]', "max_memory must be like"),
+        ('weight = "w"', "weight = 2", "from -1"),
+    ],
+)
+def test_recipes_that_will_not_do(before: str, after: str, words: str, tmp_path: Path) -> None:
+    recipe = Made().write(tmp_path)
+    text = recipe.read_text()
+    assert before in text
+    recipe.write_text(text.replace(before, after, 1))
+    with pytest.raises(DataError, match=words):
+        hetviz.run_recipe(recipe, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        ("guided-projection", 'gamma = "cv"', "cv"),
+        ("guided-projection", 'kernel = "rbf"', "kernel"),
+        ("guided-projection", 'variant = "anchor"', "anchor"),
+        ("guided-projection", "n_components = 0", "n_components"),
+        ("cca", 'features = "rbf"', "features"),
+    ],
+)
+def test_settings_that_need_all_rows(method: str, params: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=words):
+        hetviz.run_recipe(Made().write(tmp_path, method, params=params), tmp_path / "out")
+
+
+def test_limits_are_kept(tmp_path: Path) -> None:
+    more = '[limits]\nmax_memory = "100MB"\n'
+    with pytest.raises(ParameterError, match="MB, and max_memory is 100 MB"):
+        hetviz.run_recipe(Made().write(tmp_path, more=more), tmp_path / "out")
+    more = '[limits]\nmax_time = "0s"\n'
+    with pytest.raises(HetvizError, match="max_time"):
+        hetviz.run_recipe(Made().write(tmp_path, more=more), tmp_path / "out")
+    assert list(tmp_path.glob("out/.blocks*")) == []
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads:2"])
+def test_a_cancel_passes_through_and_leaves_nothing(scheduler: str, tmp_path: Path) -> None:
+    said = []
+
+    def progress(fraction: float, message: str = "", **figures: object) -> None:
+        said.append((fraction, message))
+        if message.startswith("Multiplying"):
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        hetviz.run_recipe(
+            Made().write(tmp_path), tmp_path / "out", progress=progress, scheduler=scheduler
+        )
+    shares = [fraction for fraction, _ in said]
+    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_views_are_joined_by_their_ids(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 60
+    Z = rng.normal(size=(n, 2))
+    order = rng.permutation(n)
+    views = {"a": (np.arange(n), Z @ rng.normal(size=(2, 4))), "b": (order, Z[order] * 2)}
+    for name, (ids, X) in views.items():
+        X = X + 0.1 * rng.normal(size=X.shape)
+        views[name] = (ids, X)
+        pq.write_table(
+            pa.table({"id": ids, **{f"c{k}": X[:, k] for k in range(X.shape[1])}}),
+            tmp_path / f"{name}.parquet",
+        )
+    recipe = tmp_path / "r.toml"
+    recipe.write_text(
+        'format = 1\nmethod = "cca"\n[blocks]\nrows = 25\n'
+        + "".join(f'[data.{n}]\npath = "{n}.parquet"\nid = "id"\nentity = "e"\n' for n in "ab")
+    )
+    out = hetviz.run_recipe(recipe, tmp_path / "out")
+    data = hetviz.HeteroData(
+        [hetviz.Dataset(n, list(map(str, ids)), X, entity="e") for n, (ids, X) in views.items()]
+    )
+    expected = hetviz.get_method("cca")().fit(data).embedding_.coordinates
+    for name in "ab":
+        np.testing.assert_allclose(places(out, name)[1], expected[name], atol=1e-9)
+
+
+def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
+    made = Made(n=400, m=300)
+    recipe = made.write(tmp_path, "joint-spectral", rows=150)
+    recipe.write_text(recipe.read_text().replace("landmarks = 60", "landmarks = 200"))
+    first = hetviz.run_recipe(recipe, tmp_path / "a")
+    second = hetviz.run_recipe(recipe, tmp_path / "b", scheduler="threads:2")
+    for name in ("genes", "drugs"):
+        assert np.array_equal(places(first, name)[1], places(second, name)[1])
+        assert np.isfinite(places(first, name)[1]).all()
+    record = json.loads((first / "scores.json").read_text())
+    assert sum(record["landmarks"].values()) == 200
+    assert 0 < record["placement_error"]["median"] < 0.5
+    assert record["scores"]["guidance_area"] > 0.6
+    recipe.write_text(recipe.read_text().replace("joint-spectral", "lpp"))
+    record = json.loads((hetviz.run_recipe(recipe, tmp_path / "c") / "scores.json").read_text())
+    assert "placement_error" not in record and record["n_unplaced"] == 0
+
+
+def test_the_area_and_its_error_are_those_of_mann_and_whitney() -> None:
+    assert area(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[0] == 1.0
+    assert area(np.array([1.0, 5.0]), np.array([1.0, 4.0]))[0] == (0.5 + 1 + 0 + 0) / 4
+    assert area(np.array([1.0, 5.0]), np.array([1.0, 4.0]), -1)[0] == 1 - 1.5 / 4
+    rng = np.random.default_rng(0)
+    drawn = [area(rng.normal(size=60), rng.normal(0.5, 1.0, size=80)) for _ in range(300)]
+    values, errors = np.array(drawn).T
+    assert abs(values.std() / errors.mean() - 1) < 0.15
+
+
+def test_scores_agree_with_those_of_all_pairs(tmp_path: Path) -> None:
+    made = Made()
+    out = hetviz.run_recipe(made.write(tmp_path), tmp_path / "out")
+    record = json.loads((out / "scores.json").read_text())
+    data = made.data()
+    exact = hetviz.evaluate(data, hetviz.get_method("guided-projection")().fit(data).embedding_)
+    error = record["standard_errors"]["guidance_area"]
+    assert 0 < error < 0.05
+    assert abs(record["scores"]["guidance_area"] - exact.values["guidance_area"]) < 4 * error
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = Made().write(tmp_path)
+    assert main(["run", str(recipe), "--check"]) == 0
+    assert "genes: 130 rows of 5 features" in capsys.readouterr().out
+    words = ["run", str(recipe), "--out", str(tmp_path / "out"), "--scheduler", "threads:2"]
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "220 of 220 rows placed" in told and "guidance_area" in told and "MB at most" in told
+    assert main([*words[:4], "--scheduler", "tcp://10.1.2.3:8786"]) == 1
+    assert "without TLS" in capsys.readouterr().err
+    assert main([*words[:4], "--tls-ca", "ca.pem"]) == 1
+
+
+def test_a_loop_is_the_reference() -> None:
+    beats: list[float] = []
+    loop = Loop()
+    found = loop.map(lambda k: k * k, range(5), beats.append)
+    assert loop.gather([loop.tree_sum(found, sum)]) == [30]
+    assert beats == sorted(beats)
