@@ -49,6 +49,7 @@ _TOP: dict[str, type | tuple[type, ...]] = {
     "guidance": dict,
     "blocks": dict,
     "limits": dict,
+    "versions": dict,
 }
 _FILES = ("data", "guidance")
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
