@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers.judging import judged
+from benchmarks.papers.judging import judged, seen
 from benchmarks.papers.mapping import NEAREST, WAYS
 from benchmarks.papers.mapping_figures import Found, Results
 from benchmarks.papers.out import Out
@@ -79,7 +79,7 @@ def _against(
     for source in sources or found.sources:
         first, second = (best(found, source, ways, measure, place) for ways in (ours, theirs))
         a, b = (found.values(source, way, measure, place) for way in (first, second))
-        marks.append(above(a, b) > 0)
+        marks.append(seen(a, b))
         said.append(
             f"{source}: {_named(found, source, first, measure, place)} against "
             f"{_named(found, source, second, measure, place)}"

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.papers import keep
 from benchmarks.papers.bar import Bar
+from benchmarks.papers.judging import VERDICTS
 from benchmarks.papers.surroundings import Surroundings, surroundings
 
-VERDICTS = ("holds", "holds in part", "does not hold here")
 RECORD = "record.json"
 _STEPS, _SETTINGS = "steps", "settings.json"
 
@@ -139,7 +139,7 @@ class Out:
             The paper's figure; where it prints none, what it says or draws.
         ours : str
             Our figure with its standard error.
-        verdict : {"holds", "holds in part", "does not hold here"}
+        verdict : one of `benchmarks.papers.judging.VERDICTS`
         how_chosen : str
             How each parameter was chosen; nothing may be chosen by test data.
 

@@ -28,9 +28,10 @@ from benchmarks.coca import ENTITY, METHODS, mfeat, terror
 from benchmarks.labels import citeseer
 from benchmarks.papers.data import CITESEER, MFEAT, TERROR_ATTACK
 from benchmarks.papers.drawing import COLOURS, curve, legend_below, panels
-from benchmarks.papers.judging import judged, told_by
+from benchmarks.papers.judging import alike, judged, seen, told_by
 from benchmarks.papers.out import Out
-from benchmarks.papers.stats import above, mean_and_error, told
+from benchmarks.papers.settings import settled
+from benchmarks.papers.stats import mean_and_error, told
 from hetviz import Dataset, HeteroData, Labels
 from hetviz.errors import DataWarning
 
@@ -48,7 +49,7 @@ PLACERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 FEW = ("PCA, as is", "PCA, block scaled", "CoCA, equal", "CoCA of the thesis, equal")
 BLOCK = "PCA, block scaled"
-SEEDS, QUICK_SEEDS = 4, 2
+SEEDS, QUICK_SEEDS = settled("p001_common_space")["runs"], 2
 SHOWN = 0.3
 NOISE = 2
 WORDS = 500
@@ -257,8 +258,8 @@ def report_agreement(out: Out, found: dict[tuple[str, int], dict[int, Scores]], 
         middle = 8 if 8 in by_axes else list(by_axes)[-1]
         where = f"{name}, {noise} views of noise" if noise else name
 
-        def beats(a: str, b: str, by_axes: dict[int, Scores] = by_axes) -> list[bool]:
-            return [above(scores[a], scores[b]) > 0 for scores in by_axes.values()]
+        def beats(a: str, b: str, by_axes: dict[int, Scores] = by_axes) -> list[int]:
+            return [seen(scores[a], scores[b]) for scores in by_axes.values()]
 
         shown = "; ".join(f"{title} {told(by_axes[middle][title])}" for title in PLACERS)
         for rival, paper in (("PCA, as is", papers[name]), (BLOCK, "not compared")):
@@ -272,8 +273,8 @@ def report_agreement(out: Out, found: dict[tuple[str, int], dict[int, Scores]], 
                 f"CoCA agrees better with the classes than {rival} ({where})",
                 paper=paper,
                 ours=f"{middle} axes: {shown}. Better by two standard errors: hetviz's CoCA in "
-                f"{sum(ours)} of {len(ours)} pairs of axes and weights, the thesis's in "
-                f"{sum(theirs)}; {seeds} runs",
+                f"{ours.count(1)} of {len(ours)} pairs of axes and weights, the thesis's in "
+                f"{theirs.count(1)}; {seeds} runs",
                 verdict=judged([*ours, *theirs]),
                 how_chosen=HOW,
             )
@@ -289,8 +290,8 @@ def report_agreement(out: Out, found: dict[tuple[str, int], dict[int, Scores]], 
                 )
                 + "; "
                 + told_by("equal", [(f"{k}", s["CoCA, equal"]) for k, s in by_axes.items()])
-                + f"; better with {sum(gained)} of {len(gained)} numbers of axes, as the thesis "
-                f"has it with {sum(printed)}",
+                + f"; better with {gained.count(1)} of {len(gained)} numbers of axes, as the "
+                f"thesis has it with {printed.count(1)}",
                 verdict=judged([*gained, *printed]),
                 how_chosen=HOW,
             )
@@ -366,7 +367,7 @@ def report_classifiers(out: Out, found: dict[int, dict[str, Scores]], folds: int
     ):
         wins = {
             title: [
-                above(by_place[title][name], by_place[rival][name]) > 0
+                seen(by_place[title][name], by_place[rival][name])
                 for by_place in found.values()
                 for name in CLASSIFIERS
             ]
@@ -382,7 +383,7 @@ def report_classifiers(out: Out, found: dict[int, dict[str, Scores]], folds: int
                 for k, by_place in found.items()
             )
             + ". Better by two standard errors: "
-            + ", ".join(f"{title} {sum(won)} of {len(won)}" for title, won in wins.items()),
+            + ", ".join(f"{title} {won.count(1)} of {len(won)}" for title, won in wins.items()),
             verdict=judged([won for each in wins.values() for won in each]),
             how_chosen="Classifiers as scikit-learn has them, axes standardised; "
             "alpha 1, or 60 for the thesis; nothing was tuned.",
@@ -434,9 +435,9 @@ def report_alpha(out: Out, found: dict[float, Scores], seeds: int) -> None:
         f"{best['CoCA, equal']:g}",
         verdict=judged(
             [
-                above(thesis[stable[-1]], thesis[low]) > 0,
-                above(thesis[stable[-1]], thesis[stable[0]]) == 0,
-                above(thesis[stable[-1]], thesis[high]) > 0,
+                seen(thesis[stable[-1]], thesis[low]),
+                alike(thesis[stable[-1]], thesis[stable[0]]),
+                seen(thesis[stable[-1]], thesis[high]),
             ]
         ),
         how_chosen="A sweep, judged by all classes; no value is chosen by it. hetviz's default is "

@@ -25,9 +25,10 @@ from benchmarks.labels import (
 )
 from benchmarks.papers.data import MFEAT, TERROR_ATTACK
 from benchmarks.papers.drawing import curve, legend_below, panels
-from benchmarks.papers.judging import judged, told_by
+from benchmarks.papers.judging import judged, seen, told_by
 from benchmarks.papers.out import Out
-from benchmarks.papers.stats import above, mean_and_error, told
+from benchmarks.papers.settings import settled
+from benchmarks.papers.stats import mean_and_error, told
 from hetviz import HeteroData, Labels
 from hetviz.core.prediction.gbc import GbcSettings
 from hetviz.runs.predict.label_scores import baselines
@@ -35,10 +36,11 @@ from hetviz.runs.predict.label_scores import baselines
 TITLE = "Paper 001: heterogeneous learning, gradient boosting consensus"
 NEEDS = (MFEAT, TERROR_ATTACK)
 
-ITEMS, QUICK_ITEMS = 600, 400
-ROUNDS, QUICK_ROUNDS = 40, 20
-SEEDS, QUICK_SEEDS = 3, 2
-SHARES, QUICK_SHARES = (0.1, 0.3, 0.7), (0.1, 0.5)
+SETTLED = settled("p001_consensus")
+ITEMS, QUICK_ITEMS = SETTLED["items"], 400
+ROUNDS, QUICK_ROUNDS = SETTLED["rounds"], 20
+SEEDS, QUICK_SEEDS = SETTLED["splits"], 2
+SHARES, QUICK_SHARES = tuple(SETTLED["label_shares"]), (0.1, 0.5)
 GAPS = {"complete": 0.0, "30 % of the rows missing": 0.3}
 FEW = 0.3
 NOISE = 2
@@ -243,7 +245,7 @@ def report_shares(
     out.table("labels-share", pd.DataFrame(rows), what)
     for gap in GAPS:
         wins = [
-            above(values(found[gap, share], key), values(found[gap, share], "gbc")) > 0
+            seen(values(found[gap, share], key), values(found[gap, share], "gbc"))
             for share in shares
             for key in THEIRS
         ]
@@ -308,10 +310,7 @@ def report_terms(out: Out, found: dict[tuple[str, float], Runs], made_of: str) -
                 for (gap, share), runs in found.items()
             ),
             verdict=judged(
-                [
-                    above(values(runs, "neither"), values(runs, with_it)) > 0
-                    for runs in found.values()
-                ]
+                [seen(values(runs, "neither"), values(runs, with_it)) for runs in found.values()]
             ),
             how_chosen=HOW,
         )
@@ -353,7 +352,7 @@ def report_counts(out: Out, found: dict[int, Runs], made_of: str) -> None:
         "sources (Table IV, movies)",
         ours=told_by("error", [(f"{count} sources", gbc[count]) for count in counts])
         + f"; {n} splits",
-        verdict=judged([above(gbc[a], gbc[b]) > 0 for a, b in pairwise(counts)]),
+        verdict=judged([seen(gbc[a], gbc[b]) for a, b in pairwise(counts)]),
         how_chosen=HOW,
     )
 
@@ -388,8 +387,8 @@ def report_noise(out: Out, found: dict[int, Runs], rounds: int) -> None:
         f"{told(values(runs, 'training, noise'), 2)}, {told(values(runs, 'equal, noise'), 2)}",
         verdict=judged(
             [
-                above(values(runs, "equal"), values(runs, "holdout")) > 0,
-                above(values(runs, "equal"), values(runs, "training")) > 0,
+                seen(values(runs, "equal"), values(runs, "holdout")),
+                seen(values(runs, "equal"), values(runs, "training")),
             ]
         ),
         how_chosen=HOW + " Of two parts of the claim one is of hetviz's weights and one of the "

@@ -13,6 +13,7 @@ from benchmarks.papers.data import sample
 from benchmarks.papers.mapping import WAYS, measures, placed, warm_up
 from benchmarks.papers.out import Out
 from benchmarks.papers.related import SOURCES, Related
+from benchmarks.papers.settings import settled
 
 TITLE = "Paper 003: stochastic neighbor embedding of multimodal relational data (MR-SNE)"
 NEEDS = (
@@ -21,8 +22,8 @@ NEEDS = (
     sample("debian", "programs and tags, both with features"),
 )  # fmt: skip
 
-DRAWS = 5
-ITEMS = 400
+DRAWS: int = settled("p003")["draws"]
+ITEMS: int = settled("p003")["items"]
 QUICK_DRAWS, QUICK_ITEMS = 2, 200
 
 
