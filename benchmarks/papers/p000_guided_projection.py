@@ -18,7 +18,6 @@ from benchmarks.papers.out import Out
 from benchmarks.papers.projecting import (
     AXES,
     METHODS,
-    best,
     gains,
     guessed,
     rand_index,
@@ -26,6 +25,7 @@ from benchmarks.papers.projecting import (
     solve_all,
     validated,
 )
+from benchmarks.papers.settings import settled
 from benchmarks.papers.tagged import Tagged, pictures, programs
 
 TITLE = "Paper 000: a flexible framework for projecting heterogeneous data"
@@ -34,11 +34,12 @@ NEEDS = (
     sample("emoji", "1,273 emoji, 621 keywords, 90 subgroups"),
 )
 
-TEST_SHARE = 0.2
-SHARES = (0.1, 0.2, 0.4, 0.8)
-SPLITS = 10
+SETTLED = settled("p000")
+TEST_SHARE: float = SETTLED["test_share"]
+SHARES = tuple(SETTLED["train_shares"])
+SPLITS: int = SETTLED["splits"]
 QUICK_SPLITS = 3
-CLUSTERS = (2, 5, 10)
+CLUSTERS = tuple(SETTLED["clusters"])
 EXEMPLARS = 4
 QUICK_OBJECTS = 350
 SOURCES: tuple[Callable[[], Tagged], ...] = (programs, pictures)
@@ -70,7 +71,8 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
 def measured(tagged: Tagged, share: float, split: int) -> dict[str, Any]:
     """Hold a fifth of the objects out, learn from some of the others, and measure on those held.
 
-    Ridge and number of axes are the best by NDCG on thirds of the training objects in turn.
+    Ridge, number of axes and exponent of their scale are the best by NDCG on thirds of the
+    training objects in turn.
 
     Parameters
     ----------
@@ -87,24 +89,27 @@ def measured(tagged: Tagged, share: float, split: int) -> dict[str, Any]:
     test = tagged.take(order[:n_test])
     train = tagged.take(order[n_test : n_test + round(share * n)])
     keys = list(METHODS)
-    tables = validated(train, keys, rng)
+    choices = validated(train, keys, rng)
     solved = solve_all(train, test.objects, keys)
     found: dict[str, Any] = {}
     for key in keys:
         by_cap = []
         for most in AXES:
-            places = solved[key].at(*best(tables[key], most))
+            chosen = choices[key].best(most)
+            places = solved[key].at(chosen.gamma, chosen.axes, chosen.exponent)
             by_cap.append(float(gains(test.W, places.new, places.tags).mean()))
-        gamma, k = best(tables[key], max(AXES))
-        places = solved[key].at(gamma, k)
+        chosen = choices[key].best()
+        places = solved[key].at(chosen.gamma, chosen.axes, chosen.exponent)
         given, held = (
             satisfied(W, objects, places.tags)
             for W, objects in ((train.W, places.fitted), (test.W, places.new))
         )
         rand = [rand_index(test.W, places.new, places.tags, c, split) for c in CLUSTERS]
         found[key] = {
-            "gamma": gamma,
-            "axes": k,
+            "gamma": chosen.gamma,
+            "axes": chosen.axes,
+            "exponent": chosen.exponent,
+            "open": float(chosen.open),
             "ndcg": by_cap,
             "given": given[0],
             "held_out": held[0],
@@ -126,8 +131,8 @@ def clustered(tagged: Tagged) -> dict[str, Any]:
     """Cluster all items of three datasets, and list those nearest each centre."""
     rng = np.random.default_rng(0)
     key = "paper 3"
-    gamma, k = best(validated(tagged, [key], rng)[key], max(AXES))
-    places = solve_all(tagged, tagged.objects, [key])[key].at(gamma, k)
+    chosen = validated(tagged, [key], rng)[key].best()
+    places = solve_all(tagged, tagged.objects, [key])[key].at(chosen.gamma, chosen.axes)
     assert places.third is not None
     parts = (places.fitted, places.tags, places.third)
     titles = (tagged.objects.titles, np.array(tagged.tags), tagged.places.titles)
@@ -150,8 +155,8 @@ def clustered(tagged: Tagged) -> dict[str, Any]:
     group = tagged.group[linked[0]].astype(str)
     return {
         "source": tagged.name,
-        "gamma": gamma,
-        "axes": k,
+        "gamma": chosen.gamma,
+        "axes": chosen.axes,
         "table": pd.DataFrame(rows),
         "mixed": int(sum(all(row[f"n {word}"] for word in tagged.words) for row in rows)),
         "nmi": float(normalized_mutual_info_score(group, code)),

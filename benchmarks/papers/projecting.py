@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from benchmarks.papers.settings import settled
 from benchmarks.papers.tagged import Tagged
+from hetviz.core.growing import Span, grow
 from hetviz.core.measures.ranking import ndcg, nearest_places
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
@@ -26,9 +29,13 @@ from hetviz.features.spaces.basis import Basis, fit_basis
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-GAMMAS = (0.01, 0.1, 1.0, 10.0, 100.0)
-AXES = (1, 2, 3, 5, 8, 12, 20, 30)
-FOLDS = 3
+SETTLED = settled("p000")
+GAMMAS = tuple(SETTLED["ridge"])
+"""The first ridges to try; the search goes on past them while the best is at an end."""
+MOST_GAMMAS: int = SETTLED["most_ridges"]
+AXES = tuple(SETTLED["axes"])
+EXPONENTS = tuple(SETTLED["exponents"])
+FOLDS: int = SETTLED["folds"]
 SHARES = np.linspace(0.0, 1.0, 51)
 
 
@@ -46,7 +53,7 @@ class Method:
         "block" with axes of equal spread is the analysis of canonical correlations of duplicated
         pairs.
     scaled : bool
-        Axes by their agreement when there are more than three, as hetviz does.
+        Axes by their agreement to a power, which is chosen too.
     kernel : str
         "rbf" or "linear", of the objects.
     """
@@ -116,9 +123,9 @@ class Solution:
         self._tags = np.where(linked[:, None], guided.embeddings[1], np.nan)
         self._third = guided.embeddings[2] if method.n_kinds == 3 else None
 
-    def at(self, k: int, scaled: bool) -> Places:
-        """Return the places on the first k axes."""
-        factors = axis_scale(self._mu[:, :k], 1.0 if scaled and k > 3 else 0.0)
+    def at(self, k: int, exponent: float) -> Places:
+        """Return the places on the first k axes, by their agreement to a power."""
+        factors = axis_scale(self._mu[:, :k], exponent)
         return Places(
             self._fitted[:, :k] * factors[0],
             self._new[:, :k] * factors[0],
@@ -127,22 +134,28 @@ class Solution:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Solved:
-    """A method's solutions by ridge."""
+    """A method's solutions by ridge, each made when it is first asked for.
 
-    method: Method
-    by_gamma: Mapping[float, Solution]
+    Parameters
+    ----------
+    method : Method
+    make : callable
+        Returns the solution at a ridge; methods of the same problem share it.
+    """
 
-    def at(self, gamma: float, k: int) -> Places:
+    def __init__(self, method: Method, make: Callable[[float], Solution]) -> None:
+        self.method, self._make = method, make
+
+    def at(self, gamma: float, k: int, exponent: float = 0.0) -> Places:
         """Return the places at one ridge on k axes."""
-        return self.by_gamma[gamma].at(k, self.method.scaled)
+        return self._make(gamma).at(k, exponent)
 
 
 def solve_all(train: Tagged, new: Dataset, keys: Sequence[str]) -> dict[str, Solved]:
-    """Fit every method at every ridge; methods that differ in their axes only share solutions."""
+    """Return every method on some data; those that differ in their axes only share solutions."""
     bases: dict[str, tuple[Basis, Any]] = {}
-    problems: dict[tuple[int, str, str], dict[float, Solution]] = {}
+    problems: dict[tuple[int, str, str], Callable[[float], Solution]] = {}
     third = train.basis_of_places()
     found = {}
     for key in keys:
@@ -150,12 +163,10 @@ def solve_all(train: Tagged, new: Dataset, keys: Sequence[str]) -> dict[str, Sol
         if method.kernel not in bases:
             basis = fit_basis(train.objects, method.kernel)
             bases[method.kernel] = basis, basis.of_new(new)
-        basis, features = bases[method.kernel]
         problem = method.n_kinds, method.variant, method.kernel
         if problem not in problems:
-            problems[problem] = {
-                gamma: Solution(method, train, (basis, third), features, gamma) for gamma in GAMMAS
-            }
+            basis, features = bases[method.kernel]
+            problems[problem] = cache(partial(Solution, method, train, (basis, third), features))
         found[key] = Solved(method, problems[problem])
     return found
 
@@ -179,33 +190,68 @@ def guessed(train: Any, W: Any) -> float:
     return float(ndcg(W, same, asked, n_own[asked]).mean())
 
 
-def table_of_gains(solved: Solved, test: Tagged) -> Floats:
-    """Return the mean NDCG of new objects by ridge and number of axes."""
-    return np.array(
-        [
-            [gains(test.W, places.new, places.tags).mean() for places in row]
-            for row in ([solved.at(gamma, k) for k in AXES] for gamma in GAMMAS)
-        ]
-    )
+@dataclass(frozen=True)
+class Chosen:
+    """Ridge, number of axes and exponent of their scale; `open` where the search was cut off."""
+
+    gamma: float
+    axes: int
+    exponent: float
+    open: bool
 
 
-def validated(train: Tagged, keys: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
-    """Return the NDCG by ridge and number of axes on parts of the training objects, in turn."""
+class Validation:
+    """The NDCG of one method on parts of the training objects in turn, by ridge.
+
+    Parameters
+    ----------
+    folds : sequence of (Solved, Tagged)
+        The method without a part, and that part.
+    """
+
+    def __init__(self, folds: Sequence[tuple[Solved, Tagged]]) -> None:
+        self._folds = folds
+        self.exponents = EXPONENTS if folds[0][0].method.scaled else (0.0,)
+        self._tables: dict[float, Floats] = {}
+
+    def table(self, gamma: float) -> Floats:
+        """Return the mean NDCG by number of axes and exponent."""
+        if gamma not in self._tables:
+            total = np.zeros((len(AXES), len(self.exponents)))
+            for solved, held in self._folds:
+                for row, k in enumerate(AXES):
+                    for column, exponent in enumerate(self.exponents):
+                        places = solved.at(gamma, k, exponent)
+                        total[row, column] += gains(held.W, places.new, places.tags).mean()
+            self._tables[gamma] = total / len(self._folds)
+        return self._tables[gamma]
+
+    def best(self, most_axes: int = max(AXES)) -> Chosen:
+        """Return the best of at most so many axes; ridges go on while the best is at an end."""
+        allowed = sum(k <= most_axes for k in AXES)
+
+        def score(points: Sequence[dict[str, Any]]) -> list[float]:
+            return [float(self.table(point["gamma"])[:allowed].max()) for point in points]
+
+        found = grow(score, {"gamma": Span(GAMMAS)}, whole_grid=True, most=MOST_GAMMAS)
+        gamma = float(found.best["gamma"])
+        table = self.table(gamma)[:allowed]
+        row, column = np.unravel_index(int(table.argmax()), table.shape)
+        return Chosen(gamma, AXES[row], self.exponents[column], bool(found.cut_off))
+
+
+def validated(
+    train: Tagged, keys: Sequence[str], rng: np.random.Generator
+) -> dict[str, Validation]:
+    """Return what chooses the settings of each method, on parts of the training objects."""
     fold = rng.permutation(len(train.objects)) % FOLDS
-    total = {key: np.zeros((len(GAMMAS), len(AXES))) for key in keys}
+    parts: dict[str, list[tuple[Solved, Tagged]]] = {key: [] for key in keys}
     for number in range(FOLDS):
         inner = train.take(np.flatnonzero(fold != number))
         held = train.take(np.flatnonzero(fold == number))
         for key, solved in solve_all(inner, held.objects, keys).items():
-            total[key] += table_of_gains(solved, held) / FOLDS
-    return total
-
-
-def best(table: Floats, most_axes: int) -> tuple[float, int]:
-    """Return the ridge and number of axes with the highest value, at most so many axes."""
-    allowed = table[:, [k <= most_axes for k in AXES]]
-    row, column = np.unravel_index(int(allowed.argmax()), allowed.shape)
-    return GAMMAS[int(row)], AXES[int(column)]
+            parts[key].append((solved, held))
+    return {key: Validation(folds) for key, folds in parts.items()}
 
 
 def satisfied(W: Any, objects: Floats, tags: Floats) -> tuple[Floats, float]:

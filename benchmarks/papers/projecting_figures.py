@@ -202,6 +202,8 @@ def _chosen(found: Found) -> pd.DataFrame:
                         "for training": f"{share:.0%}",
                         "ridge": float(np.median([m["gamma"] for m in made])),
                         "axes": float(np.median([m["axes"] for m in made])),
+                        "exponent": float(np.median([m["exponent"] for m in made])),
+                        "cut off": f"{int(sum(m['open'] for m in made))} of {len(made)}",
                     }
                 )
     return pd.DataFrame(rows)
