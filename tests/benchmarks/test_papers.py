@@ -56,7 +56,7 @@ def test_two_steps_never_share_a_file(tmp_path):
         out.step("split/1", lambda: 2)
 
 
-def test_a_verdict_is_one_of_three(tmp_path):
+def test_a_verdict_is_one_of_four(tmp_path):
     with pytest.raises(ValueError, match="holds in part"):
         opened(tmp_path / "p900_a").verdict(
             "A claim", paper="1", ours="1", verdict="maybe", how_chosen="not at all"
@@ -71,7 +71,7 @@ def test_the_summary_holds_every_experiment_kept(tmp_path):
         out.figure("curve", figure, f"A curve of {name}", front=name == "p900_a")
         out.table("numbers", pd.DataFrame({"a": [1]}), "Numbers | of all")
         out.verdict(
-            f"Claim of {name}", paper="2", ours="1 ± 1", verdict=VERDICTS[2], how_chosen="As said."
+            f"Claim of {name}", paper="2", ours="1 ± 1", verdict=VERDICTS[-1], how_chosen="As said."
         )
         out.close()
     assert [one.folder.name for one in experiments(tmp_path)] == ["p900_a", "p901_b"]
