@@ -23,6 +23,7 @@ from hetviz.cli.arguments import (
 )
 from hetviz.errors import ParameterError
 from hetviz.io import gate
+from hetviz.metrics.fit.summary import Scores
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
 
@@ -125,7 +126,8 @@ def add_evaluate(add: Add) -> None:
     evaluate = add(
         "evaluate",
         _evaluate,
-        "Measure a map; ± is the standard error of what was sampled.",
+        "Measure a map; ± is the standard error of what was sampled, at most the ceiling on these "
+        "data, and what it can tell the smallest difference between two maps that is not chance.",
         "evaluate digits --coordinates result/coordinates.csv",
     )
     add_data(evaluate)
@@ -151,11 +153,28 @@ def _evaluate(given: argparse.Namespace) -> int:
             **chosen_params(given),
         )
     scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out)
-    lines = score_lines(scores.values, scores.standard_errors)
+    lines = [
+        f"{line:<48}{limits_words(scores, name)}".rstrip()
+        for name, line in zip(
+            scores.values, score_lines(scores.values, scores.standard_errors), strict=True
+        )
+    ]
     sampled: dict[str, Any] = {"standard_errors": dict(scores.standard_errors)}
-    record = {**scores.to_dict(), **(sampled if scores.standard_errors else {})}
+    record = {
+        **scores.to_dict(),
+        **(sampled if scores.standard_errors else {}),
+        "ceilings": {k: v for k in scores.values if not math.isnan(v := scores.ceiling(k))},
+        "resolutions": dict(scores.resolutions),
+    }
     show(given, record, lines)
     return 0
+
+
+def limits_words(scores: Scores, name: str) -> str:
+    """Return the ceiling of a measure and the smallest difference it can tell, in words."""
+    most, least = scores.ceiling(name), scores.resolutions.get(name)
+    words = [] if math.isnan(most) else [f"at most {most:.4g}"]
+    return ", ".join(words + ([] if least is None else [f"can tell {least:.4f}"]))
 
 
 def add_run(add: Add) -> None:
@@ -432,7 +451,9 @@ def _ranks(found: Comparison) -> list[str]:
         )
         for row in table
     ]
-    lines += [f"{key}: {reason}" for key, reason in found.failures.items()]
+    lines += [f"{key} refused: {reason}" for key, reason in found.refusals.items()]
+    lines += [f"{key} went wrong: {reason}" for key, reason in found.errors.items()]
+    lines += [f"{MEASURES[key].label}: {found.limits(key)}" for key in measures]
     told = [found.told_of_links] if found.told_of_links else []
     return [*lines, *told, found.recommendation.sentence]
 

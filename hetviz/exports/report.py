@@ -34,6 +34,8 @@ from hetviz.runs.embed.run import Run, versions
 MEASURES = {
     "guidance_area": "Area under the curve of links (0.5 by chance)",
     "guidance_area_held_out": "The same of held-out links",
+    "apart_auc": "A pair said to be apart is farther than one said to be together (0.5 by chance)",
+    "apart_auc_held_out": "The same of held-out pairs",
     "negative_guidance_area": "Area under the curve of links that say apart",
     "link_auc": "A linked pair is nearer than another (0.5 by chance)",
     "link_auc_held_out": "The same of held-out links",

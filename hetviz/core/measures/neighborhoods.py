@@ -10,6 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import FeatureSpace, Space
 from hetviz.core.graph.neighbors import nearest_columns
+from hetviz.core.measures.resolution import error_of_mean
 
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
@@ -131,6 +132,8 @@ class Preservation:
     trustworthiness_error, continuity_error : float
         Standard errors from sampling the queries; 0 when every row was one.
     n_queries, n_neighbors : int
+    trustworthiness_spread, continuity_spread : float
+        Standard errors over the queries, sampled or not: how far maps as good as this one differ.
     """
 
     trustworthiness: float
@@ -139,6 +142,8 @@ class Preservation:
     continuity_error: float
     n_queries: int
     n_neighbors: int
+    trustworthiness_spread: float = float("nan")
+    continuity_spread: float = float("nan")
 
 
 def preservation(
@@ -204,6 +209,8 @@ def preservation(
         _standard_error(continuity, n),
         len(queries),
         k,
+        error_of_mean(trust),
+        error_of_mean(continuity),
     )
 
 

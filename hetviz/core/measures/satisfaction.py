@@ -215,8 +215,41 @@ def degree_auc(
     -----
     O(c log c) for c pairs of ends.
     """
+    closer, error = degree_placements(
+        Y_a, i, j, Y_b, known, max_pairs=max_pairs, n_samples=n_samples, random_state=random_state
+    )
+    found = closer[np.isfinite(closer)]
+    return (float(found.mean()), error) if len(found) else (float("nan"), 0.0)
+
+
+def degree_placements(
+    Y_a: Floats,
+    i: Ints,
+    j: Ints,
+    Y_b: Floats | None = None,
+    known: tuple[Ints, Ints] | None = None,
+    *,
+    max_pairs: int = EXACT_ENDS,
+    n_samples: int = SAMPLED_ENDS,
+    random_state: int = 0,
+) -> tuple[Floats, float]:
+    """Return of each link the share of pairs of ends that are farther; `degree_auc` is the mean.
+
+    Parameters
+    ----------
+    Y_a, i, j, Y_b, known, max_pairs, n_samples, random_state
+        As in `degree_auc`.
+
+    Returns
+    -------
+    closer : ndarray of shape (m,)
+        Ties half; NaN without a position, and where every such pair is a link.
+    standard_error : float
+        Of one entry, from sampling; 0 when all pairs were compared.
+    """
     other = Y_a if Y_b is None else Y_b
     there = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)
+    found = np.full(len(i), np.nan)
     i, j = i[there], j[there]
     n_b = len(other)
     known_i, known_j = (i, j) if known is None else known
@@ -239,12 +272,12 @@ def degree_auc(
         free &= u != v
     u, v = u[free], v[free]
     if not len(u) or not len(i):
-        return float("nan"), 0.0
+        return found, 0.0
     far = np.sort(_squared(Y_a[u].T, other[v].T))
     near = _squared(Y_a[i].T, other[j].T)
     closer = np.searchsorted(far, near, side="left") + np.searchsorted(far, near, side="right")
-    auc = float(1.0 - closer.mean() / (2 * len(far)))
-    return auc, float(0.5 / np.sqrt(len(far))) if sampled else 0.0
+    found[there] = 1.0 - closer / (2 * len(far))
+    return found, float(0.5 / np.sqrt(len(far))) if sampled else 0.0
 
 
 def _placed(Y: Floats) -> Floats:

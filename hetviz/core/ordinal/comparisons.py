@@ -37,6 +37,32 @@ def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None)
     return float(np.average(outcome[good], weights=w[good]))
 
 
+def agreeing(objects: Ints) -> float:
+    """Return the most of some comparisons that one map could keep, for those that say opposites.
+
+    Parameters
+    ----------
+    objects : ndarray of shape (m, 4) or (m, 3)
+        As in `comparison_outcomes`; not empty.
+
+    Returns
+    -------
+    float
+        Of two opposite comparisons one can be kept. What a circle of three and more costs is not
+        counted, so that it is an upper limit.
+    """
+    objects = np.asarray(objects, dtype=np.int64)
+    a, b = objects[:, 0], objects[:, 1]
+    c, d = (a, objects[:, 2]) if objects.shape[1] == 3 else (objects[:, 2], objects[:, 3])
+    near, far = (np.sort(np.column_stack(ends), axis=1) for ends in ((a, b), (c, d)))
+    codes = np.unique(np.vstack([near, far]), axis=0, return_inverse=True)[1].ravel()
+    first, second = codes[: len(near)], codes[len(near) :]
+    question = np.sort(np.column_stack([first, second]), axis=1)
+    _, which, asked = np.unique(question, axis=0, return_inverse=True, return_counts=True)
+    yes = np.bincount(which.ravel(), first < second, len(asked))
+    return float(np.maximum(yes, asked - yes).sum() / len(objects))
+
+
 def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
     """Return how clearly a map keeps comparisons: the share whose near pair is so much shorter.
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetviz._types import Floats, Ints
+from hetviz.core.measures.resolution import error_of_mean
 from hetviz.core.measures.satisfaction import (
-    degree_auc,
+    degree_placements,
     distance_percentiles,
     link_auc,
     satisfaction_area,
@@ -46,7 +47,11 @@ class BlockScore:
     degree_auc : float
         See `hetviz.core.measures.satisfaction.degree_auc`; NaN for links that say apart.
     degree_error : float
-        Its standard error; 0 when all pairs of ends were compared.
+        Its standard error from sampling; 0 when all pairs of ends were compared.
+    ends : (array, array), each of shape (m,), or None
+        The rows that each entry of F joins.
+    degree_spread : float
+        Standard error of `degree_auc` over the links.
     """
 
     source: str
@@ -58,6 +63,8 @@ class BlockScore:
     distinct: Floats
     degree_auc: float = float("nan")
     degree_error: float = 0.0
+    ends: tuple[Ints, Ints] | None = None
+    degree_spread: float = float("nan")
 
     @property
     def n_links(self) -> int:
@@ -78,6 +85,24 @@ class BlockScore:
     def auc(self) -> float:
         """Chance that a linked pair lies closer than a pair not linked, ties half."""
         return link_auc(self.distinct, self.candidates)
+
+    def error_of(self, measure: str) -> float:
+        """Return the standard error over the links of "area", "auc", "degree_auc" or "kept"."""
+        ends = self.ends or ()
+        if measure == "degree_auc":
+            return self.degree_spread
+        if measure == "kept":
+            return error_of_mean((self.F <= NEAR).astype(np.float64), *ends)
+        error = error_of_mean(self.F, *ends)
+        if measure == "auc":
+            error /= max(1.0 - np.isfinite(self.distinct).sum() / self.candidates, 1e-12)
+        return error
+
+    @property
+    def area_ceiling(self) -> float:
+        """The most that `area` could be: linked pairs are among the pairs they are ranked with."""
+        linked = int(np.isfinite(self.distinct).sum())
+        return 1.0 - 0.5 * min(linked / max(self.candidates, 1), 1.0)
 
     @property
     def kept(self) -> float:
@@ -145,12 +170,16 @@ def scores_of_parts(
             F = ranked.values[mine]
             _, first = np.unique(np.column_stack([i[mine], j[mine]]), axis=0, return_index=True)
             part, sign = int(one) // 2, -1 if one % 2 else 1
-            degree = (float("nan"), 0.0)
+            degree: tuple[float, float] = (float("nan"), 0.0)
+            spread = float("nan")
             if sign > 0:
                 known = (i[together], j[together])
                 ends = (i[mine][first], j[mine][first])
                 beat()
-                degree = degree_auc(Y[source], *ends, other, known, random_state=seed)
+                closer, error = degree_placements(Y[source], *ends, other, known, random_state=seed)
+                if np.isfinite(closer).any():
+                    degree = (float(np.nanmean(closer)), error)
+                    spread = error_of_mean(closer, *ends)
             found[part].append(
                 BlockScore(
                     source,
@@ -161,6 +190,8 @@ def scores_of_parts(
                     ranked.standard_error,
                     F[first],
                     *degree,
+                    (i[mine], j[mine]),
+                    spread,
                 )
             )
     return found
@@ -181,6 +212,69 @@ def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | Non
         return None
     values, weights = zip(*rows, strict=True)
     return float(np.average(values, weights=weights))
+
+
+def pooled_error(blocks: Iterable[BlockScore], measure: str, sign: int) -> float:
+    """Return the standard error over the links of what `pooled` returns; NaN where none follows."""
+    rows = [
+        (block.error_of(measure), len(block.F) if measure == "kept" else block.n_links)
+        for block in blocks
+        if block.sign == sign and block.n_links and np.isfinite(getattr(block, measure))
+    ]
+    rows = [(error, weight) for error, weight in rows if np.isfinite(error)]
+    if not rows:
+        return float("nan")
+    errors, weights = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    return float(np.sqrt(((weights * errors) ** 2).sum()) / weights.sum())
+
+
+def same_against_different(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
+    """Return how often a pair said to be apart lies farther than one said to be together.
+
+    Returns
+    -------
+    auc : float
+        Ties half, 1/2 is chance and 1 can be reached; the mean over pairs of datasets that have
+        both sorts, weighted by the pairs said to be apart.
+    standard_error : float
+        Over the links of both sorts.
+
+    None where no pair of datasets has both.
+    """
+    found: list[tuple[float, float, int]] = []
+    for apart in blocks:
+        same = [
+            one
+            for one in blocks
+            if one.sign > 0 > apart.sign
+            and (one.source, one.target) == (apart.source, apart.target)
+            and one.n_links
+        ]
+        if apart.sign > 0 or not same or not apart.n_links:
+            continue
+        together = same[0]
+        farther = _above(apart.F, together.F)
+        nearer = 1.0 - _above(together.F, apart.F)
+        errors = [
+            error_of_mean(farther, *(apart.ends or ())),
+            error_of_mean(nearer, *(together.ends or ())),
+        ]
+        error = float(np.sqrt(np.square(np.nan_to_num(errors, nan=0.5)).sum()))
+        found.append((float(np.nanmean(farther)), error, apart.n_links))
+    if not found:
+        return None
+    values, errors_, weights = (
+        np.array(column, dtype=np.float64) for column in zip(*found, strict=True)
+    )
+    error = float(np.sqrt(((weights * errors_) ** 2).sum()) / weights.sum())
+    return float(np.average(values, weights=weights)), error
+
+
+def _above(F: Floats, others: Floats) -> Floats:
+    """Return of each entry the share of others that are smaller, ties half; NaN stays NaN."""
+    sorted_ = np.sort(others[np.isfinite(others)])
+    twice = np.searchsorted(sorted_, F, side="left") + np.searchsorted(sorted_, F, side="right")
+    return np.where(np.isfinite(F), twice / (2 * len(sorted_)), np.nan)
 
 
 @one_thread()

@@ -49,6 +49,8 @@ class Measured:
     ) -> None:
         self.data, self.embedding, self.held_out = data, embedding, held_out
         self.random_state, self.beat = random_state, beat
+        self.errors: dict[str, float] = {}
+        """Standard error of each measure over the links, comparisons or items it is a mean of."""
         self._near: dict[tuple[str, str], tuple[Ints, Ints]] = {}
 
     @cached_property

@@ -18,6 +18,7 @@ from hetviz.core.measures.ranking import (
     nearest_places,
     rank_partners,
 )
+from hetviz.core.measures.resolution import error_of_mean
 from hetviz.data import Embedding, HeteroData, Labels
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.measured import (
@@ -51,7 +52,9 @@ def tag_prediction(measured: Measured) -> Values:
         each = list(_answers(measured, part, ending != ""))
         for name, place in (("ndcg", 0), ("ndcg_guess", 1)):
             if each:
-                found[name + ending] = _pooled([(gains[place], n) for gains, n in each])
+                rows = [(gains[place], n) for gains, n in each]
+                found[name + ending] = _pooled(rows)
+                measured.errors[name + ending] = _error(rows)
     return found
 
 
@@ -160,7 +163,7 @@ def linked_nearby(measured: Measured) -> Values:
         if len(queries):
             there = linked(measured.cross[source, target], queries, index)
             hits.append((there, measured.n_linked(source, target), index.shape[1]))
-    return _at_each(hits, "metric_1", "metric_2")
+    return _at_each(measured, hits, "metric_1", "metric_2")
 
 
 def sharing_nearby(measured: Measured) -> Values:
@@ -187,7 +190,7 @@ def sharing_nearby(measured: Measured) -> Values:
         if index.shape[1]:
             there = _shared(measured.cross[source, target], queries, index)
             hits.append((there, measured.n_linked(source, target), index.shape[1]))
-    return _at_each(hits, "metric_1_within", "metric_2_within")
+    return _at_each(measured, hits, "metric_1_within", "metric_2_within")
 
 
 def _shared(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
@@ -202,14 +205,18 @@ def _shared(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
     return found
 
 
-def _at_each(hits: Sequence[tuple[Bools, int, int]], first: str, second: str) -> Values:
+def _at_each(
+    measured: Measured, hits: Sequence[tuple[Bools, int, int]], first: str, second: str
+) -> Values:
     """Return by k the share of items with a hit among the k nearest, and the mean number."""
     found: Values = {}
     for k in AT:
         if any(width >= k for _, _, width in hits):
             some = [(there[:, :k].any(axis=1).astype(float), n) for there, n, _ in hits]
             count = [(there[:, :k].sum(axis=1).astype(float), n) for there, n, _ in hits]
-            found[f"{first}@{k}"], found[f"{second}@{k}"] = _pooled(some), _pooled(count)
+            for name, rows in ((f"{first}@{k}", some), (f"{second}@{k}", count)):
+                found[name] = _pooled(rows)
+                measured.errors[name] = _error(rows)
     return found
 
 
@@ -276,6 +283,7 @@ def label_neighbors(measured: Measured) -> Values:
     if len(rows) < 2:
         return {}
     agrees = label_agreement(measured.stacked[rows], codes[rows], LABEL_NEIGHBORS)
+    measured.errors["label_knn_accuracy"] = error_of_mean(agrees.astype(np.float64))
     return {"label_knn_accuracy": (float(agrees.mean()), 0.0)}
 
 
@@ -293,7 +301,7 @@ def labels_across(measured: Measured) -> Values:
     texts = np.full(data.n_rows, "", dtype=object)
     for name, column in columns.items():
         texts[data.offsets[name]] = ["" if v is None else str(v) for v in column.values]
-    right = total = 0
+    right: list[Floats] = []
     for name in columns:
         mine = np.zeros(data.n_rows, dtype=bool)
         mine[data.offsets[name]] = True
@@ -305,9 +313,12 @@ def labels_across(measured: Measured) -> Values:
             continue
         near = nearest_places(Y[asked], Y[there], min(LABEL_NEIGHBORS, len(there)))
         codes = np.unique(texts, return_inverse=True)[1]
-        right += int((majority(codes[there][near]) == codes[asked]).sum())
-        total += len(asked)
-    return {"label_across_accuracy": (right / total, 0.0)} if total else {}
+        right.append((majority(codes[there][near]) == codes[asked]).astype(np.float64))
+    if not right:
+        return {}
+    every = np.concatenate(right)
+    measured.errors["label_across_accuracy"] = error_of_mean(every)
+    return {"label_across_accuracy": (float(every.mean()), 0.0)}
 
 
 def _pooled(parts: list[tuple[Floats, int]]) -> tuple[float, float]:
@@ -320,6 +331,13 @@ def _pooled(parts: list[tuple[Floats, int]]) -> tuple[float, float]:
         if 1 < len(values) < n
     )
     return mean, float(np.sqrt(variance)) / total
+
+
+def _error(parts: list[tuple[Floats, int]]) -> float:
+    """Return the standard error of the mean over the queries, sampled or not."""
+    total = sum(n for _, n in parts)
+    each = [n * error_of_mean(values) for values, n in parts if len(values) > 1]
+    return float(np.sqrt(np.square(each).sum())) / total
 
 
 # How well scores of pairs find links: area under the curve, and precision among the best.

@@ -13,14 +13,20 @@ import pandas as pd
 from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz.core.measures.neighborhoods import Preservation, preservation
-from hetviz.core.ordinal.comparisons import comparison_accuracy
+from hetviz.core.measures.resolution import between_two, error_of_mean
+from hetviz.core.ordinal.comparisons import agreeing, comparison_outcomes
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.frozen import Frozen
 from hetviz.errors import DataWarning
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.clustering import group_measures, label_codes, spread_ratio
-from hetviz.metrics.fit.guidance import BlockScore, pooled
+from hetviz.metrics.fit.guidance import (
+    BlockScore,
+    pooled,
+    pooled_error,
+    same_against_different,
+)
 from hetviz.metrics.fit.measured import Measured, Values
 from hetviz.metrics.fit.ranking import (
     label_neighbors,
@@ -69,7 +75,12 @@ class Scores(Frozen):
     ceilings : mapping of str to float
         The most that a value could be on these data, of those for which it is not simply 1: more
         links than the nearest 5 % of the pairs has room for cannot all be kept, an item that is
-        alone with its label finds it at no neighbour.
+        alone with its label finds it at no neighbour, of comparisons that contradict each other
+        half at most are kept. NaN for what has no best value. See `ceiling`.
+    resolutions : mapping of str to float
+        The smallest difference between two maps of these data that is not chance, by name: 1.96
+        sqrt(2) standard errors over the links, comparisons or items that a value is the mean of.
+        Links that share an item count less than as many of different items.
     note : str
         What must be said of the whole, such as that the map shares no id with the data; else "".
     """
@@ -79,19 +90,26 @@ class Scores(Frozen):
     blocks: pd.DataFrame
     ceilings: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
+    resolutions: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, float]:
         """Return the values by name; what does not apply is absent."""
         return dict(self.values)
 
+    def ceiling(self, name: str) -> float:
+        """Return the most that a value could be on these data; NaN where it has no best value."""
+        return self.ceilings.get(name, 1.0)
+
     def _repr_html_(self) -> str:
         rows = []
         for name, value in self.values.items():
             error = self.standard_errors.get(name)
-            most = self.ceilings.get(name)
             told = "" if error is None else f"\u00b1 {error:.3f}"
-            rows.append((name, f"{value:.3f}", told, "" if most is None else f"{most:.3f}"))
-        return html_table("Scores", rows, ("measure", "", "standard error", "at most"), self.note)
+            most, least = self.ceiling(name), self.resolutions.get(name, float("nan"))
+            limits = ("" if np.isnan(limit) else f"{limit:.3f}" for limit in (most, least))
+            rows.append((name, f"{value:.3f}", told, *limits))
+        head = ("measure", "", "standard error", "at most", "can tell")
+        return html_table("Scores", rows, head, self.note)
 
 
 @one_thread()
@@ -122,8 +140,13 @@ def evaluate(
         guidance_area
             Area under the satisfaction curve of links that say together: 1 is best, 0.5 chance;
             the mean over blocks of datasets, weighted by links.
+        apart_auc
+            Chance that a pair said to be apart lies farther than a pair said to be together: 1 is
+            best, 0.5 chance. Where both were said between the same two datasets.
         negative_guidance_area
-            The same for links that say apart.
+            Area under the curve of links that say apart, ranked among all pairs. Most pairs are
+            of different sorts and nobody said so: even a perfect map hardly gets above 0.55, so
+            judge by apart_auc.
         link_auc
             Chance that a linked pair lies closer than a pair that is not linked.
         degree_auc
@@ -159,7 +182,7 @@ def evaluate(
             The same by the 5 nearest labelled items of other datasets, over the items whose label
             another dataset has too.
 
-        The first six, ndcg, ndcg_guess and rand_index also with the ending ``_held_out``.
+        The first seven, ndcg, ndcg_guess and rand_index also with the ending ``_held_out``.
 
     Warns
     -----
@@ -194,8 +217,15 @@ def scores_of(measured: Measured) -> Scores:
         MappingProxyType({name: value for name, (value, _) in found.items()}),
         MappingProxyType({name: error for name, (_, error) in found.items() if error > 0}),
         pd.concat(tables, ignore_index=True),
-        MappingProxyType({k: v for k, v in _ceilings(measured).items() if k in found}),
+        MappingProxyType({k: v for k, v in _ceilings(measured, found).items() if k in found}),
         note,
+        MappingProxyType(
+            {
+                name: between_two(error)
+                for name, error in measured.errors.items()
+                if name in found and np.isfinite(error)
+            }
+        ),
     )
 
 
@@ -218,12 +248,25 @@ def _nothing_shared(measured: Measured) -> str:
     return "Nothing to measure: no item of the data has a place on the map."
 
 
-def _ceilings(measured: Measured) -> dict[str, float]:
+def _ceilings(measured: Measured, values: Values) -> dict[str, float]:
     found: dict[str, float] = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
-        most = pooled(blocks, "kept_ceiling", 1)
-        if most is not None and most < 1.0:
-            found["links_kept" + ending] = most
+        for name, measure, sign in (
+            ("links_kept", "kept_ceiling", 1),
+            ("guidance_area", "area_ceiling", 1),
+            ("negative_guidance_area", "area_ceiling", -1),
+        ):
+            most = pooled(blocks, measure, sign)
+            if most is not None and most < 1.0:
+                found[name + ending] = most
+    for part, ending in ((measured.data, ""), (measured.held_out, "_held_out")):
+        if part is not None and part.comparisons is not None and len(part.comparisons):
+            most = agreeing(part.comparisons.objects)
+            if most < 1.0:
+                found["comparison_accuracy" + ending] = most
+    # Counts: as many as are looked at.
+    found |= {name: float(name.partition("@")[2]) for name in values if name.startswith("metric_2")}
+    found["variance_ratio"] = float("nan")
     known = label_codes(measured.data)
     if known is not None:
         codes = known[0][(known[0] >= 0) & measured.placed]
@@ -234,7 +277,7 @@ def _ceilings(measured: Measured) -> dict[str, float]:
 
 
 def links_kept(measured: Measured) -> Values:
-    """Return guidance_area, negative_guidance_area, link_auc, degree_auc and links_kept."""
+    """Return how links are kept: the first six of `evaluate`."""
     found: Values = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in _OF_LINKS:
@@ -243,6 +286,11 @@ def links_kept(measured: Measured) -> Values:
                 which = "degree_error" if measure == "degree_auc" else "standard_error"
                 error = max(getattr(block, which) for block in blocks if block.sign == sign)
                 found[name + ending] = (value, error)
+                measured.errors[name + ending] = pooled_error(blocks, measure, sign)
+        both = same_against_different(blocks)
+        if both is not None:
+            found["apart_auc" + ending] = (both[0], 0.0)
+            measured.errors["apart_auc" + ending] = both[1]
     return found
 
 
@@ -256,9 +304,11 @@ def comparisons_kept(measured: Measured) -> Values:
     for data, Y, ending in parts:
         if data is None or data.comparisons is None or not len(data.comparisons):
             continue
-        share = comparison_accuracy(np.vstack(list(Y.values())), data.comparisons.objects)
-        if np.isfinite(share):
-            found["comparison_accuracy" + ending] = (float(share), 0.0)
+        objects = data.comparisons.objects
+        kept = comparison_outcomes(np.vstack(list(Y.values())), objects)
+        if np.isfinite(kept).any():
+            found["comparison_accuracy" + ending] = (float(np.nanmean(kept)), 0.0)
+            measured.errors["comparison_accuracy" + ending] = error_of_mean(kept, objects[:, 0])
     return found
 
 
@@ -286,6 +336,8 @@ def neighbors_kept(measured: Measured) -> Values:
             error = np.array([getattr(part, f"{measure}_error") for part in kept.values()])
             spread = float(np.sqrt(((weights * error) ** 2).sum()))
             found[measure] = (float(weights @ each), spread)
+            over = np.array([getattr(part, f"{measure}_spread") for part in kept.values()])
+            measured.errors[measure] = float(np.sqrt(((weights * over) ** 2).sum()))
     return found
 
 

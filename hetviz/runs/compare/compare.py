@@ -178,6 +178,7 @@ class _Work:
         self._hold_out, self._progress = hold_out, progress
         self._fits: list[Fitted] = []
         self._failures: dict[str, str] = {}
+        self._refused: list[str] = []
         self._embeddings: dict[str, Embedding] = {}
         self._notes: dict[str, list[str]] = {}
         self._judged_by: dict[str, str] = {}
@@ -226,7 +227,7 @@ class _Work:
                 fitted = fit_run(train, chosen.method, chosen.params, seed, report)
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
-                scores, curves = judged(
+                scores, curves, limits = judged_with_limits(
                     train, fitted.embedding, held_out, lambda: report(1.0, "Measuring the map")
                 )
                 scores |= held_out_scores(train, fitted.model, held_out, seed)
@@ -240,6 +241,7 @@ class _Work:
         except Cancelled:
             raise
         except HetvizError as error:
+            self._refused.append(key)
             self._fail(key, seed, str(error))
         except MemoryError:
             self._fail(key, seed, _NO_MEMORY)
@@ -247,7 +249,7 @@ class _Work:
             log.exception("A method failed in a comparison: %s", chosen.method)
             self._fail(key, seed, _FAULT)
         else:
-            self._fits.append(Fitted(key, seed, seconds, scores, curves))
+            self._fits.append(Fitted(key, seed, seconds, scores, curves, *limits))
             self._embeddings.setdefault(key, fitted.embedding)
             self._judged_by[key] = judged_by(fitted.model)
             self._notes.setdefault(key, notes_of(told)["notes"])
@@ -276,6 +278,7 @@ class _Work:
                 name: {key: float(np.mean(each)) for key, each in values.items()}
                 for name, values in self._yardsticks.items()
             },
+            tuple(dict.fromkeys(self._refused)),
         )
 
     def _parts(self) -> list[tuple[str, float, str]]:
@@ -307,8 +310,21 @@ def judged(
     of items without a place count as not kept. ``placed`` is the share of rows with a place, and
     ``overall`` as `hetviz.runs.compare.measures.overall` says. `beat` is called in between.
     """
+    scores, curves, _ = judged_with_limits(train, embedding, held_out, beat)
+    return scores, curves
+
+
+def judged_with_limits(
+    train: HeteroData,
+    embedding: Embedding,
+    held_out: HeteroData | None,
+    beat: Callable[[], None] = lambda: None,
+) -> tuple[dict[str, float], dict[str, Curve], tuple[dict[str, float], dict[str, float]]]:
+    """Return `judged`, with the ceilings and the smallest visible differences of the measures."""
     measured = Measured(train, embedding, held_out, beat=beat)
-    scores = scores_of(measured).to_dict()
+    found = scores_of(measured)
+    scores = found.to_dict()
+    ceilings = {key: most for key, most in found.ceilings.items() if np.isfinite(most)}
     scores["placed"] = float(embedding.stacked_placed().mean())
     curves: dict[str, Curve] = {}
     drawn = measured_curves(measured).get("links", {})
@@ -322,7 +338,9 @@ def judged(
     total = overall(scores)
     if total is not None:
         scores["overall"] = total
-    return scores, curves
+        best = overall({key: found.ceiling(key) for key in scores} | {"placed": 1.0})
+        ceilings["overall"] = 1.0 if best is None else best
+    return scores, curves, (ceilings, dict(found.resolutions))
 
 
 def _with_places(data: HeteroData, embedding: Embedding) -> float:

@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from hetviz._html import html_table
 from hetviz._text import in_seconds, listed, per_hundred
 from hetviz._types import Floats, Json, JsonObject
+from hetviz.core.measures.resolution import least_significant
 from hetviz.data import Embedding
 from hetviz.runs.compare.measures import MEASURES, Measure
 from hetviz.runs.compare.predicted_links import sentence
@@ -67,6 +68,11 @@ class Fitted:
     seconds : float
     scores : mapping of str to float
     curves : mapping of {"given", "held_out"} to (share of pairs, share of links kept)
+    ceilings : mapping of str to float
+        The most that a score could be on this split, where it is below 1.
+    resolutions : mapping of str to float
+        The smallest difference between two maps on this split that is not chance, as far as known:
+        see `hetviz.evaluate`.
     """
 
     key: str
@@ -74,6 +80,8 @@ class Fitted:
     seconds: float
     scores: Mapping[str, float]
     curves: Mapping[str, Curve]
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    resolutions: Mapping[str, float] = field(default_factory=dict)
 
 
 class Recommendation(NamedTuple):
@@ -101,6 +109,9 @@ class Comparison:
     fits : tuple of Fitted
     failures : mapping of str to str
         Key of a candidate to why it has no fit, or not one for every split.
+    refused : tuple of str
+        Those of `failures` whose method refused the data or its settings, for the reason given; the
+        others went wrong.
     seeds : tuple of int
         One per split.
     hold_out : float
@@ -127,6 +138,7 @@ class Comparison:
     complete: bool = True
     judged_by: Mapping[str, str] = field(default_factory=dict)
     yardsticks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         decides = self.decides
@@ -139,6 +151,46 @@ class Comparison:
             rows.append((row["title"], key, *told, f"{row['seconds']:.1f}", row["failed"]))
         head = ("", "method", decides or "", "standard error", "seconds", "failed")
         return html_table("Comparison", rows, head, self.recommendation.sentence)
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Why methods refused these data or their settings, by candidate."""
+        return {key: why for key, why in self.failures.items() if key in self.refused}
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What went wrong inside methods, by candidate."""
+        return {key: why for key, why in self.failures.items() if key not in self.refused}
+
+    def ceiling(self, measure: str) -> float:
+        """Return the most that any map could reach on these data, the mean over the splits."""
+        found = {fit.seed: fit.ceilings.get(measure, 1.0) for fit in self.fits}
+        return float(np.mean(list(found.values()))) if found else 1.0
+
+    def resolution(self, measure: str) -> float:
+        """Return the smallest difference between two candidates that is not chance.
+
+        From two splits and candidates on, the least significant difference of paired splits (see
+        `hetviz.core.measures.resolution.least_significant`); else what the number of links,
+        comparisons or items allows, NaN where that is not known.
+        """
+        values = [self.values(key, measure) for key in self.sound(measure)]
+        found = least_significant(values) if values else math.nan
+        if math.isfinite(found):
+            return found
+        known = [fit.resolutions[measure] for fit in self.fits if measure in fit.resolutions]
+        return float(np.mean(known)) if known else math.nan
+
+    def limits(self, measure: str) -> str:
+        """Say in words what a measure can reach here, and the smallest difference it can tell."""
+        most, least = self.ceiling(measure), self.resolution(measure)
+        words = f"No map could reach more than {per_hundred(most)} in 100 here"
+        if math.isfinite(least):
+            n = len(self.seeds)
+            by = f"these {n} splits" if n > 1 else "one split"
+            shown = per_hundred(least) if least >= 0.0005 else "0.1"
+            words += f"; a difference below {shown} is too small for {by} to tell"
+        return f"{words}."
 
     @property
     def told_of_links(self) -> str:
@@ -266,6 +318,7 @@ class Comparison:
             candidates=(*mine.candidates, *later.candidates),
             fits=(*mine.fits, *later.fits),
             failures={**mine.failures, **later.failures},
+            refused=(*mine.refused, *later.refused),
             embeddings={**mine.embeddings, **later.embeddings},
             notes={**notes, **later.notes},
             complete=self.complete and later.complete,
@@ -311,6 +364,7 @@ class Comparison:
             candidates=tuple(c for c in self.candidates if c.key in among),
             fits=tuple(fit for fit in self.fits if fit.key in among),
             failures={key: reason for key, reason in self.failures.items() if key in among},
+            refused=tuple(key for key in self.refused if key in among),
             embeddings={key: one for key, one in self.embeddings.items() if key in among},
             judged_by={key: how for key, how in self.judged_by.items() if key in among},
         )
@@ -322,6 +376,11 @@ class Comparison:
             "candidates": [asdict(candidate) for candidate in self.candidates],
             "fits": [asdict(fit) for fit in self.fits],
             "failures": dict(self.failures),
+            "refused": list(self.refused),
+            "limits": {
+                key: {"at_most": self.ceiling(key), "can_tell": _plain(self.resolution(key))}
+                for key in self.measures
+            },
             "seeds": list(self.seeds),
             "hold_out": self.hold_out,
             "notes": {key: list(said) for key, said in self.notes.items()},
@@ -349,6 +408,7 @@ class Comparison:
             # comparisons kept before these were there have none
             judged_by=dict(content.get("judged_by", {})),
             yardsticks={name: dict(v) for name, v in content.get("yardsticks", {}).items()},
+            refused=tuple(content.get("refused", ())),
         )
 
     def _fits(self, key: str) -> Iterator[Fitted]:

@@ -104,11 +104,12 @@ MEASURES: Mapping[str, Measure] = {
             "A comparison is kept when the map agrees which of two distances is the shorter one.",
         ),
         Measure(
-            "negative_guidance_area_held_out",
-            "Held-out “apart” kept apart",
+            "apart_auc_held_out",
+            "Held-out “apart” farther than “together”",
             "keeps apart what it was not told is apart",
             0.5,
-            "The mean share of all pairs that lie closer than a pair said to be apart.",
+            "The chance that a pair said to be apart lies farther than a pair said to be together, "
+            "of pairs that no method was told of.",
         ),
         Measure("links_kept", "Given links kept", "keeps the given links", LOOK_AT, _KEPT),
         Measure(

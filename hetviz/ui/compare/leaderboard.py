@@ -48,6 +48,7 @@ def headline(state: State, kept: Finding) -> None:
     if said.chance is not None:
         words += f", against {per_hundred(said.chance)} by chance"
     theme.headline(words, f"{_line(found, measure)}{_alike(found, measure)}")
+    theme.quiet(found.limits(measure))
     if not is_current(state, kept):
         theme.quiet("Found before the data changed. Compare again to use what was said since.")
     elif not found.complete:
@@ -113,10 +114,21 @@ def table(found: Comparison, measure: str) -> str:
         cells.append(theme.esc(in_seconds(row["seconds"])))
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
         body += f'<tr><th scope="row">{theme.esc(name)}{small}</th>{inner}</tr>'
+    limits = [
+        ("No map could reach more than", found.ceiling),
+        ("Smallest difference that can be told", found.resolution),
+    ]
+    for words, limit in limits:
+        inner = "".join(f"<td>{_limit(limit(key))}</td>" for key in [measure, *others])
+        body += f'<tr class="limit"><th scope="row">{words}</th>{inner}<td></td></tr>'
     return (
         f'<table class="hv-board"><thead><tr><th scope="col">Method</th>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
+
+
+def _limit(value: float) -> str:
+    return "–" if math.isnan(value) else f"<em>{per_hundred(value)}</em>"
 
 
 def _bar(value: float, error: float, longest: float, best: bool) -> str:
@@ -219,13 +231,19 @@ def _curves(found: Comparison, measure: str) -> None:
 
 
 def _failures(found: Comparison) -> None:
-    said = {**found.failures}
-    for key, notes in found.notes.items():
-        said.setdefault(key, " ".join(notes))
-    if not said or background.live() is not None:
+    if background.live() is not None:
         return
-    failed = len(found.failures)
-    title = f"{theme.count(failed, 'method')} gave no result" if failed else "Notes of the methods"
-    with st.expander(title):
-        rows = [[found.candidate(key).title, reason] for key, reason in said.items()]
-        theme.table(["Method", "What it said"], rows, words=True)
+    noted = {
+        key: " ".join(notes) for key, notes in found.notes.items() if key not in found.failures
+    }
+    refused, wrong = len(found.refusals), len(found.errors)
+    parts = (
+        (f"{theme.count(refused, 'method')} refused these data", found.refusals),
+        (f"{theme.count(wrong, 'method')} went wrong", found.errors),
+        ("Notes of the methods", noted),
+    )
+    for title, said in parts:
+        if said:
+            with st.expander(title):
+                rows = [[found.candidate(key).title, reason] for key, reason in said.items()]
+                theme.table(["Method", "What it said"], rows, words=True)

@@ -30,9 +30,15 @@ MEASURES = {
         "It is the mean share of all pairs that lie farther apart than a linked one. 0.5 is "
         "chance.",
     ),
+    "apart_auc": Measure(
+        "Apart, farther than together",
+        "How often a pair said to be apart lies farther than a pair said to be together. 0.5 is "
+        "chance, 1 can be reached.",
+    ),
     "negative_guidance_area": Measure(
         "Apart, kept apart",
-        "The mean share of all pairs that lie closer than a pair said to be apart. 0.5 is chance.",
+        "The mean share of all pairs that lie closer than a pair said to be apart. 0.5 is chance; "
+        "since most pairs are of different sorts, even a perfect map stays little above.",
     ),
     "comparison_accuracy": Measure(
         "Comparisons kept",
@@ -138,12 +144,13 @@ MEASURES = {
     ),
 }
 
-FIRST = ("guidance_area", "negative_guidance_area", "comparison_accuracy", "trustworthiness")
+FIRST = ("guidance_area", "apart_auc", "comparison_accuracy", "trustworthiness")
 """Shown at once; of all these 0.5 is chance."""
 
 GROUPS = {
     "Keeps what was said": (
         "guidance_area",
+        "apart_auc",
         "negative_guidance_area",
         "comparison_accuracy",
         "link_auc",

@@ -142,3 +142,45 @@ def test_perfect_and_chance_maps() -> None:
     assert perfect["link_auc"] == 1.0
     chance = Embedding({"a": Y, "b": rng.normal(size=(n, 2))}, {"a": a.ids, "b": b.ids})
     assert abs(evaluate(data, chance).to_dict()["guidance_area"] - 0.5) < 0.06
+
+
+def test_apart_is_judged_against_together_and_can_reach_one():
+    # Two sorts on a line, well apart: the map is perfect.
+    rng = np.random.default_rng(0)
+    sort = np.repeat(np.arange(5), 8)
+    Y = 100.0 * sort[:, None] + rng.normal(size=(40, 2))
+    i, j = np.triu_indices(40, 1)
+    taken = rng.permutation(len(i))[:120]
+    i, j = i[taken], j[taken]
+    weight = np.where(sort[i] == sort[j], 1.0, -1.0)
+    ids = [str(k) for k in range(40)]
+    data = HeteroData([Dataset("a", ids)], [Links("a", "a", i, j, weight)])
+    scores = evaluate(data, Embedding({"a": Y}, {"a": np.array(ids)}))
+    values = scores.to_dict()
+    assert values["apart_auc"] == 1.0
+    assert scores.ceiling("apart_auc") == 1.0
+    # Most of all pairs are of different sorts, which keeps the other measure low.
+    assert values["negative_guidance_area"] < 0.65 < scores.ceiling("negative_guidance_area")
+    shuffled = evaluate(data, Embedding({"a": rng.permutation(Y)}, {"a": np.array(ids)}))
+    gap = abs(shuffled.to_dict()["apart_auc"] - 0.5)
+    assert gap < shuffled.resolutions["apart_auc"] < 0.5
+
+
+def test_what_a_measure_can_tell_shrinks_with_what_it_is_taken_of():
+    data, Y, _ = few_and_many()
+    few, many = (evaluate(HeteroData(data.datasets.values(), [links]), Y) for links in data.links)
+    for name in ("guidance_area", "link_auc", "links_kept", "degree_auc"):
+        assert 0 < many.resolutions[name] < few.resolutions[name]
+        assert few.ceiling(name) <= 1.0
+
+
+def few_and_many():
+    rng = np.random.default_rng(3)
+    parts = [Dataset(name, [f"{name}{k}" for k in range(60)]) for name in "ab"]
+    places = {name: rng.normal(size=(60, 2)) for name in "ab"}
+    links = []
+    for size in (30, 600):
+        pairs = rng.choice(3_600, size, replace=False)
+        links.append(Links("a", "b", pairs // 60, pairs % 60))
+    data = HeteroData(parts, links)
+    return data, Embedding(places, {p.name: p.ids for p in parts}), links
