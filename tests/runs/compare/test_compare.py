@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import hetviz
 from hetviz._text import in_seconds, per_hundred
+from hetviz.core.measures.resolution import least_significant
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
@@ -163,6 +165,8 @@ def test_a_method_that_does_not_suit_or_breaks_is_told_and_the_others_go_on(
     assert "secret" in caplog.text
     assert "comparisons" in found.failures["gnmds"]
     assert "memory" in found.failures["lpp"]
+    assert list(found.refusals) == ["gnmds"]
+    assert set(found.errors) == {"pca", "lpp"}
     assert [fit.key for fit in found.fits] == ["cdmca", "cdmca"]
     assert found.recommendation.method == "cdmca"
     assert found.table.index[0] == "cdmca"
@@ -379,3 +383,21 @@ def test_a_sweep_without_values_or_of_no_parameter_is_refused() -> None:
 )
 def test_values_to_try_follow_from_the_declaration(param: Any, values: list[Any]) -> None:
     assert sweep_values(param) == values
+
+
+def test_each_measure_says_what_it_can_reach_and_tell() -> None:
+    found = made({"a": [0.5, 0.62, 0.55], "b": [0.4, 0.5, 0.44]})
+    measure = "links_kept_held_out"
+    values = [found.values(key, measure) for key in "ab"]
+    assert found.resolution(measure) == pytest.approx(least_significant(values))
+    first = replace(found.fits[0], ceilings={measure: 0.7}, resolutions={measure: 0.3})
+    capped = replace(found, fits=(first,))
+    assert (capped.ceiling(measure), capped.resolution(measure)) == (0.7, 0.3)
+    words = "No map could reach more than 70 in 100 here"
+    assert capped.limits(measure).startswith(words)
+    again = Comparison.from_dict(capped.to_dict())
+    assert again.limits(measure) == capped.limits(measure)
+    # what was kept before there were any
+    kept = found.to_dict()
+    kept["fits"] = [{k: v for k, v in fit.items() if k != "ceilings"} for fit in kept["fits"]]
+    assert Comparison.from_dict(kept).ceiling(measure) == 1.0
