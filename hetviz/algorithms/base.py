@@ -23,10 +23,12 @@ from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz._types import Array, Floats, is_sparse
 from hetviz.algorithms.room import Takes, refusal
+from hetviz.core.graph.neighbors import recalls
 from hetviz.core.layout.holding import Pulls
+from hetviz.core.measures.out_of_sample import PlacementError, placement_error
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, diagnostic, keyed
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic, keyed
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
@@ -282,17 +284,20 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if (too_much := refusal(self.bytes_for(data), data.n_rows)) is not None:
             raise NotApplicableError(self.card.title, [too_much])
         rng = np.random.default_rng(getattr(self, "random_state", 0))
+        # How well landmarks placed others, where the map begins with some.
+        self._placement: PlacementError | None = None
         # scikit-learn passes a target in this place, which no method learns from
         report = progress if callable(progress) else silent
         report(0.0, "Starting")
-        try:
-            fit = self._fit_from(data, rng, report, start)
-        except Cancelled as stopped:
-            if isinstance(stopped.partial, Fit):
-                self._keep(data, stopped.partial)
-                stopped.partial = self.embedding_
-            raise
-        self._keep(data, fit)
+        with recalls() as heard:
+            try:
+                fit = self._fit_from(data, rng, report, start)
+            except Cancelled as stopped:
+                if isinstance(stopped.partial, Fit):
+                    self._keep(data, stopped.partial, heard)
+                    stopped.partial = self.embedding_
+                raise
+        self._keep(data, fit, heard)
         report(1.0, "Done")
         return self
 
@@ -300,14 +305,21 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         """Return about how many bytes of memory a fit to data takes, from above."""
         return self.takes.of(data)
 
-    def _keep(self, data: HeteroData, fit: Fit) -> None:
+    def _keep(self, data: HeteroData, fit: Fit, heard: Mapping[str, float]) -> None:
         self.embedding_ = Embedding(
             {name: fit.coordinates[name] for name in data.datasets},
             {name: dataset.ids for name, dataset in data.datasets.items()},
             {name: dataset.entity for name, dataset in data.datasets.items()},
             components=fit.components,
             note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
-            diagnostics=keyed([*fit.told, *self._axes_told(data, fit.coordinates)]),
+            diagnostics=keyed(
+                [
+                    *fit.told,
+                    *_of_search(heard),
+                    *_of_landmarks(self._placement),
+                    *self._axes_told(data, fit.coordinates),
+                ]
+            ),
         )
         for name, dataset in data.datasets.items():
             if len(self.embedding_.ids[name]) != len(dataset):
@@ -611,6 +623,11 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             raise
         places = np.vstack([made.coordinates[name] for name in part.datasets])
         seed = int(getattr(self, "random_state", 0))
+        self._placement = placement_error(
+            [dataset.X for dataset in part.datasets.values()],
+            [made.coordinates[name] for name in part.datasets],
+            random_state=seed,
+        )
         progress(
             0.8,
             "All items by their landmarks",
@@ -645,6 +662,39 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                         f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
                         f"{', '.join(data.datasets)}."
                     )
+
+
+def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:
+    """Return what is told of neighbours that were searched without comparing each two items."""
+    if not heard:
+        return []
+    return [
+        diagnostic(
+            "neighbours found",
+            "Nearest neighbours found",
+            "Of so many items not each two are compared. This is the share of the truly nearest "
+            "that the search found, by a sample of items.",
+            dict(heard),
+            SHARE,
+        )
+    ]
+
+
+def _of_landmarks(error: PlacementError | None) -> list[Diagnostic]:
+    """Return what is told of a map that began with landmarks."""
+    if error is None or not error.n:
+        return []
+    return [
+        diagnostic(
+            "placement error",
+            "Error of placing by landmarks",
+            "The map began with a few thousand items, by which the others were placed before all "
+            "moved on together. Some of these, placed likewise, landed this far from where they "
+            "lay, as a share of the usual distance of two items.",
+            {"half of them, at most": error.median, "nine in ten, at most": error.most},
+            SHARE,
+        )
+    ]
 
 
 def as_data(given: Given) -> tuple[HeteroData, bool]:

@@ -157,7 +157,7 @@ class GraphAxes(BaseEmbedder):
             reason = "No item has features that tell items apart, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
         k, perplexity = neighbors_needed(len(known), self.perplexity)
-        found = feature_neighbors(Z[known], k, self.random_state, progress)
+        found = feature_neighbors(Z[known], k, self.random_state, progress, "joint axes")
         near = conditional_affinities(found, perplexity)
         P = sp.coo_array((near + near.T) / (2.0 * len(known)))
         i, j = P.coords

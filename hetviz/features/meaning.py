@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools, Floats, Matrix, is_sparse
-from hetviz.core.spectral.blocks import LinearMap, as_dense
+from hetviz.core.spectral.blocks import LinearMap, as_dense, centred_pieces
 from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
 from hetviz.features import table
 from hetviz.features.columns import block
@@ -44,7 +46,7 @@ def coefficients(
     DataFrame
         One row per feature, named by it, one column per axis.
     """
-    deviation = np.sqrt(_moments(dataset.X)[1])
+    deviation = np.sqrt(_moments_of(dataset)[1])
     moved = fitted.coefficients * scale * deviation[:, None]
     return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
 
@@ -90,12 +92,14 @@ def columns_along(
             f"direction = {list(direction)!r}; {Y.shape[1]} numbers are needed, not all 0."
         )
     there: Bools = np.asarray(np.isfinite(Y).all(axis=1))
-    X, along = dataset.X[there], Y[there] @ (arrow / np.linalg.norm(arrow))
+    whole = bool(there.all())
+    X = dataset.X if whole else dataset.X[there]
+    along = Y[there] @ (arrow / np.linalg.norm(arrow))
     names = np.array(feature_names(dataset), dtype=object)
     if len(along) < 2 or not np.ptp(along) > 0:
         return pd.DataFrame({"column": [], "correlation": [], "change": []})
     along = along - along.mean()
-    mean, variance = _moments(X)
+    mean, variance = _moments_of(dataset) if whole else _moments(X)
     shared = np.asarray(X.T @ along).ravel() / len(along)
     change = shared / float((along**2).mean())
     varies = variance > 1e-20 * np.maximum(mean**2, 1e-300)
@@ -112,14 +116,28 @@ def columns_along(
     )
 
 
-def _moments(X: object) -> tuple[Floats, Floats]:
+_known: WeakKeyDictionary[Dataset, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
+def _moments_of(dataset: Dataset) -> tuple[Floats, Floats]:
+    """Return mean and variance of each feature; asked for by every axis of every map."""
+    found = _known.get(dataset)
+    if found is None:
+        found = _known[dataset] = _moments(features_of(dataset))
+    return found
+
+
+def _moments(X: Matrix) -> tuple[Floats, Floats]:
     """Return mean and variance of each column."""
     if is_sparse(X):
         mean = np.asarray(X.mean(axis=0)).ravel()
         squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
         return mean, np.maximum(squares - mean**2, 0.0)
-    dense = np.asarray(X, dtype=np.float64)
-    return dense.mean(axis=0), dense.var(axis=0)
+    mean = np.asarray(X.mean(axis=0, dtype=np.float64))
+    variance = np.zeros(len(mean))
+    for _, piece in centred_pieces(X, mean):
+        variance += np.einsum("ij,ij->j", piece, piece)
+    return mean, variance / max(len(X), 1)
 
 
 # What each column does for the features, and whether a map shows it.

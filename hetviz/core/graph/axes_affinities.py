@@ -170,7 +170,9 @@ def _within(
         F = F / np.where(length > 0, length, 1.0)
         Z = np.hstack([np.sqrt(1.0 - blend.own) * Z, np.sqrt(blend.own) * F])
     k, perplexity = neighbors_needed(n, blend.perplexity)
-    return conditional_affinities(feature_neighbors(Z, k, random_state), perplexity)
+    return conditional_affinities(
+        feature_neighbors(Z, k, random_state, of="joint axes"), perplexity
+    )
 
 
 def _across(A: Floats, B: Floats, perplexity: float) -> Sparse:

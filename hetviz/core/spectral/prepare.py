@@ -142,10 +142,7 @@ def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
             "shape", where, f"a matrix with {len(weights):,} rows is needed", str(X.shape)
         )
         raise DataError(problem)
-    if not all(
-        (np.abs(values[start : start + 16 * ROWS].astype(np.float64)) <= LARGEST).all()
-        for start in range(0, len(values), 16 * ROWS)
-    ):
+    if not within(values):
         coordinates = X.tocoo().coords if is_sparse(X) else None
         at = np.argwhere(~(np.abs(values.astype(np.float64)) <= LARGEST))[0]
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
@@ -158,6 +155,16 @@ def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
         )
         raise DataError(problem)
     return X
+
+
+def within(values: Reals) -> bool:
+    """Say whether all values (n, ...) are numbers of a size that can be squared; no copies."""
+    for start in range(0, len(values), ROWS):
+        piece = values[start : start + ROWS]
+        # The least of what is not all numbers is no number either.
+        if not (float(piece.min(initial=0)) >= -LARGEST and float(piece.max(initial=0)) <= LARGEST):
+            return False
+    return True
 
 
 def _floats(features: ArrayLike) -> Reals:

@@ -472,9 +472,10 @@ class HeteroData(Frozen):
                 Problem("bad-sign", "adjacency", "sign must be None, 1 or -1", str(sign))
             )
         n = self.n_rows
-        table = self.link_table()
-        p, q = table["p"].to_numpy(np.int64), table["q"].to_numpy(np.int64)
-        weight = table["weight"].to_numpy(np.float64)
+        none: Ints = np.zeros(0, dtype=np.int64)
+        p = np.concatenate([none, *(g.i + self.offsets[g.source].start for g in self.links)])
+        q = np.concatenate([none, *(g.j + self.offsets[g.target].start for g in self.links)])
+        weight = np.concatenate([np.zeros(0), *(group.weight for group in self.links)])
         low, high = np.minimum(p, q), np.maximum(p, q)
         upper = sp.coo_array((weight, (low, high)), shape=(n, n)).tocsr()
         upper.sum_duplicates()

@@ -19,7 +19,12 @@ from hetviz.core.graph.distances import (
     Space,
     cross_squared_distances,
 )
-from hetviz.core.graph.neighbors import Neighbors, feature_neighbors, nearest_neighbors
+from hetviz.core.graph.neighbors import (
+    Neighbors,
+    feature_neighbors,
+    nearest_neighbors,
+    tell_recall,
+)
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
@@ -31,6 +36,8 @@ KINDS = {
     "precomputed": "the kernel or the distances that came with the dataset",
     "featureless": "no features: items are placed by their links alone",
 }
+# Of what affinities were made that are remembered without their neighbours, by content.
+_recalls: dict[bytes, float] = {}
 _SPACES: Mapping[str, Callable[[Any], Space]] = {
     "X": FeatureSpace,
     "distance": DistanceSpace,
@@ -133,7 +140,11 @@ def dataset_neighbors(
             return feature_neighbors(matrix, k, random_state, progress)
         return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
-    found = remembered((digest(matrix), word, k, random_state), search)
+    content = digest(matrix)
+    found = remembered((content, word, k, random_state), search)
+    if found.recall < 1.0:
+        _recalls[content] = found.recall
+        tell_recall(dataset.name, found.recall)
     low, high = float(found.squared.min()), float(found.squared.max())
     return None if high - low <= 1e-9 * high else found
 
@@ -169,8 +180,10 @@ def own_affinities(
         found = dataset_neighbors(dataset, k, kind, random_state, progress)
         return None if found is None else conditional_affinities(found, allowed)
 
-    key = (digest(getattr(dataset, word)), word, "affinities", perplexity, random_state)
-    return remembered(key, compute)
+    content = digest(getattr(dataset, word))
+    found = remembered((content, word, "affinities", perplexity, random_state), compute)
+    tell_recall(dataset.name, _recalls.get(content, 1.0))
+    return found
 
 
 def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floats | None:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from hetviz._types import LARGEST, Array, Floats, Ints, Sparse
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.moments import NEGATIVE, POSITIVE, Key
+from hetviz.core.spectral.prepare import within
 from hetviz.errors import DataError, Problem, listed
 from hetviz.runs.large.plan import LinkTable, Plan, Table
 
@@ -67,9 +68,7 @@ def read_features(table: Table, start: int, stop: int) -> Array:
                 X[here, c] = chunk.to_numpy(zero_copy_only=False)
     for first in range(0, len(X), 32_768):
         piece = X[first : first + 32_768]
-        # The least of what is not all numbers is no number either.
-        low, high = float(piece.min(initial=0.0)), float(piece.max(initial=0.0))
-        if not (low >= -LARGEST and high <= LARGEST):
+        if not within(piece):
             bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= LARGEST))[0]
             name = table.features[min(int(bad[1]), len(table.features) - 1)]
             raise DataError(

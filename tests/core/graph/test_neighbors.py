@@ -9,10 +9,12 @@ from hetviz.core.graph.neighbors import (
     Cells,
     Neighbors,
     feature_neighbors,
+    measured_recall,
     nearest_columns,
     nearest_neighbors,
     neighbor_graph,
     neighbors_by_cells,
+    recalls,
 )
 
 
@@ -96,7 +98,13 @@ def test_many_rows_in_groups_are_searched_in_as_many_cells_as_it_takes(
     exact = nearest_neighbors(FeatureSpace(X), 30)
     same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
     assert np.mean(same) > 0.95 * 30
-    again = feature_neighbors(given, 30, 0)
+    # What is told of a sample is what was found, but for the error of the sample.
+    assert abs(found.recall - np.mean(same) / 30) < 0.02
+    assert measured_recall(given, exact) == 1.0
+    with recalls() as heard:
+        again = feature_neighbors(given, 30, 0, of="things")
+        feature_neighbors(given[:900], 30, 0, of="few")
+    assert heard == {"things": found.recall}
     np.testing.assert_array_equal(found.index, again.index)
 
 

@@ -112,6 +112,8 @@ def test_a_map_of_very_many_shows_landmarks_then_all_then_settles(few: None, key
     assert shown[-1] == 630
     assert shown == sorted(shown)
     assert made.n_unplaced == 0
+    told = made.diagnostics["placement error"].values
+    assert 0 < told["half of them, at most"] < told["nine in ten, at most"]
     again = hetviz.embed(data, key, random_state=3)
     np.testing.assert_array_equal(made.stacked(), again.stacked())
     # what is in one heap lies together

@@ -1,0 +1,102 @@
+"""Neighbour maps of one table, beside openTSNE and umap-learn at their own default settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import peak_memory_mb, report
+
+SIZES = (2_000, 10_000, 20_000)
+WAYS = ("openTSNE", "mr-sne", "umap-learn", "umap", "joint-map")
+QUERIES, NEAREST = 500, 10
+
+
+def run(out: Path, quick: bool) -> None:
+    """One process for each map, so that none is helped by another; each is written at once."""
+    rows: list[dict[str, Any]] = []
+    for n in SIZES[: 1 if quick else len(SIZES)]:
+        for way in WAYS:
+            words = ["-c", f"from benchmarks.peers import one; one({way!r}, {n})"]
+            env = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+            done = subprocess.run(
+                [sys.executable, *words], check=True, capture_output=True, text=True, env=env
+            )
+            rows.append(json.loads(done.stdout.splitlines()[-1]))
+            report("peers", rows, out, "made data of 16 features, default settings, one thread")
+
+
+def one(way: str, n: int) -> None:
+    """Make one map, and print what it took and what it keeps."""
+    warnings.simplefilter("ignore")
+    X = made(n)
+    work = ways()[way]
+    # What is compiled or loaded on first use is no part of the figure.
+    work(made(300))
+    started, cpu = time.perf_counter(), time.process_time()
+    Y = work(X)
+    row = {
+        "items": n,
+        "way": way,
+        "CPU s": time.process_time() - cpu,
+        "wall s": time.perf_counter() - started,
+        "neighbours kept": recall(X, Y),
+        "peak MB": peak_memory_mb(),
+    }
+    print(json.dumps(row))
+
+
+def made(n: int, seed: int = 0) -> Any:
+    """Items in a hundred groups, which lie in ten."""
+    rng = np.random.default_rng(seed)
+    top = 6.0 * rng.normal(size=(10, 16))
+    centres = top[rng.integers(0, 10, 100)] + 2.0 * rng.normal(size=(100, 16))
+    return centres[rng.integers(0, 100, n)] + rng.normal(size=(n, 16))
+
+
+def ways() -> dict[str, Callable[[Any], Any]]:
+    """Return what is compared, each a function of features."""
+
+    def open_tsne(X: Any) -> Any:
+        import openTSNE
+
+        return np.asarray(openTSNE.TSNE(n_jobs=1, random_state=0).fit(X))
+
+    def umap_learn(X: Any) -> Any:
+        import umap
+
+        return umap.UMAP(random_state=0).fit_transform(X)
+
+    def ours(key: str) -> Callable[[Any], Any]:
+        def work(X: Any) -> Any:
+            import hetviz
+
+            data = hetviz.HeteroData([hetviz.Dataset("items", list(map(str, range(len(X)))), X)])
+            return hetviz.embed(data, key).coordinates["items"]
+
+        return work
+
+    own = {key: ours(key) for key in ("mr-sne", "umap", "joint-map")}
+    return {"openTSNE": open_tsne, "umap-learn": umap_learn, **own}
+
+
+def recall(X: Any, Y: Any) -> float:
+    """Return the share of the ten nearest that are among the ten nearest on the map."""
+    queries = np.random.default_rng(1).choice(len(X), min(QUERIES, len(X)), replace=False)
+
+    def nearest(Z: Any) -> Any:
+        D = ((Z[queries] ** 2).sum(axis=1)[:, None] - 2 * Z[queries] @ Z.T) + (Z**2).sum(axis=1)
+        D[np.arange(len(queries)), queries] = np.inf
+        return np.argpartition(D, NEAREST, axis=1)[:, :NEAREST]
+
+    pairs = zip(nearest(X), nearest(np.asarray(Y, dtype=np.float64)), strict=True)
+    return float(np.mean([len(set(a) & set(b)) / NEAREST for a, b in pairs]))
