@@ -170,7 +170,11 @@ def page(open_page: Open, server: Server) -> Page:
 @pytest.fixture
 def picture(look: Look) -> Picture:
     """Give a function that saves a screenshot under test-artifacts, named with the look."""
-    return lambda page, name: save_picture(page, f"{name}-{look}")
+
+    def picture(page: Page, name: str, seen: Look | None = None) -> Path:
+        return save_picture(page, f"{name}-{seen or look}")
+
+    return picture
 
 
 def save_picture(page: Page, name: str) -> Path:

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Page, Request
@@ -51,7 +51,7 @@ HARMLESS_404 = re.compile(r"/[^/]+/_stcore/(health|host-config)$")
 class Look:
     """How a page is shown: colour scheme and size of the window."""
 
-    scheme: str = "light"
+    scheme: Literal["light", "dark"] = "light"
     width: int = 1400
     height: int = 900
 
@@ -59,11 +59,36 @@ class Look:
         return f"{self.scheme}-{self.width}x{self.height}"
 
 
+_SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LOOKS = [
     Look(scheme, width, height)
-    for scheme in ("light", "dark")
+    for scheme in _SCHEMES
     for width, height in ((1400, 900), (900, 700))
 ]
+
+
+def each_look(page: Page) -> Iterator[Look]:
+    """Give one page all looks in turn, which costs less than loading it in each.
+
+    That a page opens in any of them is tested by those that are marked with a look.
+    """
+    for look in LOOKS:
+        page.set_viewport_size({"width": look.width, "height": look.height})
+        themed(page, look.scheme)
+        yield look
+
+
+def themed(page: Page, scheme: Literal["light", "dark"]) -> None:
+    """Show a page of the app in a theme, and wait until it is."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(
+        """(scheme) => {
+          const paper = getComputedStyle(document.querySelector('.stApp')).backgroundColor;
+          const [r, g, b] = paper.match(/[0-9.]+/g).map(Number);
+          return (r + g + b < 384) === (scheme === 'dark');
+        }""",
+        arg=scheme,
+    )
 
 
 class Open(Protocol):
@@ -73,9 +98,9 @@ class Open(Protocol):
 
 
 class Picture(Protocol):
-    """Saves a screenshot under test-artifacts, named with the look."""
+    """Saves a screenshot under test-artifacts, named with the look (that of the test, if none)."""
 
-    def __call__(self, page: Page, name: str) -> Path: ...
+    def __call__(self, page: Page, name: str, look: Look | None = None) -> Path: ...
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOOKS, Look, Picture
-from tests.browser.test_app import settled, stage, until
+from tests.browser.harness import Picture, each_look
+from tests.browser.test_app import serious_barriers, settled, stage, until
 
 WEIGHT = 3
 BROKEN = "source_dataset,source_id,target_dataset,target_id,weight\nemoji,nobody,keywords,k_dog,1\n"
@@ -60,12 +58,14 @@ def hand_in(page: Page, name: str, content: str) -> None:
     )
 
 
-@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
-def test_guidance_page(page: Page, look: Look, picture: Picture) -> None:
+def test_guidance_page(page: Page, picture: Picture) -> None:
     opened(page)
     expect(page.get_by_text("Links not met")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= look.width
-    picture(page, "guidance")
+    assert serious_barriers(page) == set()
+    for look in each_look(page):
+        settled(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= look.width
+        picture(page, "guidance", look)
 
 
 def test_a_weight_is_edited_undone_and_done_again(page: Page) -> None:
@@ -180,15 +180,3 @@ def test_an_address_typed_without_a_project_is_of_the_last_one(page: Page) -> No
     expect(page.get_by_text("Your own data")).to_be_visible()
     settled(page)
     assert "/start" not in page.url
-
-
-def test_no_serious_barrier_on_the_guidance_page(page: Page) -> None:
-    opened(page)
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    serious = {
-        f"{rule['id']}: {node['target']}"
-        for rule in found
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    }
-    assert serious == set()

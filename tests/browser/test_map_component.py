@@ -26,6 +26,7 @@ from tests.browser.harness import (
     painted,
     serve,
 )
+from tests.browser.test_app import SOAK
 from tools.find_chromium import find_chromium
 
 Show = Callable[..., Page]
@@ -235,7 +236,7 @@ def test_python_may_set_the_selection(show: Show) -> None:
 
 # The fault that an earlier trial met: a lasso over 20,000 points while a job moves them.
 @pytest.mark.slow
-@pytest.mark.parametrize("attempt", range(4))
+@pytest.mark.parametrize("attempt", [0, *(pytest.param(k, marks=SOAK) for k in (1, 2, 3))])
 def test_lasso_of_many_points_while_a_job_moves_them(show: Show, attempt: int) -> None:
     page = show(n=20000, seconds=30)
     press(page, "job")
@@ -414,7 +415,8 @@ def test_hover_shows_a_card_with_text_as_text(show: Show) -> None:
     assert tip.locator("b").count() == 0
 
 
-@pytest.mark.parametrize("look", LOOKS, indirect=True, ids=str)
+# A theme changes no place.
+@pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], indirect=True, ids=str)
 def test_nothing_written_overlaps_and_the_tools_fit(show: Show, look: Look) -> None:
     page = show()
     until(page, "s.written.pictures > 10 && s.written.words > 5")
@@ -542,10 +544,13 @@ def test_a_lost_graphics_context_is_rebuilt(show: Show) -> None:
 
 def test_other_data_forgets_where_the_keys_were(show: Show) -> None:
     page = show()
+    page.evaluate("() => document.querySelector('.hv-map').__hv.map.select([1000, 1500, 1800])")
+    # Python's answer would bring back the data that were there before.
+    python_has(page, "picked 3 ")
+    settled(page)
     page.get_by_role("application").focus()
     page.evaluate("""() => {
         const m = document.querySelector('.hv-map').__hv.map;
-        m.select([1000, 1500, 1800]);
         m.keys.step(1);
         const datasets = m.data.datasets.map((d) => ({ ...d, start: 0, stop: 100 })).slice(0, 1);
         const data = { ...m.data, n: 100, datasets, colour: null, names: [] };
@@ -553,7 +558,7 @@ def test_other_data_forgets_where_the_keys_were(show: Show) -> None:
     }""")
     assert ask(page, "[m.n, m.cursor]") == [100, -1]
     page.keyboard.press("n")
-    assert 0 <= ask(page, "m.cursor") < 100
+    until(page, "m.cursor >= 0 && m.cursor < 100")
 
 
 def test_without_webgl_the_map_is_drawn_all_the_same(browser: Browser, demo: Server) -> None:

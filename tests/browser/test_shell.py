@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.browser.harness import Look, Open, Server
+from tests.browser.harness import Look, Open, Server, themed
 from tests.browser.test_app import make_map, serious_barriers, settled, stage, told, until
 from tests.browser.test_lasting import rename
 
@@ -64,14 +64,14 @@ def test_one_map_stays_over_all_places(page: Page) -> None:
     assert page.evaluate("window.hvShift") < 0.1
 
 
-@pytest.mark.parametrize("before", [True, False], ids=["a-run-waits", "at-rest"])
-def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(
-    page: Page, before: bool
-) -> None:
+def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
-    for number, place in enumerate(PLACES):
+    # Each once while a run waits, and once at rest.
+    for number, (place, before) in enumerate(
+        [*((place, True) for place in PLACES), *((place, False) for place in PLACES)]
+    ):
         page.evaluate(
             "([place, item, before]) => {"
             " const { map } = document.querySelector('.st-key-map .hv-map').__hv;"
@@ -87,12 +87,7 @@ def test_a_click_on_a_place_counts_whatever_the_map_tells_after_it(
     page.wait_for_selector(".hv-at-export", state="attached")
     settled(page)
     expect(page.locator(".hv-at-export")).to_be_attached()
-
-
-def test_a_click_on_a_place_that_was_lost_is_made_again(page: Page) -> None:
-    page.goto("/map")
-    stage(page)
-    settled(page)
+    # One that was lost is made again.
     page.evaluate(
         "() => document.querySelector('.st-key-place-data a').addEventListener('click',"
         " (event) => { event.preventDefault(); event.stopPropagation(); }, { once: true })"
@@ -185,26 +180,32 @@ def signs_of_tabs(page: Page) -> dict[str, Locator]:
     }
 
 
-@pytest.mark.parametrize("look", [Look("light"), Look("dark")], indirect=True, ids=str)
 def test_no_place_and_no_tab_keeps_anybody_out(page: Page) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
     found = {}
+
+    def look(place: str) -> None:
+        settled(page)
+        found[place] = serious_barriers(page)
+        # Another theme has other colours, and is the same otherwise.
+        themed(page, "dark")
+        found[f"{place}, dark"] = serious_barriers(page, only="color-contrast")
+        themed(page, "light")
+
     for tab, sign in signs_of_tabs(page).items():
         page.get_by_role("tab", name=tab).click()
         expect(sign).to_be_visible(timeout=120_000)
-        settled(page)
-        found[tab] = serious_barriers(page)
+        look(tab)
     for place in PLACES[:-1]:
         go(page, place)
         if place == "export":
             expect(page.locator(".st-key-export-preview img")).to_be_visible()
-        found[place] = serious_barriers(page)
+        look(place)
     page.locator(".st-key-top a").first.click()
     expect(page.get_by_role("button", name="Open this map")).to_be_visible()
-    settled(page)
-    found["start"] = serious_barriers(page)
+    look("start")
     assert {place: barriers for place, barriers in found.items() if barriers} == {}
 
 
