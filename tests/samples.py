@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,14 +12,18 @@ from pathlib import Path
 import pytest
 
 from hetviz._samples import sample_root
+from hetviz.data import Embedding, HeteroData
 from hetviz.io.bundle import reading
 from hetviz.io.files import Files, Folder
 from hetviz.io.intake.drop import read_drop, table_reader
 from hetviz.io.intake.loaded import Loaded
 from hetviz.io.piece import ReadTable
+from hetviz.jobs.tasks import maps
 from tests.depth import DEPTH
 
 _read = reading._read
+_figures_of = maps.figures_of
+_measured: dict[tuple[str, ...], dict[str, object]] = {}
 _LARGE = ("digits", "digit-views")
 _FEW = 150
 
@@ -50,3 +57,30 @@ def read_once(patch: pytest.MonkeyPatch, *, few: bool = False) -> None:
         return _read(files, tables)
 
     patch.setattr(reading, "_read", read)
+
+
+def measure_once(patch: pytest.MonkeyPatch) -> None:
+    """Let what one test has measured of a map be known to the others: most show the same one."""
+
+    def figures_of(
+        data: HeteroData,
+        embedding: Embedding,
+        held_out: HeteroData | None = None,
+        beat: Callable[[], None] = lambda: None,
+    ) -> dict[str, object]:
+        key = (data.fingerprint(), held_out.fingerprint() if held_out else "", _mark(embedding))
+        if key not in _measured:
+            _measured[key] = _figures_of(data, embedding, held_out, beat)
+        # Whoever asks adds to what is found.
+        return copy.deepcopy(_measured[key])
+
+    patch.setattr(maps, "figures_of", figures_of)
+
+
+def _mark(embedding: Embedding) -> str:
+    mark = hashlib.sha256()
+    for name, places in embedding.coordinates.items():
+        mark.update(f"{name} {places.shape} {places.dtype}".encode())
+        mark.update("\0".join(embedding.ids[name]).encode())
+        mark.update(places.tobytes())
+    return mark.hexdigest()

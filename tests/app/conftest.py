@@ -14,6 +14,7 @@ from hetviz.ui.shell import background
 from hetviz.ui.shell.paths import PAGES, ROUTER
 from hetviz.ui.statements import preview
 from hetviz.workspace import SESSIONS, Workspace
+from tests.samples import measure_once
 
 Visit = Callable[..., AppTest]
 
@@ -24,6 +25,11 @@ _components = cache(manifest_scanner.scan_component_manifests)
 @pytest.fixture(autouse=True)
 def packages_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _components)
+
+
+@pytest.fixture(autouse=True)
+def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure_once(monkeypatch)
 
 
 @pytest.fixture
