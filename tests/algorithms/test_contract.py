@@ -217,8 +217,8 @@ def test_a_fitted_method_is_copied_and_pickled(key: str, again: Callable[[Any], 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_same_seed_same_map(key: str) -> None:
-    first, second = fitted(key).embedding_.stacked(), fitted(key).embedding_.stacked()
-    np.testing.assert_array_equal(first, second)
+    first, second = once_fitted(key).embedding_, fitted(key).embedding_
+    np.testing.assert_array_equal(first.stacked(), second.stacked())
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -262,7 +262,7 @@ def test_tiny_and_constant_data_give_a_map_or_a_reason(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_new_rows_land_where_fitted_twins_lie_and_old_ones_stay(key: str) -> None:
-    method = fitted(key)
+    method = once_fitted(key)
     if Capability.OUT_OF_SAMPLE not in method.card.capabilities:
         with pytest.raises(HetvizError, match="cannot place new items"):
             method.transform(DATA["other"])
