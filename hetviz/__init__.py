@@ -31,6 +31,7 @@ __all__ = [
     "evaluate",
     "export",
     "fit_link_predictor",
+    "gains_ahead",
     "get_method",
     "guidance_curve",
     "guidance_report",
@@ -109,6 +110,7 @@ _WHERE = {
     "runs.ask.learned": ("learned_from",),
     "runs.ask.questions": ("suggest_questions",),
     "runs.ask.active_learning": ("stopping_hint",),
+    "runs.ask.gain": ("gains_ahead",),
     "runs.compare.sweep": ("sweep",),
     "runs.embed.first_map": ("embed",),
     "runs.embed.recipe": ("run_recipe",),
@@ -154,6 +156,7 @@ if TYPE_CHECKING:
     from hetviz.metrics.fit.summary import evaluate
     from hetviz.metrics.trust.trust import trust
     from hetviz.runs.ask.active_learning import stopping_hint
+    from hetviz.runs.ask.gain import gains_ahead
     from hetviz.runs.ask.questions import suggest_questions
     from hetviz.runs.cluster.clusters import clusters
     from hetviz.runs.compare.compare import compare

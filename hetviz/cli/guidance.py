@@ -335,9 +335,20 @@ def _ask(given: argparse.Namespace) -> int:
     data = read_bundle(given.data).strict().data
     file = Path(given.coordinates)
     embedding = read_coordinates(file.name, gate.read_file(file), data)
+    learned = hetviz.learned_from(data, random_state=given.seed)
     questions = hetviz.suggest_questions(
-        data, embedding, given.n, random_state=given.seed, kinds=given.kind or KINDS
+        data,
+        embedding,
+        given.n,
+        random_state=given.seed,
+        kinds=given.kind or KINDS,
+        learned=learned,
     )
     lines = [f"{question.text}  ({question.why})" for question in questions]
-    show(given, [question.to_dict() for question in questions], lines or ["Nothing left to ask."])
+    lines = lines or ["Nothing left to ask."]
+    gains = hetviz.gains_ahead(data, learned)
+    if not any(gain.worth for gain in gains):
+        told = ["Enough asked: more answers could not gain what can be told from nothing."]
+        say("\n".join([*told, *map(str, gains)]), sys.stderr)
+    show(given, [question.to_dict() for question in questions], lines)
     return 0

@@ -22,6 +22,9 @@ def test_questions_are_printed_and_are_about_items_of_the_data(
             assert data.position(name, text) >= 0
     arguments = ["ask", "digits", "--coordinates", str(file), "--kind", "comparison"]
     assert cli.main(arguments) == 0
-    lines = capsys.readouterr().out.splitlines()
+    told = capsys.readouterr()
+    lines = told.out.splitlines()
     assert len(lines) == 10
+    # of thousands of links the next sixty would not be felt
+    assert "could raise how often a hidden link is found by 0.0" in told.err
     assert all("nearer to" in line for line in lines)

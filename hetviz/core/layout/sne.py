@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints, Real, Sparse
+from hetviz._types import Array, Floats, Ints, Sparse
 from hetviz.errors import HetvizError
 from hetviz.progress import Progress, silent
 
@@ -97,6 +97,32 @@ class Apart:
 
 
 NO_PAIRS = Apart(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+BESIDE = 1.0
+"""At so small a distance items lie beside each other: that of a neighbour, in any layout of many
+points, as q_ij is 1 / (2 Z) there."""
+
+
+@dataclass(frozen=True)
+class Loose:
+    """Pairs whose pull ends where they lie beside each other.
+
+    Of the affinity of such a pair a part counts for 2 p log(1 + max(d, `BESIDE`)^2) in the
+    objective instead of 2 p log(1 + d^2). Pairs of much affinity would meet in one point otherwise,
+    for no q_ij is greater than 1 / Z.
+
+    Attributes
+    ----------
+    left, right : ndarray of shape (c,)
+    part : ndarray of shape (c,)
+        p, at most p_ij.
+    """
+
+    left: Ints
+    right: Ints
+    part: Floats
+
+
+NO_LOOSE = Loose(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
 class Layout:
@@ -109,6 +135,7 @@ class Layout:
     Y : ndarray of shape (n, 1) or (n, 2)
         Where the points start.
     apart : Apart, optional
+    loose : Loose, optional
     exact : bool, optional
         Whether all pairs repel each other exactly; by default up to 8,000 points, of which more
         than 3,000 begin with the grid.
@@ -132,6 +159,7 @@ class Layout:
         Y: Floats,
         *,
         apart: Apart = NO_PAIRS,
+        loose: Loose = NO_LOOSE,
         exact: bool | None = None,
         mass: Floats | None = None,
         double: bool = False,
@@ -174,8 +202,12 @@ class Layout:
         self._known = 0.0 if mass is None else float(2.0 * P.sum(axis=1) @ np.log(mass))
         self._pull, self._push = np.zeros((2, n), real), np.zeros((3, n), real)
         self._velocity, self._gain = np.zeros((2, n), real), np.ones((2, n), real)
-        self._pairs = (apart.left.astype(np.int64), apart.right.astype(np.int64))
-        self._force = (apart.strength * apart.shares(n)).astype(real)
+        ends = ((apart.left, loose.left), (apart.right, loose.right))
+        self._pairs = tuple(np.concatenate(both).astype(np.int64) for both in ends)
+        self._n_apart = apart.weight.size
+        force = np.concatenate([apart.strength * apart.shares(n), 2.0 * loose.part])
+        self._force = force.astype(real)
+        self._within = np.full(len(force), BESIDE**2, real)
         self._grid: Any = None
         self._z = 1.0
         if self._begins_small or not self._exact:
@@ -225,7 +257,8 @@ class Layout:
 
     def strengthen(self, factor: float) -> None:
         """Multiply the force that keeps pairs apart."""
-        self._force = self._force * self._real(factor)
+        many = np.where(np.arange(len(self._force)) < self._n_apart, factor, 1.0)
+        self._force = (self._force * many).astype(self._real)
 
     def far_enough(self) -> float:
         """Return the share of the pairs to be kept apart that are beyond m; 1 without pairs."""
@@ -255,9 +288,9 @@ class Layout:
 
     def gradient(self, exaggeration: float = 1.0) -> Floats:
         """Return the gradient of the objective at the layout as it is, shape (n, k)."""
-        reach = self.reach()
+        self._within[: self._n_apart] = self.reach()
         self._forces()
-        self._keep_apart(self._force, self._real(reach))
+        self._keep_apart(self._force)
         z = self._kernels.total(self._push[2])
         both = 4.0 * (exaggeration * self._pull - self._push[:2] / z).T
         return np.asarray(both[:, : self.n_components], dtype=np.float64)
@@ -282,21 +315,21 @@ class Layout:
         gains = (0.8, 0.01, 0.2) if phase.gains else (1.0, 0.0, 0.0)
         rate = np.array([phase.exaggeration, 0.0, speed, phase.momentum, 1.0, *gains], dtype=real)
         if self.n_iter % BLOCK == 0:
-            self._reach = real(self.reach())
+            self._within[: self._n_apart] = self.reach()
             if self._begins_small:
                 self._exact = max(np.ptp(self._x), np.ptp(self._y)) > SMALL_EXTENT
-        # groups form first, pairs are parted then
+        # groups form first, pairs are parted and let lie beside each other then
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
         longest = real(phase.longest_step)
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
         if self._exact and self._team.threads == 1 and not self._weighted:
             self._z = self._kernels.exact_steps(
-                steps, *self._points, *self._graph, *self._pairs, force, self._reach, *state
+                steps, *self._points, *self._graph, *self._pairs, force, self._within, *state
             )
         else:
             for _ in range(steps):
                 self._forces()
-                self._keep_apart(force, self._reach)
+                self._keep_apart(force)
                 self._z = self._kernels.total(self._push[2])
                 rate[1] = 1.0 / self._z
                 self._kernels.step(self._x, self._y, *state)
@@ -320,8 +353,8 @@ class Layout:
         else:
             self._team.each(self._rows, self._kernels.repulsion, *self._points, push)
 
-    def _keep_apart(self, force: Array, reach: Real) -> None:
-        self._kernels.push_apart(*self._points, *self._pairs, force, reach, self._pull)
+    def _keep_apart(self, force: Array) -> None:
+        self._kernels.push_apart(*self._points, *self._pairs, force, self._within, self._pull)
 
 
 def _cut(ends: Array, count: int) -> list[tuple[int, int]]:

@@ -122,10 +122,10 @@ def push_apart(
     left: Array,
     right: Array,
     strength: Array,
-    reach: Real,
+    reach: Array,
     out: Array,
 ) -> None:
-    """Take off `out` the pull of links that say apart, for pairs nearer than sqrt(reach).
+    """Take off `out` what pushes pairs apart that are nearer than the root of their reach.
 
     The energy of a pair is strength * max(0, log(1 + reach) - log(1 + d^2)), in units of a
     quarter, as all forces here.
@@ -134,7 +134,7 @@ def push_apart(
         i, j = left[c], right[c]
         dx, dy = x[i] - x[j], y[i] - y[j]
         d = dx * dx + dy * dy
-        if d < reach:
+        if d < reach[c]:
             w = strength[c] / (one + one) / (one + d)
             out[0, i] -= w * dx
             out[1, i] -= w * dy
@@ -211,7 +211,7 @@ def exact_steps(
     left: Array,
     right: Array,
     strength: Array,
-    reach: Real,
+    reach: Array,
     pull: Array,
     push: Array,
     velocity: Array,

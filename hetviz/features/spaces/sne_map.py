@@ -12,7 +12,7 @@ from hetviz._types import Floats, Ints, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, sne_stiffness
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Phase
+from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, diagnostic
@@ -113,7 +113,15 @@ class SneMap:
         cannot_link_strength: float = 0.3,
     ) -> None:
         self._said = spoken_part(P, spoken_weights(data), guidance_boost)
-        self.placed = Placed.by(_of_sum_one(P + self._said) if self._said.nnz else P, data)
+        total = 1.0
+        if self._said.nnz:
+            whole = sp.csr_array(P + self._said)
+            total = float(whole.sum())
+            P = sp.csr_array(whole / total)
+        self.placed = Placed.by(P, data)
+        left, right, part = self.placed.pairs(self._said)
+        # Named items lie beside each other, so that each can be seen.
+        self._loose = Loose(left, right, part / total)
         self._apart = Apart(*self.placed.pairs(negative), cannot_link_strength)
 
     def run(
@@ -171,7 +179,7 @@ class SneMap:
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
-        self.layout = Layout(placed.graph, Y, apart=self._apart, mass=mass)
+        self.layout = Layout(placed.graph, Y, apart=self._apart, loose=self._loose, mass=mass)
         self.reason = "all iterations made"
         try:
             self.layout.run(phases, Part(progress, 0.1, 0.9), placed.whole)
@@ -226,7 +234,3 @@ class SneMap:
             Y = carried_on(P, there, rng)
             return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
         return spectral_start(P, k, rng), phases
-
-
-def _of_sum_one(P: Sparse) -> Sparse:
-    return sp.csr_array(P / P.sum())

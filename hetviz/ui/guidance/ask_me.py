@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,6 +18,7 @@ from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.jobs.tasks.ask import LIKE
 from hetviz.jobs.tasks.predict import LINKS
 from hetviz.runs.ask.active_learning import stopping_hint
+from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
 from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session, theme
@@ -29,6 +31,8 @@ from hetviz.workspace.commands.command import from_dict
 
 BATCH = 10
 EVERY = 5
+LEAST = 10
+"""Before so many answers it does not stop by itself: who asks to be asked wants to be."""
 _KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
 _TEXT, _NAME = 160, 30
 _TEXTS = {"comparison": "Which is it nearer to?", "member": "Does it belong with these?"}
@@ -52,6 +56,10 @@ class _Asking:
         Answers since the map was made again, and those that the map being made will know.
     moved : dict of str to (int, float)
         By map: how many answers were new to it, and the share of items that it moved.
+    learned : list of LearnedGroup
+        What is known of the groups that the batch asks about.
+    on : bool
+        Whether to go on though nothing is left to gain.
     """
 
     of: tuple[object, ...] = ()
@@ -61,6 +69,8 @@ class _Asking:
     since: int = 0
     pending: int = 0
     moved: dict[str, tuple[int, float]] = field(default_factory=dict)
+    learned: list[LearnedGroup] = field(default_factory=list)
+    on: bool = False
 
 
 def card(state: State) -> None:
@@ -72,14 +82,21 @@ def card(state: State) -> None:
         return
     asking = _asking()
     _note_moves(state, run, asking)
-    question = _next(state, data, run, asking)
+    gains = _gains(state, data, run, asking)
+    stops = bool(gains) and not any(gain.worth for gain in gains)
+    question = None if stops else _next(state, data, run, asking, gains)
     pairs = [] if question is None else _pairs(data, question)
-    component.proposals(pairs, "asked", "Guidance", asked=len(pairs))
+    sure = [] if question is None else _sure(data, asking, question)
+    component.proposals(pairs, "asked", "Guidance", asked=len(pairs), sure=sure)
     with st.container(border=True, key="ask"):
-        if question is None:
+        if stops:
+            _stop(gains)
+        elif question is None:
             theme.quiet("Nothing is left to ask about this map.")
         else:
             _show(data, question)
+            if sure:
+                theme.quiet("Rings on the map: who else may belong with them, fuller where surer.")
         _below(asking, question)
     hint = stopping_hint(list(asking.moved.values()))
     if hint is not None:
@@ -93,16 +110,48 @@ def card(state: State) -> None:
         )
 
 
+def _gains(state: State, data: HeteroData, run: Run, asking: _Asking) -> list[Gain]:
+    """Return what more answers could gain; nothing as long as it is too early to stop."""
+    if asking.on or len(asking.given) < LEAST:
+        return []
+    # Also of groups that were named by labels.
+    told = [*_alike(state), *outcome.learned(run)]
+    return gains_ahead(state.guided or data, [LearnedGroup.from_dict(group) for group in told])
+
+
+def _alike(state: State) -> list[Any]:
+    found = state.findings.get(LIKE)
+    return [] if found is None else list(found.content["groups"])
+
+
+def _stop(gains: list[Gain]) -> None:
+    """Say that more answers would not be felt, and why."""
+    st.html('<p class="hv-ask">Enough asked</p>')
+    theme.quiet("More answers could not gain what can be told from nothing:")
+    lines = "".join(f"<li>{theme.esc(str(gain))}</li>" for gain in gains)
+    st.html(f'<ul class="hv-reasons">{lines}</ul>')
+    if all(gain.what != "groups" for gain in gains):
+        theme.quiet(
+            "Say of three items or more that they belong together: then it asks who else does."
+        )
+    st.button("Ask all the same", key="ask-on", on_click=_go_on)
+
+
+def _go_on() -> None:
+    _asking().on = True
+
+
 def _show(data: HeteroData, question: Question) -> None:
     text = _TEXTS.get(question.kind, "Do these two go together?")
     if question.label[0]:
         text = f"Is it “{theme.esc(question.label[1])}”, as these are?"
     st.html(f'<p class="hv-ask">{text}</p>')
-    rows = question.rows
+    rows, lines = question.rows, [_line(data, row) for row in question.rows]
     if question.kind in _TEXTS:
-        st.html(item_chip.faces(data, rows[:1], [_line(data, rows[0])]))
-        rows = rows[1:]
-    st.html(item_chip.faces(data, rows, [_line(data, row) for row in rows]))
+        st.html(item_chip.faces(data, rows[:1], lines[:1]))
+        # What is told of the first already need not be told of each other one.
+        rows, lines = rows[1:], ["" if line == lines[0] else line for line in lines[1:]]
+    st.html(item_chip.faces(data, rows, lines))
     labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
     for column, said, label in zip(st.columns(2, gap="small"), ("yes", "no"), labels, strict=True):
         column.button(
@@ -126,6 +175,22 @@ def _pairs(data: HeteroData, question: Question) -> list[tuple[int, int, str, st
         (first, other, short(titles[0], _NAME), short(title, _NAME) + key)
         for other, title, key in zip(others, titles[1:], keys, strict=True)
     ]
+
+
+def _sure(data: HeteroData, asking: _Asking, question: Question) -> list[tuple[int, float]]:
+    """Return who else may belong with the group that is asked about, and how surely."""
+    if question.kind != "member":
+        return []
+    name, named = question.items[1]
+    answered = {other.rows[0] for _, other in asking.given} | {question.rows[0]}
+    found: list[tuple[int, float]] = []
+    for group in asking.learned:
+        if (group.dataset, group.label) == (name, question.label) and named in group.named:
+            rows = data[name].find([id_ for id_, _ in group.to_ask]) + data.offsets[name].start
+            found += zip(rows.tolist(), (sure for _, sure in group.to_ask), strict=True)
+    # Who is gone since is found before the first of its dataset.
+    first = data.offsets[name].start
+    return [(row, round(sure, 3)) for row, sure in found if row >= first and row not in answered]
 
 
 def _line(data: HeteroData, row: int) -> str:
@@ -181,9 +246,10 @@ def _asking() -> _Asking:
     return kept
 
 
-def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question | None:
+def _next(
+    state: State, data: HeteroData, run: Run, asking: _Asking, gains: list[Gain]
+) -> Question | None:
     """Return the first question that is still open; work out more when the last was used."""
-    alike = state.findings.get(LIKE)
     sizes = tuple((name, len(part)) for name, part in data.datasets.items())
     found = [state.findings.get(kind) for kind in (LIKE, LINKS)]
     of = (sizes, run.id, *("" if one is None else one.when for one in found))
@@ -194,20 +260,18 @@ def _next(state: State, data: HeteroData, run: Run, asking: _Asking) -> Question
     asking.batch = still_open(data, asking.batch, asking.skipped)
     embedding = charts.embedding_of(state, run)
     if not asking.batch and embedding is not None:
+        told = [*_alike(state), *outcome.learned(run)]
+        kinds = {*_kinds(run), *(("member",) if LIKE in state.findings else ())}
+        worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.what]}
+        asking.learned = [LearnedGroup.from_dict(group) for group in told]
         asking.batch = suggest_questions(
             data,
             embedding,
             BATCH,
             skip=asking.skipped,
-            kinds=_kinds(run) if alike is None else tuple({*_kinds(run), "member"}),
+            kinds=sorted(kinds & worth or kinds),
             candidates=_candidates(state, data),
-            learned=[
-                LearnedGroup.from_dict(group)
-                for group in [
-                    *(alike.content["groups"] if alike is not None else ()),
-                    *outcome.learned(run),
-                ]
-            ],
+            learned=asking.learned,
         )
     return asking.batch[0] if asking.batch else None
 

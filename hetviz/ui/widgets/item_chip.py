@@ -74,14 +74,15 @@ def faces(data: HeteroData, rows: Sequence[int], lines: Sequence[str] = ()) -> s
     rows : sequence of int
         Global rows.
     lines : sequence of str
-        One for each row; without them its dataset is named.
+        One for each row, empty for none; without them its dataset is named.
     """
     cells = []
     for place, row in enumerate(rows):
         item = item_at(data, row)
         face = _face(data, item)
-        line = theme.esc(lines[place] if lines else item.dataset.name)
-        cells.append(f"<div>{face}<h2>{theme.esc(item.title)}</h2><p>{line}</p></div>")
+        line = lines[place] if lines else item.dataset.name
+        below = f"<p>{theme.esc(line)}</p>" if line else ""
+        cells.append(f"<div>{face}<h2>{theme.esc(item.title)}</h2>{below}</div>")
     return f'<div class="hv-asked">{"".join(cells)}</div>'
 
 

@@ -21,7 +21,7 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
 from hetviz.core.graph.neighbors import nearest_neighbors
 from hetviz.core.layout import sne
-from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Phase
+from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Loose, Phase
 from hetviz.core.spectral.start import carried_on, random_start, spectral_start
 from hetviz.errors import Cancelled, HetvizError
 
@@ -117,6 +117,19 @@ def test_gradient_is_that_of_finite_differences() -> None:
             step[row, axis] = 1e-5
             slope = (objective(Y + step) - objective(Y - step)) / 2e-5
             assert gradient[row, axis] == pytest.approx(slope, abs=1e-9)
+
+
+def test_the_pull_of_loose_pairs_ends_where_they_lie_beside_each_other() -> None:
+    Y = 0.3 * START
+    i, j = np.array([0, 5]), np.array([7, 11])
+    Y[j] = Y[i] + np.array([[0.4, 0.3], [1.5, 0.0]])
+    part = np.array([2e-4, 3e-4])
+    plain, loose = Layout(P, Y, double=True), Layout(P, Y, loose=Loose(i, j, part), double=True)
+    difference = loose.gradient() - plain.gradient()
+    # 2 p log(1 + max(d, 1)^2) for 2 p log(1 + d^2): the near pair is let go, the far one is not
+    pull = 4.0 * part[0] / 1.25 * np.array([0.4, 0.3])
+    np.testing.assert_allclose(difference[[0, 7]], [pull, -pull], atol=1e-15)
+    assert not difference[[5, 11]].any()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -151,7 +151,11 @@ def finder(key: str, within: str) -> None:
 
 
 def proposals(
-    pairs: Sequence[tuple[int, int, str, str]], key: str, tab: str, asked: int = 1
+    pairs: Sequence[tuple[int, int, str, str]],
+    key: str,
+    tab: str,
+    asked: int = 1,
+    sure: Sequence[tuple[int, float]] = (),
 ) -> None:
     """Draw pairs on the map by dashed lines, while a tab of the panel is looked at.
 
@@ -163,6 +167,8 @@ def proposals(
     tab : str
     asked : int
         So many, the first, are asked about: their ends are ringed and named.
+    sure : sequence of (row, certainty)
+        Others that may be asked about: each has a ring as far round as it is sure, from 0 to 1.
     """
     component = st.components.v2.component(
         _PROPOSED,
@@ -175,6 +181,7 @@ def proposals(
         data={
             "pairs": [list(pair) for pair in pairs],
             "asked": asked,
+            "sure": [list(one) for one in sure],
             "tab": tab,
             "assets": f"hv/asset/{asset_version()}",
         },

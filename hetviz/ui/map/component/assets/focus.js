@@ -180,7 +180,7 @@ function uncover({ p, disc }, covered) {
 }
 
 /** Pull discs apart that lie too close; what is pinned stays. */
-function spread(all) {
+export function spread(all) {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     let moved = false;
     for (let i = 0; i < all.length; i++) {

@@ -1,11 +1,13 @@
 // Pairs that a tab of the panel asks about: the map draws them dashed, the first ones with the names of
-// their ends. The panel is drawn without the map, so the pairs are kept on the window.
+// their ends; and others that it may ask about, each in a ring as far round as it is sure. The panel is drawn without the map, so the pairs are kept on the window.
 
+import { shift } from "./boxes.js";
 import { clear } from "./colour.js";
+import { spread } from "./focus.js";
 import { panel, panelWidth, watchPanel } from "./panel.js";
 
 const store = (window.hetvizProposed ??= { of: {}, watch: new Set() });
-const NONE = { pairs: [], asked: 0 };
+const NONE = { pairs: [], asked: 0, sure: [] };
 const now = () => (panel.open ? store.of[panel.tab] : null) ?? NONE;
 
 /** What is proposed now: rows of both ends and their titles. */
@@ -21,6 +23,7 @@ export function proposedFocus(n) {
   if (lit.pairs !== pairs || lit.flags.length !== n) {
     lit = { pairs, flags: new Uint8Array(n) };
     for (const [i, j] of pairs) if (i < n && j < n) lit.flags[i] = lit.flags[j] = 1;
+    for (const [r] of now().sure) if (r < n) lit.flags[r] = 1;
   }
   return lit.flags;
 }
@@ -46,11 +49,38 @@ function propose(tab, what) {
   look();
 }
 
+/**
+ * Where the ends of what is asked about are drawn: those that lie on each other stand apart. Those
+ * that are shown for being selected, or linked with what is, stand as they do there.
+ */
+function endsOf({ map, pieces }) {
+  const { view, pos, pass, n, data } = map;
+  const there = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+  const shown = new Map();
+  for (const { kind, row, off, disc, box } of pieces) {
+    if (kind !== "linked") continue;
+    const [x, y] = there(row);
+    shown.set(row, { still: [x, y], p: [x + off[0], y + off[1]], disc, pinned: true, shown: shift(box, x, y) });
+  }
+  const ends = new Map();
+  for (const r of asks().flatMap(([i, j]) => [i, j])) {
+    if (ends.has(r) || r >= n || !pass[r] || !Number.isFinite(pos[2 * r])) continue;
+    const still = there(r);
+    const own = { still, p: [...still], disc: isPictured(data, r) ? FACE : DOT, pinned: !ends.size && !shown.size };
+    ends.set(r, shown.get(r) ?? own);
+  }
+  const others = new Set([...ends.values(), ...shown.values()]);
+  if (ends.size) spread([...others]);
+  return { ends, shown: [...shown.values()] };
+}
+
 /** Draw what is proposed over the points. */
 export function drawProposed(overlay, ctx) {
   const { view, pos, pass, tokens, n } = overlay.map;
-  const at = (r) => [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
+  const { ends } = endsOf(overlay);
+  const at = (r) => ends.get(r)?.p ?? [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
+  for (const [r, share] of [...now().sure].reverse()) if (there(r) && !ends.has(r)) certainty(overlay, ctx, r, share, ...at(r));
   const shown = proposed().filter(([i, j]) => there(i) && there(j));
   const first = asks();
   for (const pair of [...shown].reverse()) {
@@ -64,7 +94,34 @@ export function drawProposed(overlay, ctx) {
     ctx.strokeStyle = clear(tokens.accent, asked ? 1 : 0.45);
     ctx.stroke();
     ctx.setLineDash([]);
-    if (asked) for (const r of [i, j]) end(overlay, ctx, r, ...at(r));
+  }
+  for (const [r, { still, p, shown: drawn }] of [...ends].reverse()) {
+    if (drawn) continue;
+    // What stands apart from its place keeps a line to it.
+    ctx.beginPath();
+    ctx.moveTo(...still);
+    ctx.lineTo(...p);
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = clear(tokens.ink, 0.6);
+    ctx.stroke();
+    end(overlay, ctx, r, ...p);
+  }
+}
+
+/** A ring as far round as it is sure, from the top; with the picture, if there is one. */
+function certainty(overlay, ctx, r, share, x, y) {
+  const { map } = overlay;
+  const top = -Math.PI / 2;
+  const pictured = isPictured(map.data, r);
+  const seen = pictured && map.media.picture(r);
+  if (seen) overlay.picture(ctx, { row: r, size: SMALL }, x, y, 1, false);
+  if (pictured) map.media.askPictures([r]);
+  for (const [part, colour, wide] of [[1, clear(map.tokens.bg, 0.8), 5], [1, clear(map.tokens.accent, 0.25), 3], [share, map.tokens.accent, 3]]) {
+    ctx.beginPath();
+    ctx.arc(x, y, seen ? SURE_FACE : SURE, top, top + part * 2 * Math.PI);
+    ctx.lineWidth = wide;
+    ctx.strokeStyle = colour;
+    ctx.stroke();
   }
 }
 
@@ -77,39 +134,47 @@ function end(overlay, ctx, r, x, y) {
 }
 
 const SIZE = 26;
+const SMALL = 17;
+const [FACE, DOT] = [21, 9];
+const [SURE, SURE_FACE] = [8, 14];
 const MARGIN = 4;
+const NARROW = 860;
 const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
 
-/** Where the names of what is asked about are written. */
+/** Where the names of what is asked about are written: beside their ends, clear of the others. */
 function namesOf(overlay, ctx) {
-  const { view, pos, pass, n, data } = overlay.map;
+  const { view } = overlay.map;
   const font = `600 14px ${overlay.map.family}`;
-  const edge = view.W - panelWidth();
-  const found = new Map();
+  // In a narrow window the panel lies below.
+  const edge = view.W - (view.W < NARROW ? 0 : panelWidth()) - MARGIN;
+  const { ends, shown } = endsOf(overlay);
+  const boxes = [...ends.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
+  for (const one of shown) boxes.push(one.shown);
+  const found = [];
+  const named = new Set();
   ctx.font = font;
   for (const [i, j, ...titles] of asks()) {
-    if (![i, j].every((r) => r < n && pass[r] && Number.isFinite(pos[2 * r]))) continue;
+    if (!ends.has(i) || !ends.has(j)) continue;
     [i, j].forEach((r, k) => {
-      if (found.has(r)) return;
-      const x = view.x(pos[2 * r]);
-      let y = view.y(pos[2 * r + 1]);
+      if (named.has(r) || ends.get(r).shown) return;
+      named.add(r);
+      const { p: [x, y], disc } = ends.get(r);
       const wide = ctx.measureText(titles[k]).width;
-      const away = isPictured(data, r) ? 25 : 14;
-      let left = pos[2 * r] < pos[2 * (k ? i : j)] || x + away + wide > edge;
-      if (left && x - away - wide < MARGIN) left = false;
-      let at = x + (left ? -away : away);
-      // Where neither side has room it stands below.
-      if (!left && at + wide > edge - MARGIN) {
-        at = Math.max(MARGIN, Math.min(x - wide / 2, edge - MARGIN - wide));
-        y += away + 6;
-      }
-      const [x0, x1] = [left ? at - wide : Math.min(at, x - away + 4), left ? x + away - 4 : at + wide];
-      // Names of ends that lie on each other stand one below the other.
-      while ([...found.values()].some(({ box }) => x0 < box[2] && box[0] < x1 && Math.abs(y - box[1] - 10) < 20)) y += 20;
-      found.set(r, { text: titles[k], x: at, y, font, left, box: [x0, y - 10, x1, y + 10] });
+      const [right, left] = [x + disc + 4, x - disc - 4 - wide];
+      const middle = Math.max(MARGIN, Math.min(x - wide / 2, edge - wide));
+      const beside = x > ends.get(k ? i : j).p[0] ? [left, right] : [right, left];
+      const places = [
+        ...beside.map((x0) => [x0, y]), [middle, y + disc + 12], [middle, y - disc - 12],
+        ...beside.flatMap((x0) => [20, -20, 40, 60, 80].map((far) => [x0, y + far])),
+      ].filter(([x0]) => x0 >= MARGIN && x0 + wide <= edge);
+      const around = ([x0, y0]) => [x0 - 2, y0 - 10, x0 + wide + 2, y0 + 10];
+      const free = (box) => boxes.every((b) => box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
+      const place = places.find((one) => free(around(one))) ?? places[0] ?? [middle, y];
+      boxes.push(around(place));
+      found.push({ text: titles[k], x: place[0], y: place[1], font, box: around(place) });
     });
   }
-  return [...found.values()];
+  return found;
 }
 
 /** Boxes on the screen of the names of what is asked about: other names give way. */
@@ -117,17 +182,17 @@ export const proposedBoxes = (overlay, ctx) => namesOf(overlay, ctx).map((name) 
 
 /** Write the names of what is asked about. */
 export function nameProposed(overlay, ctx) {
-  for (const { text, x, y, font, left } of namesOf(overlay, ctx)) {
+  for (const { text, x, y, font } of namesOf(overlay, ctx)) {
     ctx.globalAlpha = 1;
-    overlay.text(ctx, text, x, y, font, overlay.map.tokens.ink, left ? "right" : "left");
+    overlay.text(ctx, text, x, y, font, overlay.map.tokens.ink, "left");
   }
 }
 
 /** What a tab says; the lines end when it leaves the page. */
 export function mount(root, component) {
-  const { tab, pairs, asked } = component.data;
+  const { tab, pairs, asked, sure } = component.data;
   (store.roots ??= {})[tab] = root;
-  propose(tab, { pairs, asked });
+  propose(tab, { pairs, asked, sure });
   return () => setTimeout(() => {
     // Another one may have taken its place meanwhile.
     if (!root.isConnected && store.roots[tab] === root) propose(tab, NONE);
