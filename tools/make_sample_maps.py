@@ -2,7 +2,7 @@
 
     python tools/make_sample_maps.py [--samples sample_data] [NAME ...]
 
-The map is a neighbour map with the default settings, written to six digits, with its method and
+The map is a joint map with the default settings, written to six digits, with its method and
 parameters in the sample's hetviz.toml. A small picture of it goes beside it.
 """
 
@@ -16,7 +16,7 @@ from hetviz.io import coordinates_csv
 from hetviz.io.formats.toml import dumps
 from hetviz.plots import colouring, still_map
 
-METHOD = "mr-sne"
+METHOD = "joint-map"
 DIGITS = 6
 STILL = "still.svg"
 
