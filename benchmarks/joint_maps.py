@@ -242,6 +242,8 @@ def show(file: Path) -> None:
             means.items(), key=lambda item: -np.nan_to_num(item[1][0])
         ):
             print(f"{score:.4f}", f"{label:30}", " ".join(f"{v:.3f}" for v in each))
+    for ours in (DEFAULT, OURS):
+        verdicts(rows, ours)
     for name in (*REPORTED_ON, *CHOSEN_ON):
         print(f"\n| {name} | " + " | ".join(CHOSEN_BY) + " |")
         for label in labels:
@@ -258,6 +260,61 @@ def show(file: Path) -> None:
             )
             if any(cells) or failed:
                 print(f"| {label} | " + " | ".join(cells) + f" | {failed[:60]}")
+
+
+def against(
+    rows: Sequence[dict[str, Any]], name: str, measure: str, ours: str = DEFAULT
+) -> tuple[str, float, float] | None:
+    """Return the baseline that is best on the splits that both have, and how far it is ahead.
+
+    The last is the standard error of that difference; 0 after a single split. Trustworthiness is
+    held against neighbour maps alone.
+    """
+    mine = values(rows, name, ours, measure)
+    found = []
+    for key in NEIGHBOUR_MAPS if measure == "trustworthiness" else BASELINES:
+        theirs = values(rows, name, key, measure)
+        ahead = np.array([theirs[seed] - mine[seed] for seed in mine if seed in theirs])
+        if len(ahead):
+            error = ahead.std(ddof=1) / np.sqrt(len(ahead)) if len(ahead) > 1 else 0.0
+            found.append((key, float(ahead.mean()), float(error)))
+    return max(found, key=lambda one: one[1], default=None)
+
+
+def is_behind(measure: str, ahead: float, error: float) -> bool:
+    """Return whether a baseline is so far ahead that the default is not as good."""
+    return ahead > (MARGIN if measure == "trustworthiness" else error + 1e-9)
+
+
+def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
+    """Print by set how the default did, with the best baseline; ``*`` where it is behind."""
+    print(f"\n| set | {ours} is | " + " | ".join(CHOSEN_BY) + " |\n|" + " --- |" * 9)
+    kept: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
+    lost: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
+    for name in (*REPORTED_ON, *CHOSEN_ON):
+        methods = [row["method"] for row in rows if (row["data"], row["label"]) == (name, ours)]
+        cells = []
+        for measure in CHOSEN_BY:
+            best = against(rows, name, measure, ours)
+            if best is None:
+                cells.append("")
+                continue
+            key, ahead, error = best
+            behind = is_behind(measure, ahead, error)
+            (lost if behind else kept)[measure].append(name)
+            mean = np.mean(list(values(rows, name, ours, measure).values()))
+            mark = " \\*" if behind else ""
+            cells.append(f"{mean:.3f}; {mean + ahead:.3f} ± {error:.3f} {key}{mark}")
+        print(f"| {name} | {', '.join(dict.fromkeys(methods))} | " + " | ".join(cells) + " |")
+    for measure in CHOSEN_BY:
+        n = len(kept[measure]) + len(lost[measure])
+        print(f"{measure}: {len(kept[measure])} of {n}; behind on {', '.join(lost[measure])}")
+    either = [
+        name
+        for name in (*REPORTED_ON, *CHOSEN_ON)
+        if name in kept["link_auc_held_out"] or name in kept["degree_auc_held_out"]
+    ]
+    print(f"held-out AUC or degree-AUC: {len(either)} of {len(REPORTED_ON) + len(CHOSEN_ON)}")
 
 
 def _mean_of(
