@@ -60,6 +60,8 @@ __all__ = [
     "samples",
     "save",
     "save_model",
+    "search_cost",
+    "search_settings",
     "statements",
     "stopping_hint",
     "suggest",
@@ -111,6 +113,7 @@ _WHERE = {
     "runs.ask.questions": ("suggest_questions",),
     "runs.ask.active_learning": ("stopping_hint",),
     "runs.ask.gain": ("gains_ahead",),
+    "runs.compare.search": ("search_cost", "search_settings"),
     "runs.compare.sweep": ("sweep",),
     "runs.embed.first_map": ("embed",),
     "runs.embed.recipe": ("run_recipe",),
@@ -160,6 +163,7 @@ if TYPE_CHECKING:
     from hetviz.runs.ask.questions import suggest_questions
     from hetviz.runs.cluster.clusters import clusters
     from hetviz.runs.compare.compare import compare
+    from hetviz.runs.compare.search import search_cost, search_settings
     from hetviz.runs.compare.sweep import sweep
     from hetviz.runs.embed.first_map import embed
     from hetviz.runs.embed.recipe import run_recipe

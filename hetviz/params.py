@@ -40,6 +40,8 @@ class Param:
         Further values that are allowed besides the range, such as ``"cv"`` or None.
     advanced : bool
         Forms show it only on request.
+    tries : tuple
+        Values that a search of settings begins with.
     formerly : tuple of str
         Names that the parameter had before: they go on being understood.
     default : object
@@ -51,6 +53,7 @@ class Param:
     details: str = field(default="", kw_only=True)
     also: tuple[Any, ...] = field(default=(), kw_only=True)
     advanced: bool = field(default=False, kw_only=True)
+    tries: tuple[Any, ...] = field(default=(), kw_only=True)
     formerly: tuple[str, ...] = field(default=(), kw_only=True)
     default: Any = field(default=None, kw_only=True)
 

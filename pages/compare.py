@@ -7,7 +7,7 @@ from hetviz.ui.compare.results import kept_of
 from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
-VIEWS = ["Methods", "One setting"]
+VIEWS = ["Methods", "Settings"]
 
 state = session.workspace().state
 

@@ -74,6 +74,7 @@ AxisScale = Annotated[
         low=0.0,
         high=4.0,
         also=("auto",),
+        tries=(0.0, 0.5, 1.0, 2.0),
         advanced=True,
     ),
 ]

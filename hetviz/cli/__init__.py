@@ -27,6 +27,7 @@ COMMANDS = {
     "guidance": "guidance",
     "join": "guidance",
     "compare": "maps",
+    "search": "search",
     "clusters": "clusters",
     "ask": "guidance",
     "predict": "predict",

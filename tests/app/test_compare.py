@@ -177,20 +177,24 @@ def test_what_was_found_before_the_data_changed_says_so(visit: Visit) -> None:
     assert "Found before the data changed." in html_of(app)
 
 
-def test_a_setting_is_tried_at_several_values(visit: Visit) -> None:
-    app = view(visit("compare"), "One setting")
+def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> None:
+    app = view(visit("compare"), "Settings")
     app.selectbox(key="sweep-method").set_value("guided-projection").run()
-    app.selectbox(key="sweep-setting-guided-projection").set_value("n_components").run()
+    app.multiselect(key="sweep-settings-guided-projection").set_value(["n_components"]).run()
+    app.segmented_control(key="sweep-splits").set_value(1).run()
+    app.toggle(key="sweep-grows").set_value(False).run()
     values = app.text_input(key="sweep-values-guided-projection-n_components")
     values.set_value("2, nine").run()
     assert "must be" in app.error[0].value
     values.set_value("2, 4").run()
+    assert "3 settings" in html_of(app)
     press(app, "sweep-run")
     state = workspace_of(app).state
-    assert list(state.findings["sweep"].content["stills"]) == ["2", "4"]
-    assert "keeps links, neighbours and labels best" in html_of(app)
+    assert list(state.findings["sweep"].content["stills"]) == ["axes 2", "axes 4"]
+    assert "on statements that the search never saw" in html_of(app)
+    assert "No map could reach more than" in html_of(app)
     n_maps = len(state.runs)
-    press(app, f"sweep-make-{b'4'.hex()}")
+    press(app, f"sweep-make-{b'axes 4'.hex()[:24]}")
     run = workspace_of(app).state.run
     assert run is not None
     assert (len(workspace_of(app).state.runs), run.params["n_components"]) == (n_maps + 1, 4)

@@ -1,4 +1,4 @@
-"""Tasks of the Compare page: methods side by side, a parameter swept, times measured."""
+"""Tasks of the Compare page: methods side by side, settings searched, times measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetviz.jobs.results import Findings, MadeMap
 from hetviz.progress import Part, Progress
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.sweep import sweep
+from hetviz.runs.compare.search import SettingsFound, search_settings
 
 _STILL_DOTS = 1200
 
@@ -63,37 +63,54 @@ def compare_methods(
     return _found(data, run, _compared)
 
 
-def sweep_parameter(
+def search(
     data: HeteroData,
     method: str,
-    parameter: str,
-    values: Sequence[object],
-    hold_out: float,
+    settings: Mapping[str, Sequence[object]],
+    seeds: int,
+    grows: bool,
+    most: int,
     progress: Progress,
 ) -> Findings:
-    """Fit a method at several values of a parameter.
+    """Search the settings of a method.
+
+    Parameters
+    ----------
+    data : HeteroData
+    method : str
+    settings : mapping of str to sequence
+        Values to begin with.
+    seeds, grows, most
+        As in `hetviz.search_settings`.
+    progress : callable
 
     Returns
     -------
     Findings
-        Of kind "sweep": `Comparison.to_dict`, ``method``, ``parameter``, and ``stills``: for each
-        candidate the places of the rows ``still_rows``, x and y.
+        Of kind "sweep": `SettingsFound.to_dict` with the settings tried as `Comparison.to_dict`,
+        and ``stills``: for each candidate the places of the rows ``still_rows``, x and y.
 
     Raises
     ------
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
-        As `compare_methods`.
+        Its ``partial`` is the Findings of what was tried so far, if anything was.
     """
 
-    def told(found: Comparison) -> Findings:
-        content = found.to_dict() | _stills(data, found.embeddings)
-        return Findings("sweep", content | {"method": method, "parameter": parameter})
+    def told(found: SettingsFound) -> Findings:
+        stills = _stills(data, found.tried.embeddings)
+        return Findings("sweep", {**found.to_dict(), **stills, "settings": list(settings)})
 
-    def run() -> Comparison:
-        return sweep(data, method, parameter, values, hold_out=hold_out, progress=progress)
-
-    return _found(data, run, told)
+    try:
+        found = search_settings(
+            data, method, settings, seeds=seeds, grows=grows, most=most, progress=progress
+        )
+    except Cancelled as stopped:
+        partial = stopped.partial
+        stopped.partial = told(partial) if isinstance(partial, SettingsFound) else None
+        raise
+    _keep_times(data, found.tried)
+    return told(found)
 
 
 def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) -> Findings:
@@ -133,11 +150,15 @@ def _found(
         some = isinstance(partial, Comparison) and bool(partial.fits)
         stopped.partial = told(partial) if isinstance(partial, Comparison) and some else None
         raise
+    _keep_times(data, found)
+    return told(found)
+
+
+def _keep_times(data: HeteroData, found: Comparison) -> None:
     for key in {candidate.method for candidate in found.candidates}:
         taken = [fit.seconds for fit in found.fits if found.candidate(fit.key).method == key]
         if taken:
             keep_times(key, data, {data.n_rows: float(np.median(taken))})
-    return told(found)
 
 
 def _compared(found: Comparison) -> Findings:

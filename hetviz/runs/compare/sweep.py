@@ -92,6 +92,8 @@ def sweep_values(param: Param) -> list[object]:
     steps where the default is 0), kept within the range. Empty where nothing follows from the
     declaration.
     """
+    if param.tries:
+        return list(param.tries)
     if isinstance(param, PerDataset):
         return sweep_values(param.inner) if not isinstance(param.default, Mapping) else []
     if isinstance(param, Choice):

@@ -77,16 +77,17 @@ def test_a_comparison_stopped_before_anything_was_complete_leaves_nothing() -> N
     assert stopped.value.partial is None
 
 
-def test_a_sweep_keeps_small_pictures_instead_of_maps() -> None:
-    values = [None, "linear"]
-    made = compare.sweep_parameter(data(), "guided-projection", "kernel", values, 0.2, silent)
+def test_a_search_keeps_small_pictures_instead_of_maps() -> None:
+    values = {"kernel": [None, "linear"]}
+    made = compare.search(data(), "guided-projection", values, 1, True, 10, silent)
     assert made.kind == "sweep"
     assert made.maps == ()
     content = json.loads(json.dumps(made.content, allow_nan=False))
-    assert (content["method"], content["parameter"]) == ("guided-projection", "kernel")
+    assert (content["method"], content["settings"]) == ("guided-projection", ["kernel"])
     assert content["still_rows"] == list(range(60))
-    assert list(content["stills"]) == ["None", "linear"]
-    x, y = content["stills"]["linear"]
+    kinds = ["compare items by None", "compare items by linear"]
+    assert list(content["stills"]) == kinds
+    x, y = content["stills"][kinds[1]]
     assert (len(x), len(y)) == (60, 60)
     assert max(map(abs, x + y)) == 1.0
 

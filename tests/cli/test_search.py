@@ -1,0 +1,31 @@
+"""The command `search`."""
+
+import json
+
+import pytest
+
+from hetviz.cli import main
+
+
+def test_search_tells_its_cost_and_what_it_found(capsys, tmp_path):
+    words = ["search", "digits", "--method", "cca", "--try", "gamma=0.01,0.1", "--seeds", "1"]
+    assert main([*words, "--cost"]) == 0
+    assert "From 3 to 40 settings" in capsys.readouterr().out
+    file = tmp_path / "found.json"
+    assert main([*words, "--most", "4", "--out", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "Use: --set gamma=" in said
+    assert "the search never saw" in said
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert len(found["tried"]["candidates"]) <= 4
+
+
+def test_search_names_a_setting_that_does_not_exist(capsys):
+    assert main(["search", "digits", "--method", "cca", "--try", "gama"]) == 1
+    assert "no parameter 'gama'" in capsys.readouterr().err
+
+
+def test_search_reads_names_alone(capsys):
+    words = ["search", "digits", "--method", "cca", "--try", "axis_scale", "--cost", "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["n_first"] == pytest.approx(5)
