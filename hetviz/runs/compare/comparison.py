@@ -163,8 +163,15 @@ class Comparison:
         return {key: why for key, why in self.failures.items() if key not in self.refused}
 
     def ceiling(self, measure: str) -> float:
-        """Return the most that any map could reach on these data, the mean over the splits."""
-        found = {fit.seed: fit.ceilings.get(measure, 1.0) for fit in self.fits}
+        """Return the most that any map could reach on these data, the mean over the splits.
+
+        A map that leaves items out ranks its links among fewer pairs, so that of all candidates
+        the highest ceiling is that of the data.
+        """
+        found: dict[int, float] = {}
+        for fit in self.fits:
+            most = fit.ceilings.get(measure, 1.0)
+            found[fit.seed] = max(most, found.get(fit.seed, 0.0))
         return float(np.mean(list(found.values()))) if found else 1.0
 
     def resolution(self, measure: str) -> float:
@@ -184,12 +191,12 @@ class Comparison:
     def limits(self, measure: str) -> str:
         """Say in words what a measure can reach here, and the smallest difference it can tell."""
         most, least = self.ceiling(measure), self.resolution(measure)
-        words = f"No map could reach more than {per_hundred(most)} in 100 here"
+        words = f"At most {per_hundred(most)} in 100 can be reached here"
         if math.isfinite(least):
             n = len(self.seeds)
             by = f"these {n} splits" if n > 1 else "one split"
             shown = per_hundred(least) if least >= 0.0005 else "0.1"
-            words += f"; a difference below {shown} is too small for {by} to tell"
+            words += f"; differences below {shown} are too small for {by} to tell"
         return f"{words}."
 
     @property

@@ -28,7 +28,7 @@ Settings = Mapping[str, Sequence[object]] | Sequence[str]
 DEFAULT, BEST = "default settings", "settings found"
 MOST = 40
 _BY = ("link_auc_held_out", "comparison_accuracy_held_out")
-_RATIO, _MANY_AXES = 10.0, 50
+_RATIO, _SMALL_RATIO, _WIDE, _MANY_AXES = 10.0, 3.0, 1_000.0, 50
 _LAST_SPLIT = 7_919
 
 
@@ -318,7 +318,8 @@ def search_values(param: Param) -> list[Any]:
     """Return few values to begin a search with: three, or all options; empty where none follow.
 
     What the declaration names as worth trying; else a tenth, once and ten times the default on a
-    logarithmic scale, half, once and twice a whole number, and steps of the range otherwise.
+    logarithmic scale (a third, once and three times on a short one), half, once and twice a whole
+    number, and steps of the range otherwise.
     """
     inner = param.inner if isinstance(param, PerDataset) else param
     if param.tries or inner.tries:
@@ -337,7 +338,8 @@ def search_values(param: Param) -> list[Any]:
     if isinstance(inner, Integer):
         return sorted({round(min(max(middle * times, low), high)) for times in (0.5, 1.0, 2.0)})
     if inner.log or (middle > 0 and math.isinf(high)):
-        steps = [middle * times for times in (1 / _RATIO, 1.0, _RATIO)]
+        ratio = _RATIO if low <= 0 or high / low > _WIDE else _SMALL_RATIO
+        steps = [middle / ratio, middle, middle * ratio]
     elif math.isfinite(low) and math.isfinite(high) and high - low <= 1.0:
         steps = np.linspace(low, high, 5).tolist()
     else:

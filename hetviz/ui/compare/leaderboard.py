@@ -115,8 +115,8 @@ def table(found: Comparison, measure: str) -> str:
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
         body += f'<tr><th scope="row">{theme.esc(name)}{small}</th>{inner}</tr>'
     limits = [
-        ("No map could reach more than", found.ceiling),
-        ("Smallest difference that can be told", found.resolution),
+        ("At most, on these data", found.ceiling),
+        ("Smallest difference told", found.resolution),
     ]
     for words, limit in limits:
         inner = "".join(f"<td>{_limit(limit(key))}</td>" for key in [measure, *others])

@@ -207,7 +207,8 @@ def _found(state: State, kept: Finding) -> None:
     if search.best is None or measure not in MEASURES or not _known(search.method):
         look.quiet("The values tried last gave no result.")
         return
-    look.section(_title(search.method), search.sentence)
+    look.section(_title(search.method))
+    st.html(f'<p class="hv-advice">{look.esc(search.sentence)}</p>')
     look.quiet(f"{MEASURES[measure].label}, in 100. {found.limits(measure)}")
     if not is_current(state, kept):
         look.quiet("Tried before the data changed.")
@@ -216,7 +217,8 @@ def _found(state: State, kept: Finding) -> None:
     order = sorted(found.candidates, key=lambda one: _rank(found, measure, one.key))
     with st.grid(6, min_column_width=170, gap="small", key="sweep-grid"):
         for candidate in order if len(search.spans) > 1 else found.candidates:
-            _picture(state, data, kept, search, candidate.key)
+            place = found.candidates.index(candidate)
+            _picture(state, data, kept, search, candidate.key, place)
     for title, said in (
         ("Settings that the method refuses for these data", found.refusals),
         ("Settings with which something went wrong", found.errors),
@@ -245,7 +247,7 @@ def _title(method: str) -> str:
 
 
 def _picture(
-    state: State, data: HeteroData, kept: Finding, search: SettingsFound, key: str
+    state: State, data: HeteroData, kept: Finding, search: SettingsFound, key: str, place: int
 ) -> None:
     found, measure = search.tried, search.measure
     still = kept.content["stills"].get(key)
@@ -262,7 +264,7 @@ def _picture(
     candidate = found.candidate(key)
     score = per_hundred(found.mean(key, measure))
     best = key == search.best
-    with st.container(border=True, key=f"card-sweep-{key.encode().hex()[:24]}", gap="xsmall"):
+    with st.container(border=True, key=f"card-sweep-{place}", gap="xsmall"):
         words = f"{candidate.title}, {score} in 100"
         st.html(
             f"{look.svg_image(svg, f'Still map with {words}')}"
@@ -271,7 +273,7 @@ def _picture(
         )
         st.button(
             "Make this map",
-            key=f"sweep-make-{key.encode().hex()[:24]}",
+            key=f"sweep-make-{place}",
             type="tertiary",
             disabled=background.live() is not None,
             on_click=_make,

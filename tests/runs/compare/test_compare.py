@@ -393,7 +393,7 @@ def test_each_measure_says_what_it_can_reach_and_tell() -> None:
     first = replace(found.fits[0], ceilings={measure: 0.7}, resolutions={measure: 0.3})
     capped = replace(found, fits=(first,))
     assert (capped.ceiling(measure), capped.resolution(measure)) == (0.7, 0.3)
-    words = "No map could reach more than 70 in 100 here"
+    words = "At most 70 in 100 can be reached here"
     assert capped.limits(measure).startswith(words)
     again = Comparison.from_dict(capped.to_dict())
     assert again.limits(measure) == capped.limits(measure)
