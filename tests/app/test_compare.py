@@ -194,7 +194,7 @@ def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> No
     assert "on statements that the search never saw" in html_of(app)
     assert "in 100 can be reached here" in html_of(app)
     n_maps = len(state.runs)
-    press(app, "sweep-make-2")
+    press(app, "sweep-make-1")
     run = workspace_of(app).state.run
     assert run is not None
     assert (len(workspace_of(app).state.runs), run.params["n_components"]) == (n_maps + 1, 4)
