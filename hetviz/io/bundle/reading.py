@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,15 +34,15 @@ from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.piece import SAVED, Choices, ReadTable, TableRead
 
 
-def load(source: str | Path) -> HeteroData:
+def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     """Load a bundle, a sample, or plain tables.
 
     Parameters
     ----------
-    source : str or path
+    source : str, path, or sequence of these
         The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single file of a
         format that is read (a table, matrix, graph, AnnData or MuData), or a folder or zip of such
-        files, of pictures and of texts.
+        files, of pictures and of texts. A list of files is read as if they were dropped together.
 
     Returns
     -------
@@ -60,7 +60,9 @@ def load(source: str | Path) -> HeteroData:
     >>> hetviz.load("digits")
     HeteroData(pixels 700, fourier 700, shape 700; 453 links, 300 comparisons)
     """
-    return read_bundle(source).strict().data
+    if isinstance(source, (str, Path)):
+        return read_bundle(source).strict().data
+    return _together(source).strict().data
 
 
 def read_bundle(
@@ -109,6 +111,20 @@ def read_bundle(
         return read_tables([(name, source)], parse=parse)
     names = [(name, b"") for name in files.names()]
     return read_tables(names, parse=lambda *_: read_folder(files))
+
+
+def _together(paths: Sequence[str | Path]) -> Loaded:
+    """Read several files at once: tables that name each other's rows are joined."""
+    files: dict[str, bytes] = {}
+    for path in map(Path, paths):
+        if not path.is_file():
+            what = "each of a list must be a file, and there is none here"
+            raise gate.refusal("no-file", "load", what, path, "Give a folder or a sample alone.")
+        name, content = gate.ungzipped(path.name, gate.read_file(path))
+        if name in files:
+            raise gate.refusal("same-name", "load", "two files have this name", name, "Rename one.")
+        files[name] = content
+    return read_tables(list(files.items()))
 
 
 def _open(source: str | Path) -> Files | Loaded:

@@ -222,6 +222,24 @@ def test_a_pair_named_in_both_directions_is_one_link():
     assert notes[0].startswith("1 row joins two items")
 
 
+def test_a_list_of_files_is_read_as_if_dropped_together(tmp_path):
+    (tmp_path / "there").mkdir()
+    files = {"nodes.csv": "name,x\na,1\nb,2\n", "uses.csv": "user,used\na,b\n"}
+    paths = []
+    for name, text in files.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_text(text)
+    data = hetviz.load(paths)
+    assert list(data.datasets) == ["nodes"]
+    assert [len(links) for links in data.links] == [1]
+    for wrong, word in (
+        ([*paths, tmp_path / "there"], "there is none here"),
+        ([paths[0], paths[0]], "two files have this name"),
+    ):
+        with pytest.raises(DataError, match=word):
+            hetviz.load(wrong)
+
+
 def test_duplicate_and_empty_ids(tmp_path):
     drugs = "id,mass\n007,1\n007,2\n,3\nNA,4\n1e5,9\n"
     manifest = MANIFEST.partition("[[labels]]")[0]
