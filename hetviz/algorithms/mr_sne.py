@@ -29,6 +29,8 @@ from hetviz.progress import Part, Progress, silent
 TITLE = "Neighbour map with links (MR-SNE)"
 UNEVEN = 5.0
 """Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
+MOST_WIDE = 20_000
+"""Up to so many items more than two axes are drawn."""
 
 
 class MRSNE(BaseEmbedder):
@@ -47,7 +49,8 @@ class MRSNE(BaseEmbedder):
     earlier map of its own to start from, it makes 100 iterations without exaggeration, so that only
     what must move does; of two that were said to be together and lie far apart, the one that is
     held less where it lies first goes to the other. Time O(n^2 d) for the neighbours; an iteration
-    is O(n^2) to 8,000 items and O(n + links) above. Memory O(n perplexity + links).
+    is O(n^2) to 8,000 items and O(n + links) above, on more than two axes always O(n^2). Memory
+    O(n perplexity + links).
 
     References
     ----------
@@ -107,7 +110,16 @@ class MRSNE(BaseEmbedder):
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
     takes = Takes(least=20e6, row=12e3)
-    n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
+    n_components: Annotated[
+        int,
+        Integer(
+            "Axes",
+            "How many axes to compute; two can be looked at.",
+            low=1,
+            high=50,
+            details=f"Above two all pairs repel each other exactly, to {MOST_WIDE:,} items.",
+        ),
+    ] = 2
     perplexity: Annotated[
         float,
         Real(
@@ -249,6 +261,14 @@ class MRSNE(BaseEmbedder):
     def warm_up(cls) -> None:
         """Load the compiled kernels, so that the next fit does not wait for them."""
         warm_up()
+
+    def _reasons_against(self, data: HeteroData) -> list[str]:
+        if self.n_components <= 2 or data.n_rows <= MOST_WIDE:
+            return []
+        return [
+            f"More than two axes are drawn to {MOST_WIDE:,} items; there are {data.n_rows:,}. Ask "
+            "for two, or take part of the items."
+        ]
 
     def _fit_from(
         self,

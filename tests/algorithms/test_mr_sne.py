@@ -291,3 +291,28 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
         assert np.median(np.delete(moved(first, again), [a, b])) < 0.05
     assert left[1.0] < 0.1
     assert left[0.0] > 0.5
+
+
+def test_three_axes_keep_more_go_on_and_place_new_items() -> None:
+    found = {}
+    for k in (2, 3):
+        method = quick(n_components=k, n_iter=150).fit(WORLD)
+        Y = method.embedding_.stacked()
+        assert Y.shape == (160, k)
+        assert (Y.std(axis=0) > 1.0).all()
+        found[k] = method.loss_history_[-1]
+    assert found[3] < found[2]
+    again = quick(n_components=3).fit(WORLD, start=method.embedding_)
+    assert again.n_iter_ == 100
+    assert np.median(moved(method.embedding_, again.embedding_)) < 0.1
+    twin = Dataset("items", ["new"], np.asarray(WORLD["items"].X)[:1])
+    placed = method.transform(twin).coordinates["items"][0]
+    np.testing.assert_allclose(placed, method.embedding_.coordinates["items"][0], atol=1e-9)
+
+
+def test_more_axes_than_two_are_refused_where_all_pairs_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hetviz.algorithms.mr_sne.MOST_WIDE", 100)
+    with pytest.raises(NotApplicableError, match="there are 160"):
+        MRSNE(n_components=3).fit(WORLD)

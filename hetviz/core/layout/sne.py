@@ -153,6 +153,9 @@ class Layout:
     grid; memory is O(nnz(P) + nodes).
     """
 
+    # whether a kernel makes several iterations in one call
+    _fused = True
+
     def __init__(
         self,
         P: Sparse,
@@ -280,19 +283,18 @@ class Layout:
         if exact:
             push = np.zeros_like(self._push)
             self._repel(push)
-            z = self._kernels.total(push[2])
-        cross = self._kernels.cross_entropy(
-            self._x, self._y, self._graph[0], self._graph[1], self._p
+            z = self._kernels.total(push[-1])
+        return float(
+            self._entropy + self._cross_entropy() + self._p.sum() * np.log(z) - self._known
         )
-        return float(self._entropy + cross + self._p.sum() * np.log(z) - self._known)
 
     def gradient(self, exaggeration: float = 1.0) -> Floats:
         """Return the gradient of the objective at the layout as it is, shape (n, k)."""
         self._within[: self._n_apart] = self.reach()
         self._forces()
         self._keep_apart(self._force)
-        z = self._kernels.total(self._push[2])
-        both = 4.0 * (exaggeration * self._pull - self._push[:2] / z).T
+        z = self._kernels.total(self._push[-1])
+        both = 4.0 * (exaggeration * self._pull - self._push[:-1] / z).T
         return np.asarray(both[:, : self.n_components], dtype=np.float64)
 
     def _finite(self, kl: float) -> float:
@@ -322,7 +324,7 @@ class Layout:
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
         longest = real(phase.longest_step)
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
-        if self._exact and self._team.threads == 1 and not self._weighted:
+        if self._fused and self._exact and self._team.threads == 1 and not self._weighted:
             self._z = self._kernels.exact_steps(
                 steps, *self._points, *self._graph, *self._pairs, force, self._within, *state
             )
@@ -330,10 +332,17 @@ class Layout:
             for _ in range(steps):
                 self._forces()
                 self._keep_apart(force)
-                self._z = self._kernels.total(self._push[2])
+                self._z = self._kernels.total(self._push[-1])
                 rate[1] = 1.0 / self._z
-                self._kernels.step(self._x, self._y, *state)
+                self._step(*state)
         self.n_iter += steps
+
+    def _step(self, *state: object) -> None:
+        self._kernels.step(self._x, self._y, *state)
+
+    def _cross_entropy(self) -> float:
+        graph = self._graph
+        return float(self._kernels.cross_entropy(self._x, self._y, graph[0], graph[1], self._p))
 
     def _forces(self) -> None:
         each, kernels = self._team.each, self._kernels
@@ -355,6 +364,86 @@ class Layout:
 
     def _keep_apart(self, force: Array) -> None:
         self._kernels.push_apart(*self._points, *self._pairs, force, self._within, self._pull)
+
+
+class WideLayout(Layout):
+    """A layout on any number of axes, its forces exact: O(n^2 k) per iteration.
+
+    Parameters
+    ----------
+    P : csr_array of shape (n, n)
+    Y : ndarray of shape (n, k)
+    apart, loose, mass, double, threads
+        As `Layout`.
+    """
+
+    _fused = False
+
+    def __init__(
+        self,
+        P: Sparse,
+        Y: Floats,
+        *,
+        apart: Apart = NO_PAIRS,
+        loose: Loose = NO_LOOSE,
+        mass: Floats | None = None,
+        double: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(
+            P,
+            Y[:, :2],
+            apart=apart,
+            loose=loose,
+            exact=True,
+            mass=mass,
+            double=double,
+            threads=threads,
+        )
+        real = self._real
+        n, k = Y.shape
+        self.n_components = k
+        self._Y = np.ascontiguousarray(Y.T, dtype=real)
+        self._pull, self._push = np.zeros((k, n), real), np.zeros((k + 1, n), real)
+        self._velocity, self._gain = np.zeros((k, n), real), np.ones((k, n), real)
+
+    @property
+    def positions(self) -> Floats:
+        """The layout as it is, shape (n, k)."""
+        return np.ascontiguousarray(self._Y.T, dtype=np.float64)
+
+    def _step(self, *state: object) -> None:
+        self._kernels.wide_step(self._Y, *state)
+
+    def _cross_entropy(self) -> float:
+        graph = self._graph
+        return float(self._kernels.wide_cross_entropy(self._Y, graph[0], graph[1], self._p))
+
+    def _forces(self) -> None:
+        self._repel(self._push)
+        kernel, one = self._kernels.wide_attraction, self._real(1)
+        self._team.each(self._chunks, kernel, self._Y, one, *self._graph, self._pull)
+
+    def _repel(self, push: Array) -> None:
+        kernel, one = self._kernels.wide_repulsion, self._real(1)
+        self._team.each(self._rows, kernel, self._Y, one, self._mass, push)
+
+    def _keep_apart(self, force: Array) -> None:
+        one = self._real(1)
+        self._kernels.wide_push_apart(self._Y, one, *self._pairs, force, self._within, self._pull)
+
+
+def layout_of(
+    P: Sparse,
+    Y: Floats,
+    *,
+    apart: Apart = NO_PAIRS,
+    loose: Loose = NO_LOOSE,
+    mass: Floats | None = None,
+) -> Layout:
+    """Return the layout of up to two axes, or of more, that starts at Y."""
+    kind = Layout if Y.shape[1] <= 2 else WideLayout
+    return kind(P, Y, apart=apart, loose=loose, mass=mass)
 
 
 def _cut(ends: Array, count: int) -> list[tuple[int, int]]:

@@ -244,6 +244,157 @@ def cross_entropy(x: Array, y: Array, indptr: Array, indices: Array, p: Array) -
     return s
 
 
+# The same on any number of axes: coordinates are one array Y of shape (k, n).
+
+
+@compiled
+def wide_repulsion(start: int, stop: int, Y: Array, one: Real, mass: Array, out: Array) -> None:
+    """Write sums over j of m_i m_j q^2 (y_i - y_j), axis by axis, and last of m_i m_j q.
+
+    out has shape (k + 1, n). O(n k) per row.
+    """
+    zero = one - one
+    k, n = Y.shape
+    q = np.empty(_ROWS, Y.dtype)
+    for first in range(start, stop, _ROWS):
+        m = min(first + _ROWS, stop) - first
+        own, total = mass[first : first + m], out[k, first : first + m]
+        for a in range(k):
+            out[a, first : first + m] = zero
+        for i in range(m):
+            total[i] = -own[i]
+        for j in range(n):
+            for i in range(m):
+                q[i] = one
+            for a in range(k):
+                ys, yj = Y[a, first : first + m], Y[a, j]
+                for i in range(m):
+                    d = ys[i] - yj
+                    q[i] += d * d
+            for i in range(m):
+                nearness = one / q[i]
+                w = mass[j] * nearness
+                total[i] += w
+                q[i] = w * nearness
+            for a in range(k):
+                ys, yj, force = Y[a, first : first + m], Y[a, j], out[a, first : first + m]
+                for i in range(m):
+                    force[i] += q[i] * (ys[i] - yj)
+        for a in range(k + 1):
+            row = out[a, first : first + m]
+            for i in range(m):
+                row[i] *= own[i]
+
+
+@compiled
+def wide_attraction(
+    start: int,
+    stop: int,
+    Y: Array,
+    one: Real,
+    indptr: Array,
+    indices: Array,
+    p: Array,
+    out: Array,
+) -> None:
+    """Write, for rows start to stop, the sums over j of p_ij q (y_i - y_j)."""
+    k = Y.shape[0]
+    for i in range(start, stop):
+        for a in range(k):
+            out[a, i] = one - one
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            d = one
+            for a in range(k):
+                away = Y[a, i] - Y[a, j]
+                d += away * away
+            w = p[e] / d
+            for a in range(k):
+                out[a, i] += w * (Y[a, i] - Y[a, j])
+
+
+@compiled
+def wide_push_apart(
+    Y: Array,
+    one: Real,
+    left: Array,
+    right: Array,
+    strength: Array,
+    reach: Array,
+    out: Array,
+) -> None:
+    """Take off `out` what pushes pairs apart, as `push_apart`."""
+    k = Y.shape[0]
+    for c in range(strength.size):
+        i, j = left[c], right[c]
+        d = one - one
+        for a in range(k):
+            away = Y[a, i] - Y[a, j]
+            d += away * away
+        if d < reach[c]:
+            w = strength[c] / (one + one) / (one + d)
+            for a in range(k):
+                move = w * (Y[a, i] - Y[a, j])
+                out[a, i] -= move
+                out[a, j] += move
+
+
+@compiled
+def wide_step(
+    Y: Array,
+    pull: Array,
+    push: Array,
+    velocity: Array,
+    gain: Array,
+    rate: Array,
+    longest: Real,
+) -> None:
+    """Move by momentum and gains of each coordinate, then recentre, as `step`."""
+    exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
+    one, shrink, least, grow = rate[4], rate[5], rate[6], rate[7]
+    zero = one - one
+    k, n = Y.shape
+    for i in range(n):
+        squared = zero
+        for a in range(k):
+            g = exaggeration * pull[a, i] - over_z * push[a, i]
+            v = velocity[a, i]
+            agree = (v > zero and g > zero) or (v < zero and g < zero)
+            gain[a, i] = gain[a, i] * shrink + least if agree else gain[a, i] + grow
+            v = momentum * v - speed * gain[a, i] * g
+            velocity[a, i] = v
+            squared += v * v
+        size = np.sqrt(squared)
+        shorter = longest / size if size > longest else one
+        for a in range(k):
+            velocity[a, i] *= shorter
+            Y[a, i] += velocity[a, i]
+    for a in range(k):
+        mean = 0.0
+        for i in range(n):
+            mean += Y[a, i]
+        shift = one * (mean / n)
+        for i in range(n):
+            Y[a, i] -= shift
+
+
+@compiled
+def wide_cross_entropy(Y: Array, indptr: Array, indices: Array, p: Array) -> float:
+    """Sum p_ij log(1 + d_ij^2), as `cross_entropy`."""
+    s = 0.0
+    for i in range(Y.shape[1]):
+        row = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            d = 1.0
+            for a in range(Y.shape[0]):
+                away = Y[a, i] - Y[a, j]
+                d += away * away
+            row += p[e] * np.log(d)
+        s += row
+    return s
+
+
 @compiled
 def calibrate(
     start: int, stop: int, squared: Array, log_perplexity: float, steps: int, out: Array

@@ -12,7 +12,7 @@ from hetviz._types import Floats, Ints, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, sne_stiffness
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase
+from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase, layout_of
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, diagnostic
@@ -41,7 +41,7 @@ def divergence_told(kl: float | None) -> Diagnostic:
     """Return the final divergence as people are shown it."""
     return diagnostic(
         "divergence",
-        "What the plane cannot show",
+        "What the map cannot show",
         "How far the nearness of items on the map differs from their nearness in the data "
         "(Kullback-Leibler divergence, in nats): 0 is not at all. Less is better between maps of "
         "the same data and settings; maps of other data cannot be compared by it.",
@@ -142,7 +142,7 @@ class SneMap:
 
         Parameters
         ----------
-        n_components : {1, 2}
+        n_components : int
         rng : numpy.random.Generator
         progress : callable
         earlier : mapping of str to array of shape (n, k), optional
@@ -179,7 +179,7 @@ class SneMap:
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
-        self.layout = Layout(placed.graph, Y, apart=self._apart, loose=self._loose, mass=mass)
+        self.layout = layout_of(placed.graph, Y, apart=self._apart, loose=self._loose, mass=mass)
         self.reason = "all iterations made"
         try:
             self.layout.run(phases, Part(progress, 0.1, 0.9), placed.whole)

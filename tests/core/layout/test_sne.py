@@ -21,7 +21,7 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
 from hetviz.core.graph.neighbors import nearest_neighbors
 from hetviz.core.layout import sne
-from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Loose, Phase
+from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Loose, Phase, WideLayout
 from hetviz.core.spectral.start import carried_on, random_start, spectral_start
 from hetviz.errors import Cancelled, HetvizError
 
@@ -395,3 +395,61 @@ def test_equal_masses_change_nothing_and_the_grid_agrees_with_exact_forces() -> 
     exact, grid = (Layout(graph, Y, mass=mass, exact=way).gradient() for way in (True, False))
     wrong = np.linalg.norm(exact - grid) / np.linalg.norm(exact)
     assert wrong < 0.03
+
+
+def test_gradient_on_three_axes_is_that_of_finite_differences() -> None:
+    Y = 0.3 * np.random.default_rng(4).normal(size=(120, 3))
+    left = np.array([0, 5])
+    nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
+    apart = Apart(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5]), 0.7)
+    mass = np.random.default_rng(5).uniform(0.5, 1.5, 120)
+    mass /= mass.mean()
+    for weights in (None, mass):
+        layout = WideLayout(P, Y, apart=apart, mass=weights, double=True)
+        gradient, reach = layout.gradient(), layout.reach()
+
+        def objective(Z: Any, m: Any = weights, r: float = reach) -> float:
+            kl = WideLayout(P, Z, mass=m, double=True).kl(exact=True)
+            return kl + hinge_of(apart, Z, r)
+
+        assert hinge_of(apart, Y, reach) > 0
+        for row, axis in ((0, 0), (5, 1), (9, 2), (77, 2)):
+            step = np.zeros_like(Y)
+            step[row, axis] = 1e-5
+            slope = (objective(Y + step) - objective(Y - step)) / 2e-5
+            assert gradient[row, axis] == pytest.approx(slope, abs=1e-8)
+    assert WideLayout(P, Y, double=True).kl(exact=True) == pytest.approx(kl_of(P, Y), rel=1e-12)
+
+
+def test_more_axes_of_which_one_is_flat_are_the_plane() -> None:
+    flat = np.column_stack([START, np.zeros(120)])
+    plane, wide = Layout(P, START, double=True), WideLayout(P, flat, double=True)
+    for layout in (plane, wide):
+        layout.run([Phase(20, 4.0), Phase(20)])
+    np.testing.assert_allclose(wide.positions[:, :2], plane.positions, rtol=1e-9)
+    np.testing.assert_array_equal(wide.positions[:, 2], 0.0)
+    assert wide.history == pytest.approx(plane.history, rel=1e-9)
+
+
+def test_three_axes_are_the_same_on_any_number_of_threads() -> None:
+    Y = np.column_stack([START, START[::-1, 0]])
+    found = []
+    for threads in (1, 2):
+        layout = WideLayout(P, Y, threads=threads)
+        layout.run([Phase(30)])
+        found.append(layout.positions)
+    np.testing.assert_array_equal(*found)
+    assert kl_of(P, found[0]) < kl_of(P, START)
+
+
+def test_golden_tetrahedron() -> None:
+    # equal distances make all twelve q the same, and the two linked pairs have four p of 1/4
+    pairs = sp.csr_array(np.kron(np.eye(2), [[0.0, 0.25], [0.25, 0.0]]))
+    corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    layout = WideLayout(pairs, corners, double=True)
+    assert layout.kl(exact=True) == pytest.approx(np.log(3.0))
+    # each is drawn to its partner as hard as it is pushed by all: 4 (1/4 - 1/12) q (y_i - y_j) ...
+    q, partner, others = 1 / 9, corners[[1, 0, 3, 2]], corners.sum(axis=0)
+    away = 4.0 * corners - others
+    wanted = 4 * q * ((corners - partner) / 4 - away / 12)
+    np.testing.assert_allclose(layout.gradient(), wanted, atol=1e-15)
