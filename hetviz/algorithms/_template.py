@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Reference
-from hetviz.algorithms.shared_params import NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.params import Real
 from hetviz.progress import Progress
@@ -52,6 +52,7 @@ class Template(BaseEmbedder):
             details="Standard deviation along each axis.",
         ),
     ] = 1.0
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

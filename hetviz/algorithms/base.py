@@ -21,10 +21,11 @@ from sklearn.utils import Tags, TransformerTags
 from hetviz import params as parameters
 from hetviz._html import html_table
 from hetviz._text import listed
-from hetviz._types import Array, Floats, is_sparse
+from hetviz._types import Array, Bools, Floats, is_sparse
 from hetviz.algorithms.room import Takes, refusal
 from hetviz.core.graph.neighbors import recalls
 from hetviz.core.layout.holding import Pulls
+from hetviz.core.layout.picture import Picture, neighbor_picture
 from hetviz.core.measures.out_of_sample import PlacementError, placement_error
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -47,15 +48,18 @@ from hetviz.errors import (
 from hetviz.features.meaning import columns_along
 from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.params import HasParams
-from hetviz.progress import Progress, silent
+from hetviz.progress import Part, Progress, silent
 
 Given: TypeAlias = Any
 """HeteroData, HoldoutSplits, or a table or matrix of one dataset's rows."""
 
 __all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "Reference", "note"]
 
+PICTURED = 2
+"""Up to so many axes are drawn as they are."""
+_SHARE_OF_AXES = 0.6
 MOST_AXES, TOP_OF_AXIS = 2, 5
 """Of so many axes the meaning is told, by so many features of each dataset."""
 _INITIALS = re.compile(r"^(?:\S+\. ?)+")
@@ -217,6 +221,8 @@ class Fit:
         Component of the dataset graph of each dataset.
     note : str
         What must be said with every picture of the result; empty when nothing must.
+    drawn : mapping of str to array of shape (n_i, 2), optional
+        How axes are drawn where not as they are: filled in by `BaseEmbedder.fit`.
     """
 
     coordinates: Mapping[str, Floats]
@@ -227,6 +233,27 @@ class Fit:
     told: Sequence[Diagnostic] = ()
     components: Mapping[str, int] | None = None
     note: str = ""
+    drawn: Mapping[str, Floats] | None = None
+
+
+def picture_told(picture: Picture, k: int) -> list[Diagnostic]:
+    """Return what people are shown of a neighbour map of k axes."""
+    return [
+        diagnostic(
+            "picture",
+            f"How true the picture is to the {k} axes",
+            f"Share of the 10 nearest on all {k} axes that are among the 10 nearest in the "
+            "picture, of 1. What is near, alike or clustered is measured on the axes.",
+            {"neighbours kept": picture.share_kept},
+        ),
+        diagnostic(
+            "picture divergence",
+            "What the picture cannot show",
+            "How far nearness in the picture differs from nearness on the axes "
+            "(Kullback-Leibler divergence, in nats): 0 is not at all.",
+            {"divergence": picture.divergence},
+        ),
+    ]
 
 
 class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
@@ -289,9 +316,13 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         # scikit-learn passes a target in this place, which no method learns from
         report = progress if callable(progress) else silent
         report(0.0, "Starting")
+        by_neighbors = self._drawn_by_neighbors()
         with recalls() as heard:
             try:
-                fit = self._fit_from(data, rng, report, start)
+                first = Part(report, 0.0, _SHARE_OF_AXES) if by_neighbors else report
+                fit = self._fit_from(data, rng, first, start)
+                if by_neighbors:
+                    fit = self._with_picture(data, fit, Part(report, _SHARE_OF_AXES, 1.0), start)
             except Cancelled as stopped:
                 if isinstance(stopped.partial, Fit):
                     self._keep(data, stopped.partial, heard)
@@ -300,6 +331,76 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self._keep(data, fit, heard)
         report(1.0, "Done")
         return self
+
+    def _drawn_by_neighbors(self) -> bool:
+        """Whether its axes are drawn as a neighbour map; refuses axes that can be looked at."""
+        if getattr(self, "drawn_by", "axes") != "neighbors":
+            return False
+        k = getattr(self, "n_components", None)
+        if isinstance(k, int) and k <= PICTURED:
+            raise ParameterError(
+                f"{self.card.key}: drawn_by = 'neighbors' needs more than {PICTURED} axes, and "
+                f"n_components = {k}; give 10, or drawn_by = 'axes'."
+            )
+        return True
+
+    def _with_picture(
+        self, data: HeteroData, fit: Fit, progress: Progress, start: Embedding | None
+    ) -> Fit:
+        """Return the fit with its axes drawn by who is near whom on them."""
+        axes = {name: np.asarray(fit.coordinates[name], np.float64) for name in data.datasets}
+        k = next(iter(axes.values())).shape[1]
+        if k <= PICTURED:
+            note(f"{k} axes hold anything here, so these are drawn as they are.")
+            return fit
+        Y = np.vstack(list(axes.values()))
+        there: Bools = np.asarray(np.isfinite(Y).all(axis=1), dtype=bool)
+        number = np.cumsum(there) - 1
+        components = fit.components or {}
+        groups = []
+        for part in sorted({components.get(name, 0) for name in axes}):
+            mates = [data.offsets[name] for name in axes if components.get(name, 0) == part]
+            rows = np.concatenate([np.r_[span] for span in mates])
+            groups.append(number[rows[there[rows]]])
+        earlier = None if start is None else drawn_of(data, start)
+        begun = None if earlier is None else np.vstack(list(earlier.values()))[there]
+
+        def whole(Z: Floats) -> Floats:
+            out = np.full((len(Y), 2), np.nan)
+            out[there] = Z
+            return out
+
+        def drawn(picture: Picture) -> Fit:
+            Z = whole(picture.places)
+            return replace(
+                fit,
+                drawn={name: Z[span] for name, span in data.offsets.items()},
+                told=[*fit.told, *picture_told(picture, k)],
+                diagnostics={
+                    **fit.diagnostics,
+                    "picture": {"kl": picture.divergence, "kept": picture.share_kept},
+                },
+            )
+
+        progress(0.0, f"Neighbours on {k} axes")
+        seed = int(getattr(self, "random_state", 0))
+        try:
+            return drawn(
+                neighbor_picture(
+                    Y[there],
+                    groups,
+                    np.random.default_rng(seed),
+                    start=begun,
+                    progress=progress,
+                    layout=whole,
+                )
+            )
+        except Cancelled as stopped:
+            if isinstance(stopped.partial, Picture):
+                stopped.partial = drawn(stopped.partial)
+            elif stopped.partial is None:
+                stopped.partial = fit
+            raise
 
     def bytes_for(self, data: HeteroData) -> float:
         """Return about how many bytes of memory a fit to data takes, from above."""
@@ -320,6 +421,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                     *self._axes_told(data, fit.coordinates),
                 ]
             ),
+            drawn=fit.drawn,
         )
         for name, dataset in data.datasets.items():
             if len(self.embedding_.ids[name]) != len(dataset):
@@ -554,6 +656,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             {name: part.dataset.entity for name, part in rows.items()},
             components=self.embedding_.components,
             note=f"placed by {self.card.title}",
+            drawn=self.embedding_.drawn_beside(coordinates),
         )
         return self._handed_out(placed)
 

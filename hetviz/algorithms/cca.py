@@ -12,6 +12,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
+    DrawnBy,
     Features,
     NComponents,
     RandomState,
@@ -101,6 +102,7 @@ class CCA(BaseEmbedder):
     weights: DatasetWeights = 1.0
     features: Features = "auto"
     axis_scale: AxisScale = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

@@ -13,6 +13,7 @@ from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
+    DrawnBy,
     Features,
     NComponents,
     RandomState,
@@ -99,6 +100,7 @@ class CDMCA(BaseEmbedder):
     weights: DatasetWeights = 1.0
     features: Features = "auto"
     axis_scale: AxisScale = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

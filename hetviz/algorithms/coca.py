@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.papers import SHI_2013
-from hetviz.algorithms.shared_params import Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
 from hetviz.core.spectral.sources import Source, prepare_source
@@ -217,6 +217,7 @@ class CoCA(BaseEmbedder):
         ),
     ] = "mean"
     features: Features = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

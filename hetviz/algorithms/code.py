@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.data import Dataset, HeteroData
@@ -145,6 +145,7 @@ class CODE(BaseEmbedder):
         ),
     ] = 150
     tie_views: TieViews = True
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

@@ -11,7 +11,7 @@ from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.predictor import BasePredictor, Predicted
-from hetviz.algorithms.shared_params import Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
 from hetviz.core.prediction.gbc import (
     CLASSES,
@@ -275,6 +275,7 @@ class GradientBoostingConsensus(BasePredictor):
         ),
     ] = 5
     features: Features = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

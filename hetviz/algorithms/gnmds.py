@@ -10,7 +10,14 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
+from hetviz.algorithms.shared_params import (
+    Contradictions,
+    DrawnBy,
+    NComponents,
+    Order,
+    RandomState,
+    Tol,
+)
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
@@ -95,6 +102,7 @@ class GNMDS(BaseEmbedder):
     order: Order = "process"
     contradictions: Contradictions = "prune"
     tol: Tol = 3e-3
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

@@ -13,6 +13,7 @@ from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
+    DrawnBy,
     Features,
     KernelPenalty,
     RandomState,
@@ -181,6 +182,7 @@ class GuidedProjection(BaseEmbedder):
     weights: DatasetWeights = 1.0
     features: Features = "auto"
     axis_scale: AxisScale = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

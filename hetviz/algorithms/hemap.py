@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.papers import SHI_2013
-from hetviz.algorithms.shared_params import Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
 from hetviz.core.spectral.hemap import Hemap, hemap
@@ -187,6 +187,7 @@ class HeMap(BaseEmbedder):
         ),
     ] = "joint"
     features: Features = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

@@ -11,7 +11,7 @@ from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
 from hetviz.algorithms.papers import QIN_2013
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import diagnostic, numbered
@@ -98,6 +98,7 @@ class JointSpectral(BaseEmbedder):
         ),
     ] = "auto"
     tie_views: TieViews = True
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import RandomState
+from hetviz.algorithms.shared_params import DrawnBy, RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
     Factorisation,
@@ -213,6 +213,7 @@ class KBMF2K(BaseEmbedder):
             "Take the rows of one object in different datasets for linked.",
         ),
     ] = True
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import AxisScale, Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import AxisScale, DrawnBy, Features, NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
@@ -118,6 +118,7 @@ class LPP(BaseEmbedder):
     ] = True
     features: Features = "auto"
     axis_scale: AxisScale = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

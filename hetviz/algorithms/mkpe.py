@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import SWEEPS, Domain, Result, Scores, minimise, place
 from hetviz.core.spectral.stiefel import RETRACTIONS
@@ -269,6 +269,7 @@ class MKPE(BaseEmbedder):
             ),
         ),
     ] = False
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

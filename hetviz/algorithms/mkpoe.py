@@ -12,7 +12,14 @@ from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import Contradictions, NComponents, Order, RandomState, Tol
+from hetviz.algorithms.shared_params import (
+    Contradictions,
+    DrawnBy,
+    NComponents,
+    Order,
+    RandomState,
+    Tol,
+)
 from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
 from hetviz.core.ordinal.polish import choose_pull
@@ -216,6 +223,7 @@ class MKPOE(BaseEmbedder):
         ),
     ] = 1.0
     tol: Tol = 3e-3
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

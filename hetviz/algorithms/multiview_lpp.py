@@ -14,6 +14,7 @@ from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
+    DrawnBy,
     Features,
     NComponents,
     RandomState,
@@ -135,6 +136,7 @@ class MultiviewLPP(BaseEmbedder):
     weights: DatasetWeights = 1.0
     features: Features = "auto"
     axis_scale: AxisScale = "auto"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

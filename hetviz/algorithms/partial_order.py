@@ -9,7 +9,7 @@ import numpy as np
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import Contradictions, NComponents, RandomState
+from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
 from hetviz.core.ordinal.partial_order import partial_order
@@ -70,6 +70,7 @@ class PartialOrderEmbedding(BaseEmbedder):
     takes = Takes(compared=38.0)
     n_components: NComponents = 2
     contradictions: Contradictions = "prune"
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:

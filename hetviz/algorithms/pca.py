@@ -11,7 +11,7 @@ from scipy.linalg import svd
 
 from hetviz._types import Floats, Matrix
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.shared_params import NComponents
+from hetviz.algorithms.shared_params import DrawnBy, NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, diagnostic
@@ -90,6 +90,7 @@ class PCA(BaseEmbedder):
             advanced=True,
         ),
     ] = 1.0
+    drawn_by: DrawnBy = "axes"
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         coordinates: dict[str, Floats] = {}

@@ -12,7 +12,7 @@ from scipy.special import expit
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import NComponents, RandomState, TieViews
+from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
     SIMILARITIES,
@@ -212,6 +212,7 @@ class PMvGE(BaseEmbedder):
         ),
     ] = 150
     tie_views: TieViews = True
+    drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:

@@ -10,6 +10,22 @@ from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 
 NComponents = Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=500)]
 
+DrawnBy = Annotated[
+    str,
+    Choice(
+        "Drawn by",
+        "How more than two axes are shown; what is near or alike is measured on all of them.",
+        options={
+            "axes": "the two directions along which items differ most",
+            "neighbors": "who is near whom on all axes (neighbour map)",
+        },
+        details=(
+            "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.picture`; it needs "
+            "`n_components` of 3 or more, such as 10."
+        ),
+    ),
+]
+
 RandomState = Annotated[int, Integer("Seed", "Same seed, same map.", low=0, advanced=True)]
 
 TieViews = Annotated[

@@ -14,6 +14,7 @@ from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.stating import without_sets
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
+from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.runs.cluster.codes import cluster_frame
 
 T = TypeVar("T")
@@ -80,6 +81,7 @@ class Run:
             entity=moved(self.embedding.entity),
             placed=moved(self.embedding.placed),
             components=moved(self.embedding.components),
+            drawn=None if self.embedding.drawn is None else moved(self.embedding.drawn),
         )
         return replace(
             self,
@@ -311,19 +313,12 @@ class State:
         """Return a run's places of the rows that are there now; rows it never saw have none."""
         if self.data is None:
             return None
-        k = run.embedding.n_components
-        coordinates = {}
-        for name, dataset in self.data.datasets.items():
-            Y = np.full((len(dataset), k), np.nan)
-            if name in run.embedding.coordinates:
-                row_of = {text: row for row, text in enumerate(run.embedding.ids[name])}
-                rows = np.array([row_of.get(text, -1) for text in dataset.ids], dtype=np.int64)
-                Y[rows >= 0] = run.embedding.coordinates[name][rows[rows >= 0]]
-            coordinates[name] = Y
+        coordinates = coordinates_of(self.data, run.embedding)
         return Embedding(
             coordinates,
             {name: dataset.ids for name, dataset in self.data.datasets.items()},
             {name: dataset.entity for name, dataset in self.data.datasets.items()},
             components=run.embedding.components,
             note=run.embedding.note,
+            drawn=drawn_of(self.data, run.embedding),
         )

@@ -20,6 +20,8 @@ from hetviz.errors import DataError, ParameterError, Problem
 
 _AXES = ("x", "y", "z")
 _LEAST_FOR_TSNE = 4
+DRAWN = "neighbour map"
+"""What a picture that is not of the axes is called."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -43,6 +45,9 @@ class Embedding(Frozen):
         How the coordinates came about, in words.
     diagnostics : mapping of str to Diagnostic, optional
         What the method found out on its way, see `hetviz.data.model.diagnostics.Diagnostic`.
+    drawn : mapping of str to array of shape (n_i, 2), optional
+        How the map is drawn where that is not by its axes, row by row: see `planar`. What is near,
+        alike or clustered is measured on the axes all the same.
 
     Raises
     ------
@@ -57,6 +62,7 @@ class Embedding(Frozen):
     components: Mapping[str, int]
     note: str
     diagnostics: Mapping[str, Diagnostic]
+    drawn: Mapping[str, Floats] | None = None
     # What `hetviz.embed` made it of; a copy, a changed one and a saved one do without.
     made: Any = field(init=False, default=None, metadata={"saved": False})
 
@@ -70,6 +76,7 @@ class Embedding(Frozen):
         *,
         note: str = "",
         diagnostics: Mapping[str, Diagnostic] | None = None,
+        drawn: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         gate = checks.Gate()
         arrays: dict[str, Floats] = {}
@@ -103,6 +110,7 @@ class Embedding(Frozen):
             names[name] = checks.frozen(texts)
         if not coordinates:
             gate.refuse("no-datasets", "embedding", "there are no coordinates")
+        picture = None if drawn is None else _picture(drawn, masks, gate)
         gate.close()
         store: dict[str, Any] = {
             "coordinates": MappingProxyType(arrays),
@@ -114,6 +122,7 @@ class Embedding(Frozen):
             ),
             "note": note,
             "diagnostics": MappingProxyType(dict(diagnostics or {})),
+            "drawn": picture,
         }
         for key, value in store.items():
             object.__setattr__(self, key, value)
@@ -237,6 +246,32 @@ class Embedding(Frozen):
             diagnostics=self.diagnostics,
         )
 
+    def drawn_beside(self, new: Mapping[str, Floats]) -> dict[str, Floats] | None:
+        """Return where new places on the axes are in the picture: by those nearest on the axes.
+
+        Parameters
+        ----------
+        new : mapping of str to array of shape (m, k)
+
+        Returns
+        -------
+        dict of str to array of shape (m, 2), or None
+            None where the map is drawn by its axes.
+        """
+        if self.drawn is None:
+            return None
+        from hetviz.core.layout.picture import beside
+
+        found = {}
+        for name, Y in new.items():
+            part = self.components.get(name, 0)
+            mates = [other for other in self.coordinates if self.components[other] == part]
+            known = mates or list(self.coordinates)
+            there = np.vstack([self.coordinates[other] for other in known])
+            places = np.vstack([self.drawn[other] for other in known])
+            found[name] = beside(np.asarray(Y, dtype=np.float64), there, places)
+        return found
+
     def joined(self, new: Embedding) -> Embedding:
         """Return this embedding with the rows of `new` appended, dataset by dataset."""
         if new.n_components != self.n_components:
@@ -245,6 +280,10 @@ class Embedding(Frozen):
                     "bad-shape", "embedding", "the numbers of axes differ", str(new.n_components)
                 )
             )
+        drawn: dict[str, Any] | None = None if self.drawn is None else dict(self.drawn)
+        if drawn is not None:
+            for name, Z in (new.drawn or self.drawn_beside(new.coordinates) or {}).items():
+                drawn[name] = np.vstack([drawn[name], Z]) if name in drawn else Z
         coordinates: dict[str, Any] = dict(self.coordinates)
         ids: dict[str, Any] = dict(self.ids)
         placed: dict[str, Any] = dict(self.placed)
@@ -264,6 +303,7 @@ class Embedding(Frozen):
             placed=placed,
             entity=entity,
             components=components,
+            drawn=drawn,
         )
 
     def planar(self, how: str = "auto") -> Embedding:
@@ -272,8 +312,9 @@ class Embedding(Frozen):
         Parameters
         ----------
         how : {"auto", "axes", "pca", "tsne"}
-            The first two axes, their principal components, or t-SNE. "auto" takes the axes when
-            there are one or two of them, and principal components otherwise. t-SNE of fewer than
+            The first two axes, their principal components, or t-SNE. "auto" takes `drawn` where
+            there is one, the axes when there are one or two of them, and principal components
+            otherwise. t-SNE of fewer than
             four points, or of one axis, is taken as principal components.
 
         Notes
@@ -283,6 +324,9 @@ class Embedding(Frozen):
         if how not in ("auto", "axes", "pca", "tsne"):
             raise ParameterError(f"planar: how = {how!r}; one of auto, axes, pca, tsne.")
         k = self.n_components
+        if how == "auto" and self.drawn is not None:
+            said = f"{self.note}; {DRAWN} of {k} axes" if self.note else f"{DRAWN} of {k} axes"
+            return replace(self, coordinates=self.drawn, note=said, drawn=None)
         if how == "auto":
             how = "axes" if k <= 2 else "pca"
         mask = self.stacked_placed()
@@ -304,7 +348,26 @@ class Embedding(Frozen):
         sizes = np.cumsum([len(part) for part in self.coordinates.values()])[:-1]
         parts = dict(zip(self.coordinates, np.split(flat, sizes), strict=True))
         said = f"{self.note}; {note}" if self.note else note
-        return replace(self, coordinates=parts, note=said)
+        return replace(self, coordinates=parts, note=said, drawn=None)
+
+
+def _picture(
+    drawn: Mapping[str, ArrayLike], masks: Mapping[str, Bools], gate: checks.Gate
+) -> Mapping[str, Floats] | None:
+    """Return the picture, NaN where a row has no place."""
+    found: dict[str, Floats] = {}
+    for name, mask in masks.items():
+        Z = np.array(drawn.get(name, np.empty((0, 2))), dtype=np.float64)
+        if Z.shape != (len(mask), 2):
+            gate.refuse(
+                "bad-shape", f"picture of {name!r}", f"shape ({len(mask)}, 2) is needed", Z.shape
+            )
+            continue
+        if not np.isfinite(Z[mask]).all():
+            gate.refuse("not-finite", f"picture of {name!r}", "a place is not finite")
+        Z[~mask] = np.nan
+        found[name] = checks.frozen(Z)
+    return MappingProxyType(found)
 
 
 def _ids(ids: Mapping[str, Sequence[object] | Array] | None, name: str, n: int) -> Texts:

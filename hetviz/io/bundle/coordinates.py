@@ -20,10 +20,14 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIGNS = frozenset("=+-@−")
 _PASSED_OVER = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
 _LOOKED_AT = 200
+PICTURE = ["drawn_x", "drawn_y"]
+"""Columns of the picture of a map that is not drawn by its axes."""
 
 
 def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
     """Write coordinates as CSV; rows without a place have empty cells.
+
+    A map that is drawn by more than its axes has the columns drawn_x and drawn_y besides.
 
     Parameters
     ----------
@@ -43,12 +47,16 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
             return ""
         return repr(float(value)) if digits is None else f"{value:.{digits}g}"
 
+    places = dict(embedding.coordinates)
+    if embedding.drawn is not None:
+        places = {name: np.hstack([Y, embedding.drawn[name]]) for name, Y in places.items()}
     rows = [
         [text(name), text(str(id)), *map(cell, place)]
-        for name, Y in embedding.coordinates.items()
+        for name, Y in places.items()
         for id, place in zip(embedding.ids[name], Y, strict=True)
     ]
-    return cells.csv_text(["dataset", "id", *embedding.axis_names], rows)
+    picture = [] if embedding.drawn is None else PICTURE
+    return cells.csv_text(["dataset", "id", *embedding.axis_names, *picture], rows)
 
 
 def escaped(text: str) -> str:
@@ -72,7 +80,8 @@ def read_coordinates(
     name : str
         Of the file, for messages.
     content : bytes
-        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
+        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes;
+        drawn_x and drawn_y, where both are there beside axes, say how the map is drawn.
     data : HeteroData
     tables : callable
         Reads the table.
@@ -114,11 +123,16 @@ def read_coordinates(
     Y = {n: np.full((len(dataset), len(axes)), np.nan) for n, dataset in data.datasets.items()}
     for name_, place in Y.items():
         place[at[names == name_]] = places[names == name_]
+    drawn = None
+    if axes[-2:] == PICTURE and len(axes) > 2:
+        drawn = {name_: place[:, -2:] for name_, place in Y.items()}
+        Y = {name_: place[:, :-2] for name_, place in Y.items()}
     return Embedding(
         Y,
         {n: dataset.ids for n, dataset in data.datasets.items()},
         {n: dataset.entity for n, dataset in data.datasets.items()},
         note=f"read from {name}",
+        drawn=drawn,
     )
 
 

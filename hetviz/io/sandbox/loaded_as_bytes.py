@@ -456,6 +456,9 @@ def _map(found: Embedding, parts: _Parts) -> JsonObject:
         "placed": {name: parts.array(mask) for name, mask in found.placed.items()},
         "components": dict(found.components),
         "note": found.note,
+        "drawn": None
+        if found.drawn is None
+        else {name: parts.array(Z) for name, Z in found.drawn.items()},
     }
 
 
@@ -467,6 +470,9 @@ def _map_of(about: Mapping[str, Any], parts: Sequence[memoryview]) -> Embedding:
         {name: _array_of(place, parts) for name, place in about["placed"].items()},
         about["components"],
         note=about["note"],
+        drawn=None
+        if about["drawn"] is None
+        else {name: _array_of(place, parts) for name, place in about["drawn"].items()},
     )
 
 

@@ -144,11 +144,21 @@ def _model(
 
 def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
     """Return the shown places of the rows that the method saw."""
-    coordinates = {}
+    coordinates, drawn = {}, {}
     for name, ids in own.ids.items():
         row_of = {text: row for row, text in enumerate(shown.ids[name])}
-        coordinates[name] = shown.coordinates[name][[row_of[text] for text in ids]]
-    return Embedding(coordinates, own.ids, own.entity, components=own.components, note=own.note)
+        rows = [row_of[text] for text in ids]
+        coordinates[name] = shown.coordinates[name][rows]
+        if shown.drawn is not None:
+            drawn[name] = shown.drawn[name][rows]
+    return Embedding(
+        coordinates,
+        own.ids,
+        own.entity,
+        components=own.components,
+        note=own.note,
+        drawn=drawn or None,
+    )
 
 
 def _content(placed: Placed, items: NewItems, dataset: str) -> dict[str, object]:

@@ -18,7 +18,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, read_table
 from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.infer import cells
-from hetviz.metrics.fit.rows import coordinates_of
+from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.progress import Progress
 
 Layout = Reals
@@ -68,6 +68,7 @@ class Scope:
             components=dict(embedding.components),
             note=embedding.note,
             diagnostics=embedding.diagnostics,
+            drawn=drawn_of(self.data, embedding),
         )
 
     def progress(self, progress: Progress) -> Progress:

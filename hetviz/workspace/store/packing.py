@@ -23,9 +23,13 @@ _PARTS = ("data", "indices", "indptr")
 
 
 def pack_coordinates(embedding: Embedding) -> bytes:
-    """Return coordinates as NPZ: array ``c0`` of the first dataset, and so on; NaN is no place."""
+    """Return coordinates as NPZ: array ``c0`` of the first dataset, and so on; NaN is no place.
+
+    Of a map that is drawn by more than its axes, ``d0`` and so on are the picture.
+    """
     buffer = io.BytesIO()
     arrays = {f"c{place}": Y for place, Y in enumerate(embedding.coordinates.values())}
+    arrays |= {f"d{place}": Z for place, Z in enumerate((embedding.drawn or {}).values())}
     arrays["components"] = np.array(list(embedding.components.values()), dtype=np.int64)
     np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
@@ -40,6 +44,7 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
         If it belongs to other data, or is something else.
     """
     stored = unpack_arrays("map", content)
+    drawn = [stored.pop(name) for name in [f"d{k}" for k in range(len(stored))] if name in stored]
     parts = [stored.get(f"c{k}") for k in range(len(stored) - 1)]
     components = stored.get("components")
     if components is None or components.ndim != 1 or len(components) != len(parts):
@@ -49,7 +54,11 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
         raise DataError(
             Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
         )
-    return embedding_of(data, dict(zip(data.datasets, places, strict=True)), note, components)
+    if drawn and len(drawn) != len(places):
+        raise _damaged("map")
+    picture = dict(zip(data.datasets, drawn, strict=True)) if drawn else None
+    named = dict(zip(data.datasets, places, strict=True))
+    return embedding_of(data, named, note, components, picture)
 
 
 def pack_features(dataset: Dataset) -> bytes:
@@ -125,6 +134,7 @@ def embedding_of(
     coordinates: Mapping[str, Floats],
     note: str,
     components: Ints | None = None,
+    drawn: Mapping[str, Floats] | None = None,
 ) -> Embedding:
     """Return coordinates as an embedding with the ids and entities of `data`."""
     return Embedding(
@@ -135,6 +145,7 @@ def embedding_of(
         if components is None
         else {name: int(c) for name, c in zip(data.datasets, components, strict=True)},
         note=note,
+        drawn=drawn,
     )
 
 

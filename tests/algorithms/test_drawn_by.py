@@ -1,0 +1,161 @@
+"""Learned spaces of many axes, drawn as a neighbour map: kept, read back, cancelled, added to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hetviz
+from hetviz.algorithms.guided_projection import GuidedProjection
+from hetviz.algorithms.mkpe import MKPE
+from hetviz.algorithms.pca import PCA
+from hetviz.algorithms.registry import get_method, methods
+from hetviz.core.layout.picture import beside, neighbor_picture, neighbors_kept
+from hetviz.core.measures.ranking import label_agreement
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.errors import Cancelled, DataWarning, ParameterError
+from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
+from hetviz.io.sandbox.loaded_as_bytes import _map, _map_of, _Parts
+from hetviz.runs.embed.recipe import run_recipe, write_run
+from hetviz.runs.embed.run import fit_run
+from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates
+
+GROUPS = 6
+GROUP = np.arange(90) % GROUPS
+
+
+def grouped() -> HeteroData:
+    """Two datasets in six groups that differ along five axes, linked within groups."""
+    rng = np.random.default_rng(0)
+    centres = 6.0 * np.linalg.qr(rng.normal(size=(GROUPS, GROUPS)))[0]
+    parts = [
+        Dataset(name, [f"{name}{k}" for k in range(90)], centres[GROUP] + rng.normal(size=(90, 6)))
+        for name in "ab"
+    ]
+    i = rng.integers(0, 90, 200)
+    j = (i + GROUPS * rng.integers(0, 15, 200)) % 90
+    return HeteroData(parts, [Links("a", "b", i, j)])
+
+
+DATA = grouped()
+FITTED = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA)
+
+
+def test_the_axes_stay_and_the_picture_shows_the_groups_that_two_axes_cannot() -> None:
+    found = FITTED.embedding_
+    plain = GuidedProjection(n_components=5).fit(DATA).embedding_
+    np.testing.assert_array_equal(found.stacked(), plain.stacked())
+    assert plain.drawn is None
+    flat, codes = found.planar(), np.tile(GROUP, 2)
+    assert flat.n_components == 2
+    assert flat.drawn is None
+    assert flat.note.endswith("; neighbour map of 5 axes")
+    right = [label_agreement(e.planar().stacked(), codes, 5).mean() for e in (found, plain)]
+    assert right[0] > 0.95
+    assert right[0] > right[1] + 0.1
+    told = found.diagnostics
+    assert told["picture"].to_dict()["values"]["neighbours kept"] > 0.4
+    assert "agreement" in " ".join(told)
+    again = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA).embedding_
+    np.testing.assert_array_equal(again.planar().stacked(), flat.stacked())
+
+
+def test_new_items_lie_beside_their_nearest_on_the_axes() -> None:
+    X = np.asarray(DATA["a"].X)
+    new = FITTED.transform(Dataset("a", ["twin", "like"], np.vstack([X[7], X[7] + 0.1])))
+    found = FITTED.embedding_
+    assert new.drawn is not None
+    assert found.drawn is not None
+    np.testing.assert_allclose(new.drawn["a"][0], found.drawn["a"][7], atol=1e-9)
+    width = found.planar().stacked().std()
+    assert np.linalg.norm(new.drawn["a"][1] - found.drawn["a"][7]) < width
+    joined = found.joined(Embedding({"a": new.coordinates["a"]}, {"a": new.ids["a"]}))
+    np.testing.assert_array_equal(joined.planar().coordinates["a"][-2:], new.drawn["a"])
+    assert joined.planar().coordinates["b"].shape == (90, 2)
+
+
+def test_it_is_written_and_read_back(tmp_path) -> None:
+    found = FITTED.embedding_
+    read = read_coordinates("c.csv", coordinates_csv(found).encode(), DATA)
+    packed = unpack_coordinates(pack_coordinates(found), DATA, "")
+    parts = _Parts()
+    sent = _map_of(_map(found, parts), [memoryview(part) for part in parts._parts])
+    for other in (read, packed, sent):
+        np.testing.assert_array_equal(other.stacked(), found.stacked())
+        np.testing.assert_array_equal(other.planar().stacked(), found.planar().stacked())
+    hetviz.save(DATA, tmp_path / "data")
+    params = {"n_components": 5, "drawn_by": "neighbors"}
+    run = fit_run(DATA, "guided-projection", params, only=np.arange(150))
+    assert np.isfinite(run.embedding.planar().stacked()).all(axis=1).sum() == 150
+    write_run(tmp_path / "run", str(tmp_path / "data"), DATA, run)
+    again = run_recipe(tmp_path / "run")
+    assert hetviz.load_run(again)[1].drawn is not None
+
+
+def test_a_cancel_in_either_stage_leaves_what_there_is() -> None:
+    def stops_at(share: float):
+        def progress(fraction: float, message: str = "", **figures: object) -> None:
+            if fraction >= share and "layout" in figures:
+                layout = figures["layout"]
+                Y = layout() if callable(layout) else layout
+                assert np.asarray(Y).shape[0] == 180
+                raise Cancelled
+
+        return progress
+
+    made = MKPE(n_components=3, drawn_by="neighbors", n_iter=2, n_init=1)
+    with pytest.raises(Cancelled) as first:
+        made.fit(DATA, stops_at(0.1))
+    assert isinstance(first.value.partial, Embedding)
+    assert first.value.partial.drawn is None
+    with pytest.raises(Cancelled) as second:
+        made.fit(DATA, stops_at(0.7))
+    assert isinstance(second.value.partial, Embedding)
+    assert second.value.partial.drawn is not None
+    assert second.value.partial.n_components == 3
+
+
+def test_axes_that_can_be_looked_at_are_refused_or_drawn_as_they_are() -> None:
+    with pytest.raises(ParameterError, match="n_components = 2; give 10"):
+        PCA(drawn_by="neighbors").fit(DATA)
+    rng = np.random.default_rng(2)
+    flat = [Dataset(name, [f"{k}" for k in range(20)], rng.normal(size=(20, 2))) for name in "ab"]
+    few = HeteroData(flat, [Links("a", "b", np.arange(20), np.arange(20))])
+    with pytest.warns(DataWarning) as told:
+        found = hetviz.embed(few, "guided-projection", n_components=4, drawn_by="neighbors")
+    assert "2 axes hold anything here" in str(told[-1].message)
+    assert found.n_components == 2
+    assert found.drawn is None
+
+
+def test_every_method_of_more_than_two_axes_has_the_option() -> None:
+    for card in methods():
+        axes = get_method(card.key).params["n_components"]
+        wide = getattr(axes, "high", 2) is None or getattr(axes, "high", 2) > 3
+        own = card.key in ("mr-sne", "umap", "joint-map", "graph-axes")
+        assert ("drawn_by" in get_method(card.key).params) == (wide and not own), card.key
+
+
+def test_points_of_other_axes_are_no_neighbours() -> None:
+    rng = np.random.default_rng(1)
+    half = rng.normal(size=(40, 4))
+    Y = np.vstack([half, half])
+    groups = [np.arange(40), np.arange(40, 80)]
+    drawn = neighbor_picture(Y, groups, np.random.default_rng(0))
+    D = np.linalg.norm(drawn.places[:40] - drawn.places[40:], axis=1)
+    near = np.linalg.norm(drawn.places[:40, None] - drawn.places[None, :40], axis=2)
+    near[np.arange(40), np.arange(40)] = np.inf
+    # twins of the two groups are farther from each other than from a neighbour of their own
+    assert (near.min(axis=1) < D).mean() > 0.9
+    assert neighbors_kept(Y, Y, groups, rng) == 1.0
+    few = neighbor_picture(Y[:3], [np.arange(3)], np.random.default_rng(0))
+    np.testing.assert_array_equal(few.places, 0.0)
+    assert few.share_kept is None
+
+
+def test_beside_is_the_place_of_a_twin_and_none_without_axes() -> None:
+    Y = np.array([[0.0, 0, 0], [1, 0, 0], [0, 9, 0], [np.nan] * 3])
+    Z = np.array([[5.0, 5], [6, 5], [-3, 2], [np.nan] * 2])
+    found = beside(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)
+    np.testing.assert_array_equal(found[0], [-3.0, 2.0])
+    assert np.isnan(found[1]).all()
