@@ -203,3 +203,10 @@ def test_what_items_are_alike_in_is_given_more_weight_and_taken_back(
     assert app.slider(key="because-countries-area_km2-4").value == 4.0
     workspace.undo()
     assert weights() == {}
+    # An item that is let go among others is asked the same of those.
+    workspace.set_glance(groups={"A": rows[:1], "B": rows[1:]})
+    dropped = (int(rows[0]), 0.0, 0.0)
+    app.session_state["saying"] = Saying(dropped=dropped, proposed=(int(rows[1]),))
+    app.run()
+    assert not app.exception
+    assert app.slider(key="because-countries-area_km2-1").value == 3.0

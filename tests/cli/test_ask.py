@@ -6,10 +6,11 @@ import pytest
 
 import hetviz
 from hetviz import cli
+from hetviz.runs.ask.gain import Gain
 
 
 def test_questions_are_printed_and_are_about_items_of_the_data(
-    tmp_path, capsys: pytest.CaptureFixture[str]
+    tmp_path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = hetviz.load("digits")
     file = tmp_path / "coordinates.csv"
@@ -25,6 +26,8 @@ def test_questions_are_printed_and_are_about_items_of_the_data(
     told = capsys.readouterr()
     lines = told.out.splitlines()
     assert len(lines) == 10
-    # of thousands of links the next sixty would not be felt
-    assert "could raise how often a hidden link is found by 0.0" in told.err
+    assert told.err == ""
+    monkeypatch.setattr(hetviz, "gains_ahead", lambda *_: [Gain("links", 60, 0.003, 0.02)])
+    assert cli.main(arguments) == 0
+    assert "a hidden link is found by 0.003 at most" in capsys.readouterr().err
     assert all("nearer to" in line for line in lines)

@@ -13,7 +13,8 @@ from hetviz.features.spaces.taught import LearnedGroup
 
 AHEAD = 60
 """So many answers are looked ahead."""
-_TENTH = 0.1
+_HELD_OUT = 0.2
+_LEAST_HELD_OUT = 20
 _CHANCE = 0.5
 _WHAT = {
     "groups": "a left-out item of your groups is found",
@@ -85,15 +86,17 @@ def gains_ahead(
     -----
     With n known an error of 1 - a falls to n / (n + m) of it by m more, if it falls as 1 / n, which
     is faster than it mostly does: so asking stops late rather than early. The standard error is
-    sqrt(a (1 - a) / t) with t, a tenth of links and comparisons, held out. Of groups n are named,
-    each left out in turn; their ranks spread about as far as their mean, so that the standard error
+    sqrt(a (1 - a) / t) with t held out: a fifth of links and comparisons, or twenty, or all of
+    fewer. Of groups n are named, each left out in turn; their ranks spread about as far as their
+    mean, so that the standard error
     is (1 - a) / sqrt(n). There m counts the answers expected to be yes, by the mean certainty of
     those that are left to ask about.
 
     Examples
     --------
-    >>> [gain] = gains_ahead(hetviz.load("digits"))
-    >>> gain.worth
+    >>> import hetviz
+    >>> [links, *_] = hetviz.gains_ahead(hetviz.load("emoji"))
+    >>> links.worth
     False
     """
     found = []
@@ -116,5 +119,6 @@ def gains_ahead(
 
 def _gain(what: str, a: float, n: int, answers: int) -> Gain:
     most = (1.0 - a) * answers / (n + answers)
-    error = float(np.sqrt(a * (1.0 - a) / (_TENTH * n))) if n else 0.0
+    held_out = max(_HELD_OUT * n, min(n, _LEAST_HELD_OUT))
+    error = float(np.sqrt(a * (1.0 - a) / held_out)) if n else 0.0
     return Gain(what, answers, most, error)

@@ -115,8 +115,15 @@ def _gains(state: State, data: HeteroData, run: Run, asking: _Asking) -> list[Ga
     if asking.on or len(asking.given) < LEAST:
         return []
     # Also of groups that were named by labels.
-    told = [*_alike(state), *outcome.learned(run)]
-    return gains_ahead(state.guided or data, [LearnedGroup.from_dict(group) for group in told])
+    learned = [LearnedGroup.from_dict(group) for group in [*_alike(state), *outcome.learned(run)]]
+    kinds = _asked_kinds(state, run)
+    found = gains_ahead(state.guided or data, learned)
+    return [gain for gain in found if kinds & set(KINDS[gain.what])]
+
+
+def _asked_kinds(state: State, run: Run) -> set[str]:
+    """Return what can be asked about: what the map makes use of, and labels."""
+    return {*_kinds(run), *(("member",) if LIKE in state.findings else ())}
 
 
 def _alike(state: State) -> list[Any]:
@@ -261,7 +268,7 @@ def _next(
     embedding = charts.embedding_of(state, run)
     if not asking.batch and embedding is not None:
         told = [*_alike(state), *outcome.learned(run)]
-        kinds = {*_kinds(run), *(("member",) if LIKE in state.findings else ())}
+        kinds = _asked_kinds(state, run)
         worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.what]}
         asking.learned = [LearnedGroup.from_dict(group) for group in told]
         asking.batch = suggest_questions(

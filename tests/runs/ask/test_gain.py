@@ -30,7 +30,9 @@ def group(auc: float, n: int, *sure: float) -> LearnedGroup:
 def test_of_few_links_much_can_be_gained_and_of_many_nothing_that_can_be_told() -> None:
     few, many = (gains_ahead(linked(n), links_auc=0.8, answers=60)[0] for n in (20, 2_000))
     assert few.most == pytest.approx(0.2 * 60 / 80)
-    assert few.error == pytest.approx(np.sqrt(0.16 / 2))
+    assert few.error == pytest.approx(np.sqrt(0.16 / 20))
+    assert few.worth
+    assert many.error == pytest.approx(np.sqrt(0.16 / 400))
     assert many.most == pytest.approx(0.2 * 60 / 2_060)
     assert (gains_ahead(linked(0))[0].worth, many.worth) == (True, False)
     assert str(many).startswith(

@@ -69,18 +69,37 @@ function endsOf({ map, pieces }) {
     const own = { still, p: [...still], disc: isPictured(data, r) ? FACE : DOT, pinned: !ends.size && !shown.size };
     ends.set(r, shown.get(r) ?? own);
   }
-  const others = new Set([...ends.values(), ...shown.values()]);
+  // Those that are left to ask about stand around them.
+  const rings = new Map();
+  for (const [r, share] of now().sure) {
+    if (ends.has(r) || shown.has(r) || r >= n || !pass[r] || !Number.isFinite(pos[2 * r])) continue;
+    const still = there(r);
+    // In a narrow window there is no room for their pictures.
+    const face = view.W >= NARROW && isPictured(data, r);
+    rings.set(r, { share, face, still, p: [...still], disc: (face ? SURE_FACE : SURE) - 1, pinned: false });
+  }
+  const others = new Set([...ends.values(), ...shown.values(), ...rings.values()]);
   if (ends.size) spread([...others]);
-  return { ends, shown: [...shown.values()] };
+  return { ends, rings, shown: [...shown.values()] };
 }
 
 /** Draw what is proposed over the points. */
 export function drawProposed(overlay, ctx) {
   const { view, pos, pass, tokens, n } = overlay.map;
-  const { ends } = endsOf(overlay);
+  const { ends, rings } = endsOf(overlay);
   const at = (r) => ends.get(r)?.p ?? [view.x(pos[2 * r]), view.y(pos[2 * r + 1])];
   const there = (r) => r < n && pass[r] && Number.isFinite(pos[2 * r]);
-  for (const [r, share] of [...now().sure].reverse()) if (there(r) && !ends.has(r)) certainty(overlay, ctx, r, share, ...at(r));
+  const tie = ({ still, p }) => {
+    // What stands apart from its place keeps a line to it.
+    ctx.beginPath();
+    ctx.moveTo(...still);
+    ctx.lineTo(...p);
+    ctx.lineWidth = 1;
+    ctx.strokeStyle = clear(tokens.ink, 0.45);
+    ctx.stroke();
+  };
+  for (const one of rings.values()) tie(one);
+  for (const [r, one] of [...rings].reverse()) certainty(overlay, ctx, r, one);
   const shown = proposed().filter(([i, j]) => there(i) && there(j));
   const first = asks();
   for (const pair of [...shown].reverse()) {
@@ -95,27 +114,20 @@ export function drawProposed(overlay, ctx) {
     ctx.stroke();
     ctx.setLineDash([]);
   }
-  for (const [r, { still, p, shown: drawn }] of [...ends].reverse()) {
-    if (drawn) continue;
-    // What stands apart from its place keeps a line to it.
-    ctx.beginPath();
-    ctx.moveTo(...still);
-    ctx.lineTo(...p);
-    ctx.lineWidth = 1;
-    ctx.strokeStyle = clear(tokens.ink, 0.6);
-    ctx.stroke();
-    end(overlay, ctx, r, ...p);
+  for (const [r, one] of [...ends].reverse()) {
+    if (one.shown) continue;
+    tie(one);
+    end(overlay, ctx, r, ...one.p);
   }
 }
 
 /** A ring as far round as it is sure, from the top; with the picture, if there is one. */
-function certainty(overlay, ctx, r, share, x, y) {
+function certainty(overlay, ctx, r, { share, face, p: [x, y] }) {
   const { map } = overlay;
   const top = -Math.PI / 2;
-  const pictured = isPictured(map.data, r);
-  const seen = pictured && map.media.picture(r);
+  const seen = face && map.media.picture(r);
   if (seen) overlay.picture(ctx, { row: r, size: SMALL }, x, y, 1, false);
-  if (pictured) map.media.askPictures([r]);
+  if (face) map.media.askPictures([r]);
   for (const [part, colour, wide] of [[1, clear(map.tokens.bg, 0.8), 5], [1, clear(map.tokens.accent, 0.25), 3], [share, map.tokens.accent, 3]]) {
     ctx.beginPath();
     ctx.arc(x, y, seen ? SURE_FACE : SURE, top, top + part * 2 * Math.PI);
@@ -136,7 +148,7 @@ function end(overlay, ctx, r, x, y) {
 const SIZE = 26;
 const SMALL = 17;
 const [FACE, DOT] = [21, 9];
-const [SURE, SURE_FACE] = [8, 14];
+const [SURE, SURE_FACE] = [8, 14]; // radius of a ring without and with a picture
 const MARGIN = 4;
 const NARROW = 860;
 const isPictured = (data, r) => data.datasets.find((d) => r >= d.start && r < d.stop)?.media;
@@ -147,8 +159,8 @@ function namesOf(overlay, ctx) {
   const font = `600 14px ${overlay.map.family}`;
   // In a narrow window the panel lies below.
   const edge = view.W - (view.W < NARROW ? 0 : panelWidth()) - MARGIN;
-  const { ends, shown } = endsOf(overlay);
-  const boxes = [...ends.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
+  const { ends, rings, shown } = endsOf(overlay);
+  const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
   for (const one of shown) boxes.push(one.shown);
   const found = [];
   const named = new Set();
