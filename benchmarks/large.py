@@ -60,8 +60,8 @@ def joint_map(out: Path, quick: bool) -> None:
     made(folder, *((100_000, 20, 500_000) if quick else (1_000_000, 20, 5_000_000)))
     recipe = folder / "recipe.toml"
     text = _RECIPE.replace("guided-projection", "joint-map")
-    recipe.write_text(text + "[blocks]\nlandmarks = 10000\n", encoding="utf-8")
-    report("large_joint_map", [measured(folder, "sync")], out, "10,000 landmarks, one thread")
+    recipe.write_text(text + "[blocks]\nlandmarks = 4000\n", encoding="utf-8")
+    report("large_joint_map", [measured(folder, "sync")], out, "4,000 landmarks, one thread")
 
 
 def made(folder: Path, n: int, d: int, m: int, seed: int = 0) -> None:

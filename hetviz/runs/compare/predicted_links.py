@@ -202,11 +202,9 @@ def _judged(
         asked = scores(source, target)
         if asked is None:
             continue
-        m = len(train[target])
-        S = np.full((len(train[source]), m), -np.inf)
-        S[rows] = asked(rows)
+        i, j = np.divmod(pairs, len(train[target]))
         # a pair without a place comes last
-        found = np.maximum(S.ravel()[pairs], -1e300)
+        found = np.maximum(asked(rows)[np.searchsorted(rows, i), j], -1e300)
         auc.append(link_ranking(found, is_link, ())[0])
         precise.append(average_precision(found, is_link))
         weights.append(int(is_link.sum()))

@@ -136,6 +136,14 @@ def read_recipe(path: str | Path) -> Recipe:
         file = file / RECIPE
     document = toml.loads(file.name, gate.read_file(file))
     gate.check_format(file.name, document.get("format"), FORMAT)
+    if is_large(document):
+        raise gate.refusal(
+            "large-recipe",
+            file.name,
+            "this recipe is over files that are not held in memory",
+            remedy="Read its places from coordinates/*/*.parquet, and what was found from "
+            "scores.json.",
+        )
     for key, value in document.items():
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
             known = key in _KEYS

@@ -138,7 +138,9 @@ class Threads(Loop):
         with ThreadPoolExecutor(self.workers) as pool:
             todo = [pool.submit(alone, function, item) for item in items]
             try:
-                for done, _ in enumerate(as_completed(todo)):
+                for done, one in enumerate(as_completed(todo)):
+                    # What went wrong with one block is told before all others are done.
+                    one.result()
                     beat(done / len(todo))
                 return [one.result() for one in todo]
             except BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.runs.compare.comparison import Comparison
-from hetviz.runs.compare.predicted_links import held_out_scores, sentence
+from hetviz.runs.compare.predicted_links import AUC, _judged, held_out_scores, sentence
 from hetviz.runs.embed.run import fit_run
 
 
@@ -88,3 +89,21 @@ def test_who_was_judged_by_what_is_said() -> None:
         in sentence(titles, dict.fromkeys("ab", "own scores"), plain).lower()
     )
     assert sentence(titles, ways, {}) == ""
+
+
+def test_no_matrix_of_all_pairs_is_made_of_many_items() -> None:
+    n = 30_000
+    rows = np.arange(n)
+    sides = [Dataset(name, [f"{name}{k}" for k in rows], rows[:, None] * 1.0) for name in "ab"]
+    train = HeteroData(sides, [Links("a", "b", rows, (rows + 1) % n)])
+    held_out = HeteroData(sides, [Links("a", "b", rows, rows)])
+
+    def score(asked: np.ndarray) -> np.ndarray:
+        return -np.abs(asked[:, None] - rows[None, :]).astype(np.float64)
+
+    tracemalloc.start()
+    found = _judged(train, held_out, 0, lambda source, target: score)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found[AUC] == 1.0
+    assert most < 100e6

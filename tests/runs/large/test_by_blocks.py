@@ -378,6 +378,9 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main([*words[:4], "--scheduler", "tcp://10.1.2.3:8786"]) == 1
     assert "without TLS" in capsys.readouterr().err
     assert main([*words[:4], "--tls-ca", "ca.pem"]) == 1
+    capsys.readouterr()
+    assert main(["diagnostics", str(tmp_path / "out")]) == 1
+    assert "coordinates/*/*.parquet" in capsys.readouterr().err
 
 
 def test_a_loop_is_the_reference() -> None:
