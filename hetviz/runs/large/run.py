@@ -371,20 +371,23 @@ def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
             chosen[block].add(row)
             count[t] += 1
 
-    for (owner, other), (p, q, _) in zip(
-        pairs, _some_links(work, pairs, recipe.landmarks, rng), strict=True
-    ):
-        for a, b in zip(p.tolist(), q.tolist(), strict=True):
-            take(owner, a, 0.5)
-            take(other, b, 0.5)
+    ends = [
+        (owner, a, other, b)
+        for (owner, other), (p, q, _) in zip(
+            pairs, _some_links(work, pairs, recipe.landmarks, rng), strict=True
+        )
+        for a, b in zip(p.tolist(), q.tolist(), strict=True)
+    ]
+    # In no order: else the first blocks would have most of the landmarks.
+    for number in rng.permutation(len(ends)).tolist():
+        owner, a, other, b = ends[number]
+        take(owner, a, 0.5)
+        take(other, b, 0.5)
     for t, table in enumerate(plan.tables):
         own = plan.of_table(t)
         starts = [plan.blocks[number].start for number in own]
-        for row in (
-            rng.permutation(min(table.n, 8 * most[t]))
-            if table.n <= 8 * most[t]
-            else (rng.integers(0, table.n, 8 * most[t]))
-        ):
+        few = table.n <= 8 * most[t]
+        for row in rng.permutation(table.n) if few else rng.integers(0, table.n, 8 * most[t]):
             if count[t] >= most[t]:
                 break
             at = int(np.searchsorted(starts, row, side="right")) - 1

@@ -21,6 +21,7 @@ import pytest
 import hetviz
 from hetviz.cli import main
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
+from hetviz.runs.large import steps
 from hetviz.runs.large.judging import area
 from hetviz.runs.large.run import read_model
 from hetviz.runs.large.schedulers import TLS, Cluster, Loop, Scheduler, check_address, opened
@@ -332,13 +333,24 @@ def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
     made = Made(n=400, m=300)
     recipe = made.write(tmp_path, "joint-spectral", rows=150)
     recipe.write_text(recipe.read_text().replace("landmarks = 60", "landmarks = 200"))
-    first = hetviz.run_recipe(recipe, tmp_path / "a")
+    spread: list[int] = []
+    some_ids = steps.some_ids
+
+    def listen(plan: Any, wanted: Any, number: int) -> list[str]:
+        spread.extend([number] * len(wanted[number]))
+        return some_ids(plan, wanted, number)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(steps, "some_ids", listen)
+        first = hetviz.run_recipe(recipe, tmp_path / "a")
     second = hetviz.run_recipe(recipe, tmp_path / "b", scheduler="threads:2")
     for name in ("genes", "drugs"):
         assert np.array_equal(places(first, name)[1], places(second, name)[1])
         assert np.isfinite(places(first, name)[1]).all()
     record = json.loads((first / "scores.json").read_text())
     assert sum(record["landmarks"].values()) == 200
+    # Landmarks come from everywhere: of three blocks of genes none has half of them.
+    assert set(spread) == set(range(5)) and max(spread.count(k) for k in spread) < 70
     assert 0 < record["placement_error"]["median"] < 0.5
     assert record["scores"]["guidance_area"] > 0.6
     recipe.write_text(recipe.read_text().replace("joint-spectral", "lpp"))
