@@ -116,22 +116,34 @@ ONCE = sorted(path for path in FOUND.iterdir() if path.name not in HANGS)
 
 
 TABLES = [path for path in ONCE if path.suffix != ".zip"]
+ZIPS = [path for path in ONCE if path.suffix == ".zip"]
+
+
+def read_or_refused(path, **said):
+    content = path.read_bytes()
+    try:
+        if path in ZIPS:
+            loaded = read_bundle(content, path.name, **said)
+        else:
+            loaded = read_tables([(path.name, content)], **said)
+    except HetvizError:
+        return
+    assert all(len(dataset) for dataset in loaded.data.datasets.values())
 
 
 @pytest.mark.parametrize("path", ONCE, ids=lambda path: path.name)
 def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
     monkeypatch.setattr(apart, "_LEAST_S", 1)
-    content = path.read_bytes()
-    try:
-        loaded = (
-            read_tables([(path.name, content)])
-            if path in TABLES
-            # A bundle's tables that are small are read here, whoever reads them.
-            else read_bundle(content, path.name, parse=child.read_drop)
-        )
-    except HetvizError:
-        return
-    assert all(len(dataset) for dataset in loaded.data.datasets.values())
+    read_or_refused(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [ZIPS[0], *(pytest.param(path, marks=pytest.mark.soak) for path in ZIPS[1:])],
+    ids=lambda path: path.name,
+)
+def test_also_in_a_process_of_its_own(path):
+    read_or_refused(path, parse=child.read_drop)
 
 
 def test_one_process_comes_to_the_end_of_all_of_them(monkeypatch):
