@@ -50,7 +50,7 @@ class Span:
             new = round(new)
         return new if (new > end if upward else new < end) else None
 
-    def with_one(self, value: Any, upward: bool) -> Span:
+    def with_one(self, value: object, upward: bool) -> Span:
         """Return the span with one more value at an end."""
         values = (*self.values, value) if upward else (value, *self.values)
         return Span(values, self.grows, self.low, self.high, self.whole)

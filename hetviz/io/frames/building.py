@@ -528,7 +528,7 @@ class _Links:
             )
         )
 
-    def _rows(self, dataset: Dataset, keys: Sequence[Any]) -> Ints:
+    def _rows(self, dataset: Dataset, keys: Sequence[object]) -> Ints:
         """Return the row of each key; where none is known as it is, by its text."""
         rows = dataset.find(keys)
         if dataset.keys is not None or any(not isinstance(key, str) for key in keys):

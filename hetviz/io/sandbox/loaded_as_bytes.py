@@ -270,7 +270,7 @@ def _array_of(place: Any, parts: Sequence[memoryview]) -> Any:
     return found.reshape(shape, order="F" if by_columns else "C")
 
 
-def _matrix_of(place: Any, parts: Sequence[memoryview]) -> Any:
+def _matrix_of(place: object, parts: Sequence[memoryview]) -> Any:
     if not isinstance(place, list):
         return _array_of(place, parts)
     shape, *places = place

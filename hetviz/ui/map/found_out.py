@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -14,7 +13,7 @@ from hetviz.ui.shell import theme
 _ROWS, _NAME = 8, 60
 
 
-def show(figures: Mapping[str, Any]) -> None:
+def show(figures: Mapping[str, object]) -> None:
     """Show what was kept with a map, folded away; nothing where nothing was."""
     found = from_json(figures.get("diagnostics"))
     if not found:

@@ -26,7 +26,7 @@ Edit = Callable[[Recipe], Recipe]
 Change = Callable[[Look, Edit | None], None]
 
 
-def draw(key: str, data: Mapping[str, Any], told: Callable[[], None] | None = None) -> None:
+def draw(key: str, data: Mapping[str, object], told: Callable[[], None] | None = None) -> None:
     """Draw tables: dropped ones, to change how they are read, or those of a project."""
     st.components.v2.component(
         "hetviz_sheets",
