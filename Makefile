@@ -10,8 +10,9 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 # Numerical libraries otherwise start a thread per core in every test process.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := env $(ONE_THREAD) $(PY) -m pytest
-# Two targets at once; what each says is kept together where make knows how.
-BESIDE := -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# What targets say that run at once is kept together where make knows how.
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+BESIDE := -j 2 $(TOGETHER)
 
 .DEFAULT_GOAL := help
 .PHONY: help app test quick quick-tests lint types kernels unit browser soak docs lock clean
@@ -24,7 +25,7 @@ help:
 	@echo 'make types     mypy --strict on hetviz/'
 	@echo 'make unit      unit and app tests'
 	@echo 'make browser   browser tests'
-	@echo 'make soak      many examples, hostile files, killed processes (not part of make test)'
+	@echo 'make soak      many examples, more of the same, hostile files, killed processes (not part of make test)'
 	@echo 'make docs      the documentation site, in build/docs'
 	@echo 'make lock      write requirements*.txt from pyproject.toml'
 	@echo 'make clean     remove .venv and what the tests left'
@@ -33,12 +34,15 @@ app: $(RUNTIME)
 	@echo 'Starting hetviz; open the address below in a browser. Ctrl+C stops it.'
 	@$(PY) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
-# Browser tests wait more than they work, so the others run beside them and give way to them.
-test: $(TOOLS)
+# While the tools are installed the other core compiles. Browser tests wait more than they work, so
+# the others run beside them and give way to them; what ends last has both cores.
+test:
 	@rm -f test-artifacts/reruns.txt
-	@$(MAKE) --no-print-directory $(BESIDE) lint types kernels
-	@$(MAKE) --no-print-directory $(BESIDE) unit browser GIVE_WAY='nice -n 5'; ended=$$?; \
-	    cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
+	@$(MAKE) -s --no-print-directory $(RUNTIME)
+	@$(MAKE) -s --no-print-directory $(BESIDE) kernels $(TOOLS)
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 3 $(TOGETHER) browser unit types GIVE_WAY='nice -n 5'; \
+	    ended=$$?; cat test-artifacts/reruns.txt 2>/dev/null; exit $$ended
 
 quick: $(TOOLS)
 	@$(MAKE) --no-print-directory $(BESIDE) lint types quick-tests
@@ -52,10 +56,10 @@ lint: $(TOOLS)
 	$(PY) -m ruff format --check .
 
 types: $(TOOLS)
-	$(PY) -m mypy
+	$(GIVE_WAY) $(PY) -m mypy
 
 # Or each process of the tests compiles the same at its start.
-kernels: $(TOOLS)
+kernels: $(RUNTIME)
 	@env $(ONE_THREAD) $(PY) -m tools.compile_kernels
 
 unit: $(TOOLS)

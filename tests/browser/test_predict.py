@@ -1,4 +1,4 @@
-"""The Predict page in a browser: accept, reject, undo; and something new."""
+"""The Predict page in a browser: accept, reject, undo; several at once; and something new."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_app import settled
 
 
-def test_candidates_are_there_and_answered_by_one_key(page: Page) -> None:
+def test_candidates_are_answered_by_one_key_or_several_at_once(page: Page) -> None:
     page.goto("/predict")
     head = page.locator(".hv-head h1")
     # The worker may have to start first.
@@ -29,11 +29,12 @@ def test_candidates_are_there_and_answered_by_one_key(page: Page) -> None:
         settled(page)
         page.get_by_role("button", name="Undo links").click()
     expect(head).to_have_text(first)
+    settled(page)
+    several_are_accepted_together(page)
 
 
-def test_checked_candidates_are_accepted_together(page: Page) -> None:
-    page.goto("/predict")
-    page.get_by_text("All 100 candidates").click(timeout=120_000)
+def several_are_accepted_together(page: Page) -> None:
+    page.get_by_text("All 100 candidates").click()
     pairs = page.locator(".hv-pair")
     expect(pairs.first).to_be_visible()
     boxes = page.locator("[data-testid=stCheckbox] label")

@@ -130,6 +130,37 @@ def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -
     page.get_by_role("option", name="Compare").click()
     expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
     settled(page)
+    go(page, "map")
+    keys_lead_from_part_to_part(page)
+
+
+def keys_lead_from_part_to_part(page: Page) -> None:
+    """Go to the panel, its tabs, the map and its tools."""
+    stage(page).focus()
+    settled(page)
+    page.keyboard.press("3")
+    expect(page.get_by_role("tab", name="Clusters")).to_have_attribute("aria-selected", "true")
+    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
+    # Opening the panel never takes the focus.
+    expect(stage(page)).to_be_focused()
+    settled(page)
+    page.keyboard.press("i")
+    expect(page.locator('html[data-hv-panel="closed"]')).to_be_attached()
+    page.keyboard.press("F6")
+    expect(page.get_by_role("tab", name="Clusters")).to_be_focused()
+    page.keyboard.press("Shift+F6")
+    expect(stage(page)).to_be_focused()
+    page.keyboard.press("Shift+F6")
+    # The stop of the tools is where it was left.
+    expect(page.get_by_role("button", name="More tools")).to_be_focused()
+    # Find and Help have their keys on all places.
+    go(page, "data")
+    page.keyboard.press("?")
+    expect(page.locator(".st-key-help-body").get_by_label("Search help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-help-body")).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
 
 
 def test_the_bar_calls_a_map_up_to_date_only_while_the_page_rests(page: Page) -> None:
@@ -330,34 +361,6 @@ def test_what_hangs_beside_the_app_is_of_its_theme(page: Page) -> None:
         " === document.getElementById('hv-wanted').style.color"
     )
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
-
-
-def test_keys_lead_to_the_panel_its_tabs_and_from_part_to_part(page: Page) -> None:
-    page.goto("/map")
-    stage(page).focus()
-    settled(page)
-    page.keyboard.press("3")
-    expect(page.get_by_role("tab", name="Clusters")).to_have_attribute("aria-selected", "true")
-    expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
-    # Opening the panel never takes the focus.
-    expect(stage(page)).to_be_focused()
-    settled(page)
-    page.keyboard.press("i")
-    expect(page.locator('html[data-hv-panel="closed"]')).to_be_attached()
-    page.keyboard.press("F6")
-    expect(page.get_by_role("tab", name="Clusters")).to_be_focused()
-    page.keyboard.press("Shift+F6")
-    expect(stage(page)).to_be_focused()
-    page.keyboard.press("Shift+F6")
-    expect(page.locator('.hv-bar [data-tool="move"]')).to_be_focused()
-    # Find and Help have their keys on all places.
-    go(page, "data")
-    page.keyboard.press("?")
-    expect(page.locator(".st-key-help-body").get_by_label("Search help")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator(".st-key-help-body")).to_be_hidden()
-    page.keyboard.press("/")
-    expect(page.get_by_role("combobox", name="Find an item, or do something")).to_be_focused()
 
 
 def test_escape_goes_back_one_step_at_a_time(page: Page) -> None:

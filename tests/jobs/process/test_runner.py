@@ -485,8 +485,24 @@ SERVER = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("name", ["until_stopped", "deaf"])
-@pytest.mark.parametrize("end", ["SIGTERM", "SIGKILL", "SIGINT", "return"])
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("until_stopped", "SIGTERM"),
+        ("deaf", "SIGKILL"),
+        ("deaf", "SIGINT"),
+        ("until_stopped", "return"),
+        *(
+            pytest.param(*one, marks=pytest.mark.soak)
+            for one in (
+                ("until_stopped", "SIGKILL"),
+                ("until_stopped", "SIGINT"),
+                ("deaf", "SIGTERM"),
+                ("deaf", "return"),
+            )
+        ),
+    ],
+)
 def test_no_worker_outlives_its_server(tmp_path: Path, name: str, end: str) -> None:
     started = tmp_path / "started"
     then = "sys.stdin.readline()" if end == "return" else "time.sleep(600)"
