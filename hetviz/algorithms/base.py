@@ -236,6 +236,17 @@ class Fit:
     drawn: Mapping[str, Floats] | None = None
 
 
+def too_few_axes(params: Mapping[str, object]) -> str:
+    """Say that there are too few axes to be drawn as a neighbour map; empty where there are not."""
+    k = params.get("n_components")
+    if params.get("drawn_by") != "neighbors" or not isinstance(k, int) or k > PICTURED:
+        return ""
+    return (
+        f"A neighbour map of axes needs more than {PICTURED} of them, and n_components = {k}: give "
+        "10, or draw by the axes."
+    )
+
+
 def picture_told(picture: Picture, k: int) -> list[Diagnostic]:
     """Return what people are shown of a neighbour map of k axes."""
     return [
@@ -334,15 +345,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     def _drawn_by_neighbors(self) -> bool:
         """Whether its axes are drawn as a neighbour map; refuses axes that can be looked at."""
-        if getattr(self, "drawn_by", "axes") != "neighbors":
-            return False
-        k = getattr(self, "n_components", None)
-        if isinstance(k, int) and k <= PICTURED:
-            raise ParameterError(
-                f"{self.card.key}: drawn_by = 'neighbors' needs more than {PICTURED} axes, and "
-                f"n_components = {k}; give 10, or drawn_by = 'axes'."
-            )
-        return True
+        given = self.get_params(deep=False)
+        if too_few := too_few_axes(given):
+            raise ParameterError(f"{self.card.key}: drawn_by = 'neighbors'. {too_few}")
+        return bool(given.get("drawn_by") == "neighbors")
 
     def _with_picture(
         self, data: HeteroData, fit: Fit, progress: Progress, start: Embedding | None

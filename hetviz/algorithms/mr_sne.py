@@ -117,7 +117,13 @@ class MRSNE(BaseEmbedder):
             "How many axes to compute; two can be looked at.",
             low=1,
             high=50,
-            details=f"Above two all pairs repel each other exactly, to {MOST_WIDE:,} items.",
+            details=(
+                f"Above two all pairs repel each other exactly, to {MOST_WIDE:,} items. Three find "
+                "held-out links a little better than two (area under the curve .813 and .789 on "
+                "debian, .750 and .717 on emoji, 3 splits each) and neighbours hardly "
+                "(trustworthiness .904 and .880, .895 and .884): too little for a picture that has "
+                "to be turned, so maps stay flat."
+            ),
         ),
     ] = 2
     perplexity: Annotated[

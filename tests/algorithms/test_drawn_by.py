@@ -116,7 +116,7 @@ def test_a_cancel_in_either_stage_leaves_what_there_is() -> None:
 
 
 def test_axes_that_can_be_looked_at_are_refused_or_drawn_as_they_are() -> None:
-    with pytest.raises(ParameterError, match="n_components = 2; give 10"):
+    with pytest.raises(ParameterError, match="n_components = 2: give 10"):
         PCA(drawn_by="neighbors").fit(DATA)
     rng = np.random.default_rng(2)
     flat = [Dataset(name, [f"{k}" for k in range(20)], rng.normal(size=(20, 2))) for name in "ab"]

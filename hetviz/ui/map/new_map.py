@@ -25,6 +25,7 @@ _RECIPE, STARTED = "recipe", "maps-started"
 def show(state: State) -> None:
     """Show the choice of method, its form, and the button that makes a map."""
     # The catalogue loads the numerical libraries; the map is drawn by then.
+    from hetviz.algorithms.base import too_few_axes
     from hetviz.algorithms.registry import get_method
 
     data = state.data
@@ -50,6 +51,10 @@ def show(state: State) -> None:
             st.html(f'<ul class="hv-reasons">{reasons}</ul>')
         plain = {name: param for name, param in declared.items() if name != weights.PARAMETER}
         params = param_form(key, plain, list(data.datasets))
+        too_few = too_few_axes(params)
+        if too_few:
+            words = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
+            st.html(f'<ul class="hv-reasons no"><li>{theme.esc(words)}</li></ul>')
         seed = int(
             st.number_input(
                 "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
@@ -74,7 +79,7 @@ def show(state: State) -> None:
             type="primary",
             key="run",
             width="stretch",
-            disabled=not verdict.suits or background.live() is not None,
+            disabled=not verdict.suits or bool(too_few) or background.live() is not None,
             on_click=make,
         )
 
