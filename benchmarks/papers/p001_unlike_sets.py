@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from benchmarks.coca import mfeat
 from benchmarks.papers.data import MFEAT, Source
 from benchmarks.papers.drawing import curve, legend_below, panels
-from benchmarks.papers.judging import alike, judged, seen, told_by
+from benchmarks.papers.judging import alike, judged, seen
 from benchmarks.papers.out import Out
 from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import above, mean_and_error, told
@@ -482,10 +482,8 @@ def report_sweeps(out: Out, found: dict[tuple[str, str], dict[Any, Runs]], seeds
         out.verdict(
             claim,
             paper=f"as drawn in {where}; default {DEFAULTS[name]}",
-            ours=told_by(
-                SWEPT[0], [(f"{value:g}", values(runs, "error")) for value, runs in steps.items()]
-            )
-            + f"; refused in {', '.join(refusals(runs) for runs in steps.values())}"
+            ours=f"{SWEPT[0]}: "
+            + ", ".join(f"{value:g} {told_or_refused(runs)}" for value, runs in steps.items())
             + f"; {seeds} splits",
             verdict=judged(parts),
             how_chosen="A sweep; no value is chosen by it.",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
@@ -12,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.papers import keep
+from benchmarks.papers.judging import VERDICTS
 from benchmarks.papers.out import RECORD
 
 TITLE = "The papers' experiments, run again"
@@ -21,6 +24,12 @@ INTRODUCTION = (
     "whether the claim carries over, not whether the paper was right on its data."
 )
 LONGEST_TABLE = 40
+REMARKS = Path(__file__).with_name("remarks.md")
+"""What changed since the experiments were run before, and what was tried where a claim fails."""
+NOT_AGAIN = (
+    "Not run again with the others: the figures are of this earlier run, the verdicts of its rule, "
+    'which had no "too small to tell".'
+)
 _COLUMNS = ("Claim", "The paper", "Here", "Verdict", "Chosen")
 _FIELDS = ("claim", "paper", "ours", "verdict")
 
@@ -68,38 +77,60 @@ def write_page(folder: Path, page: Path) -> Path:
             if figure["front"]:
                 source = one.folder / f"{figure['stem']}.png"
                 shutil.copyfile(source, page / _front_name(one, figure))
-    text = _markdown(kept, None)
-    (page / "summary.md").write_text(text, encoding="utf-8")
-    return page / "summary.md"
+    file = page / "summary.md"
+    earlier = _earlier(file, {one.record["title"] for one in kept})
+    file.write_text(_markdown(kept, None, earlier), encoding="utf-8")
+    return file
+
+
+def _earlier(file: Path, titles: set[str]) -> dict[str, str]:
+    """Return the sections of a page about experiments that were not run again, by title."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    found = {}
+    for section in text.split("\n## ")[1:]:
+        title, _, body = section.partition("\n")
+        if title.startswith("Paper ") and title not in titles:
+            body = body.strip().removeprefix(NOT_AGAIN).strip()
+            found[title] = f"{NOT_AGAIN}\n\n{body}"
+    return found
 
 
 def _front_name(one: Kept, figure: dict[str, Any]) -> str:
     return f"{one.folder.name.split('_')[0]}-{figure['stem']}.png"
 
 
-def _markdown(kept: list[Kept], folder: Path | None) -> str:
-    lines = [f"# {TITLE}", "", INTRODUCTION, "", *_counted(kept)]
+def _markdown(kept: list[Kept], folder: Path | None, earlier: dict[str, str] | None = None) -> str:
+    lines = [f"# {TITLE}", "", INTRODUCTION, "", *_counted(kept, (earlier or {}).values())]
     lines += ["", "Written by `python -m benchmarks.papers`; what it runs is described in "
               "`benchmarks/papers/README.md`."]  # fmt: skip
-    for one in kept:
-        record = one.record
-        lines += ["", f"## {record['title']}", "", one.made, *_gaps(record)]
-        if record["verdicts"]:
-            body, notes = _verdicts(record)
-            lines += ["", *_pipes(_COLUMNS, body), "", "How parameters were chosen:", ""]
-            lines += [f"- {note}" for note in notes]
-        for figure in record["figures"]:
-            if folder is None and not figure["front"]:
-                continue
-            place = _front_name(one, figure)
-            if folder is not None:
-                place = f"{one.folder.name}/{figure['stem']}.png"
-            lines += ["", f"![{_alt(figure['caption'])}]({place})", "", figure["caption"]]
-        for table in record["tables"] if folder is not None else ():
-            lines += ["", f"**{table['caption']}** ([CSV]({one.folder.name}/{table['file']}))"]
-            if table["rows"] <= LONGEST_TABLE:
-                lines += ["", *_pipes(*_cells(one.folder / table["file"]))]
+    if folder is None:
+        lines += ["", REMARKS.read_text(encoding="utf-8").strip()]
+    sections = [(one.record["title"], "\n".join(_section(one, folder))) for one in kept]
+    for title, section in sorted([*sections, *(earlier or {}).items()], key=lambda pair: pair[0]):
+        lines += ["", f"## {title}", "", section]
     return "\n".join(lines) + "\n"
+
+
+def _section(one: Kept, folder: Path | None) -> list[str]:
+    """Return the lines about one experiment, below its title."""
+    record = one.record
+    lines = [one.made, *_gaps(record)]
+    if record["verdicts"]:
+        body, notes = _verdicts(record)
+        lines += ["", *_pipes(_COLUMNS, body), "", "How parameters were chosen:", ""]
+        lines += [f"- {note}" for note in notes]
+    for figure in record["figures"]:
+        if folder is None and not figure["front"]:
+            continue
+        place = _front_name(one, figure)
+        if folder is not None:
+            place = f"{one.folder.name}/{figure['stem']}.png"
+        lines += ["", f"![{_alt(figure['caption'])}]({place})", "", figure["caption"]]
+    for table in record["tables"] if folder is not None else ():
+        lines += ["", f"**{table['caption']}** ([CSV]({one.folder.name}/{table['file']}))"]
+        if table["rows"] <= LONGEST_TABLE:
+            lines += ["", *_pipes(*_cells(one.folder / table["file"]))]
+    return lines
 
 
 def _html(kept: list[Kept]) -> str:
@@ -148,8 +179,10 @@ def _html(kept: list[Kept]) -> str:
     )
 
 
-def _counted(kept: list[Kept]) -> list[str]:
+def _counted(kept: list[Kept], earlier: Iterable[str] = ()) -> list[str]:
     said = [verdict["verdict"] for one in kept for verdict in one.record["verdicts"]]
+    for section in earlier:
+        said += re.findall(rf"\| ({'|'.join(VERDICTS)}) \| \([a-z]\) \|$", section, re.MULTILINE)
     counts = {word: said.count(word) for word in dict.fromkeys(said)}
     told = ", ".join(f"{word}: {n}" for word, n in sorted(counts.items(), key=lambda c: -c[1]))
     return [f"{len(said)} claims. {told}."] if said else ["No claim was looked at yet."]

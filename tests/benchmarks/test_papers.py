@@ -86,6 +86,18 @@ def test_the_summary_holds_every_experiment_kept(tmp_path):
     assert (tmp_path / "page" / "p900-curve.png").stat().st_size > 1_000
 
 
+def test_a_page_keeps_what_was_not_run_again(tmp_path):
+    row = "| Claim | 1 | 2 | holds | (a) |"
+    before = f"# Page\n\n## Paper 9\n\nWhole run.\n\n{row}\n\n## Other\n\nText\n"
+    (tmp_path / "summary.md").write_text(before, encoding="utf-8")
+    for _ in range(2):
+        text = write_page(tmp_path, tmp_path).read_text(encoding="utf-8")
+        assert "1 claims. holds: 1." in text
+        assert text.count("Not run again") == 1
+        assert "Whole run." in text
+        assert "## Other" not in text
+
+
 def test_a_failure_is_recorded_with_what_was_missing(tmp_path, capsys):
     module = ModuleType("p900_a")
     module.TITLE = "An experiment"
