@@ -37,7 +37,7 @@ NEEDS = (
 SETTLED = settled("p000")
 TEST_SHARE: float = SETTLED["test_share"]
 SHARES = tuple(SETTLED["train_shares"])
-SPLITS: int = SETTLED["splits"]
+SPLITS: dict[str, int] = SETTLED["splits"]
 QUICK_SPLITS = 3
 CLUSTERS = tuple(SETTLED["clusters"])
 EXEMPLARS = 4
@@ -47,7 +47,7 @@ SOURCES: tuple[Callable[[], Tagged], ...] = (programs, pictures)
 
 def run(out: Out, quick: bool, data: Path | None) -> None:
     """Measure every split, cluster all items once, and report."""
-    splits, shares = (QUICK_SPLITS, SHARES[-1:]) if quick else (SPLITS, SHARES)
+    shares = SHARES[-1:] if quick else SHARES
     sources = [make() for make in SOURCES]
     if quick:
         rng = np.random.default_rng(0)
@@ -55,11 +55,12 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
             tagged.take(np.sort(rng.permutation(len(tagged.objects))[:QUICK_OBJECTS]))
             for tagged in sources
         ]
-    out.plan(len(sources) * (len(shares) * splits + 1))
+    splits = {one.name: QUICK_SPLITS if quick else SPLITS[one.name] for one in sources}
+    out.plan(sum(len(shares) * n + 1 for n in splits.values()))
     results, clusters = [], []
     for tagged in sources:
         for share in shares:
-            for split in range(splits):
+            for split in range(splits[tagged.name]):
                 key = f"{tagged.name}, {share:.0%} for training, split {split}"
                 results.append(out.step(key, partial(measured, tagged, share, split)))
         clusters.append(out.step(f"{tagged.name}, clusters", partial(clustered, tagged)))

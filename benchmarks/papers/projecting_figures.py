@@ -27,7 +27,8 @@ class Found:
         self.results = results
         self.sources = list(dict.fromkeys(result["source"] for result in results))
         self.shares = sorted({result["share"] for result in results})
-        self.splits = len({result["split"] for result in results})
+        each = [len({r["split"] for r in results if r["source"] == s}) for s in self.sources]
+        self.splits = " and ".join(map(str, dict.fromkeys(each)))
 
     def of(self, source: str, share: float) -> list[dict[str, Any]]:
         """Return the splits of one source at one share for training, in order."""

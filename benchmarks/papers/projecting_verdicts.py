@@ -163,7 +163,7 @@ def _prediction(out: Out, found: Found) -> None:
         verdict=judged(
             [
                 min(
-                    seen(lead(s, last), np.zeros(found.splits)),
+                    seen(lead(s, last), np.zeros_like(lead(s, last))),
                     seen(lead(s, last), lead(s, first)),
                 )
                 for s in found.sources
