@@ -11,6 +11,7 @@ import hetviz
 from hetviz._samples import sample_path, sample_root
 from hetviz.io import read_bundle, read_coordinates
 from hetviz.io.bundle.samples import sample_card
+from tests.samples import read_once
 
 SAMPLES = ("emoji", "world", "digits", "debian", "digit-views")
 TOOLS = Path(__file__).parents[1] / "tools"
@@ -23,7 +24,12 @@ def tool(name):
     return module
 
 
-@pytest.fixture(scope="module", params=SAMPLES)
+@pytest.fixture(autouse=True)
+def samples_are_read_once(monkeypatch):
+    read_once(monkeypatch)
+
+
+@pytest.fixture(params=SAMPLES)
 def sample(request):
     return read_bundle(request.param)
 
