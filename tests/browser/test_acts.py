@@ -201,6 +201,9 @@ def test_an_item_is_dragged_and_asked_about(opened: Page, picture: Picture) -> N
     expect(bar(page).get_by_text("belongs here with")).to_be_visible()
     until(page, "map.acts.groups.get('B')?.length === 4")
     settled(page)
+    # The keys of the map stand beside what they say, not beside who is near.
+    near = "document.querySelector('.st-key-acts [class*=\"st-key-near-\"] button')"
+    assert page.evaluate(f"getComputedStyle({near}, '::after').content") == "none"
     picture(page, "dragged")
     bar(page).get_by_role("button", name="Say ").click()
     moved(page)
