@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,10 @@ COMPARED = "comparisons"
 
 _KEYS: WeakKeyDictionary[HeteroData, Texts] = WeakKeyDictionary()
 _ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
+# An edit of a few statements leaves the groups of all others as they are.
+_LINK_KEYS: WeakKeyDictionary[Links, tuple[list[ReferenceType[Dataset]], Texts]] = (
+    WeakKeyDictionary()
+)
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
@@ -111,18 +115,64 @@ def located(data: HeteroData, keys: Iterable[str]) -> Ints:
 
 
 def _found_keys(data: HeteroData) -> Texts:
-    ends = _ends(data)
     parts = [np.empty(0, dtype=object)]
-    for links in data.links:
-        p = links.i + data.offsets[links.source].start
-        q = links.j + data.offsets[links.target].start
-        parts.append("link" + ends[p] + ends[q] + f"|{links.kind.translate(_TO_ESCAPE)}")
+    seen: dict[tuple[str, str, str], list[int]] = {}
+    for place, links in enumerate(data.links):
+        parts.append(_link_keys(data, links))
+        seen.setdefault((links.source, links.target, links.kind), []).append(place)
+    for places in seen.values():
+        if len(places) > 1:
+            _number_alike(data, [(data.links[k], parts[k + 1]) for k in places])
     if data.comparisons is not None:
-        pairs = data.comparisons.pairs
-        last = np.where(_of_three(pairs), "", ends[pairs[:, 2]]).astype(object)
-        named = ends[pairs[:, 0]] + ends[pairs[:, 1]] + last + ends[pairs[:, 3]]
-        parts.append("comparison" + named)
-    keys = pd.Series(np.concatenate(parts), dtype=object)
+        parts.append(_comparison_keys(data, data.comparisons.pairs))
+    return np.concatenate(parts)
+
+
+def _link_keys(data: HeteroData, links: Links) -> Texts:
+    """Return the keys of a group of links, kept as long as neither it nor its items change."""
+    ends = (data[links.source], data[links.target])
+    kept = _LINK_KEYS.get(links)
+    if kept is not None and all(one() is end for one, end in zip(kept[0], ends, strict=True)):
+        return kept[1].copy()
+    first, second = (_ends_of(part) for part in ends)
+    tail = f"|{links.kind.translate(_TO_ESCAPE)}"
+    pairs = zip(first[links.i].tolist(), second[links.j].tolist(), strict=True)
+    keys = np.empty(len(links), dtype=object)
+    keys[:] = [f"link{a}{b}{tail}" for a, b in pairs]
+    _number_alike(data, [(links, keys)])
+    _LINK_KEYS[links] = ([ref(end) for end in ends], keys)
+    return keys.copy()
+
+
+def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
+    """Write #2, #3 ... behind keys, in their arrays, that more than one link of a kind has."""
+    width = len(data[groups[0][0].target])
+    code = np.concatenate([links.i * width + links.j for links, _ in groups])
+    order = np.argsort(code, kind="stable")
+    again = np.flatnonzero(np.diff(code[order], prepend=-1) == 0)
+    if not len(again):
+        return
+    first = np.flatnonzero(np.diff(code[order], prepend=-1) != 0)
+    number = again - first[np.searchsorted(first, again, side="right") - 1] + 1
+    starts = np.cumsum([0, *(len(keys) for _, keys in groups)])
+    for at, count in zip(order[again].tolist(), number.tolist(), strict=True):
+        group = int(np.searchsorted(starts, at, side="right")) - 1
+        links, keys = groups[group]
+        own = at - int(starts[group])
+        p, q = (
+            _ends_of(data[end])[row[own]]
+            for end, row in ((links.source, links.i), (links.target, links.j))
+        )
+        keys[own] = f"link{p}{q}|{links.kind.translate(_TO_ESCAPE)}#{count}"
+
+
+def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:
+    ends = _ends(data)
+    last = np.where(_of_three(pairs), "", ends[pairs[:, 2]]).astype(object)
+    keys = pd.Series(
+        "comparison" + ends[pairs[:, 0]] + ends[pairs[:, 1]] + last + ends[pairs[:, 3]],
+        dtype=object,
+    )
     if keys.duplicated().any():
         count = keys.groupby(keys, sort=False).cumcount().to_numpy()
         again = count > 0

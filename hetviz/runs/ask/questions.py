@@ -243,7 +243,7 @@ def still_open(
 
     The rows must be those of the data that they were asked about.
     """
-    implied = Implied(data)
+    implied = Implied.of(data)
     out = []
     for question in questions:
         rows = np.array([question.rows])

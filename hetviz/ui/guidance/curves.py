@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from hetviz._text import percent
-from hetviz._types import Bools
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.pricing import price
 from hetviz.plots.curve import usual_place
 from hetviz.ui.guidance import order as guidance_order
 from hetviz.ui.guidance import sentences
-from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, records
+from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, joins, records
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
@@ -109,28 +109,30 @@ def _clicked(chart: str, key: str) -> None:
 
 def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: ReadOff) -> None:
     """Show the statements that are not kept at a place of the curve, the worst first, priced."""
-    rows = _of_kind(ledger.of(form), read.kind)
-    rows = rows[rows["on"] & (rows["fate"] != NO_PLACE)]
-    lost = rows[lost_at(rows, read)]
+    said = ledger.of(form)
+    rows = np.flatnonzero(
+        _of_kind(said, read.kind) & said["on"].to_numpy() & (said["fate"] != NO_PLACE).to_numpy()
+    )
+    lost = rows[lost_at(said, read)[rows]]
     what = _NOT_MET.get(read.kind, "Links not met")
     usual = read.at == usual_place(charts.sort_of(read.kind))
     theme.section(
         f"{what}{'' if usual else f' at {percent(read.at)}'}",
         f"{len(lost):,} of {len(rows):,}",
     )
-    if rows.empty:
+    if not len(rows):
         theme.quiet("Nothing of this is between items that have a place on this map.")
         return
-    if lost.empty:
+    if not len(lost):
         theme.quiet(f"The map keeps all of them: {len(rows):,}.")
         return
-    order = np.argsort(goodness(lost), kind="stable")
+    good = goodness(said)[lost]
     pages = -(-len(lost) // _TOLD)
     place = st.container()
     page = 1
     if pages > 1:
         page = st.pagination(pages, key=f"broken-page-{form}-{read.kind}-{read.at}-{pages}")
-    told = records(lost.iloc[order[(page - 1) * _TOLD : page * _TOLD]])
+    told = records(said.iloc[lost[_worst(good, (page - 1) * _TOLD, page * _TOLD)]])
     with place:
         prices = _prices(state, [str(row["key"]) for row in told], read)
         sentences.lines(data, told, f"broken-{form}", prices)
@@ -146,17 +148,27 @@ def lost_at(rows: pd.DataFrame, read: ReadOff) -> Bools:
     return np.asarray(together != (near >= 1.0 - read.at))
 
 
-def _of_kind(rows: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """Return the statements that a curve is of."""
+def _worst(good: Floats, first: int, end: int) -> Ints:
+    """Return places `first` to `end` of the order from the worst on, equal ones as they stand."""
+    if end >= len(good):
+        return np.argsort(good, kind="stable")[first:end]
+    most = np.partition(good, end)[end]
+    some = np.flatnonzero(good <= most)
+    return some[np.argsort(good[some], kind="stable")][first:end]
+
+
+def _of_kind(rows: pd.DataFrame, kind: str) -> Bools:
+    """Say which statements a curve is of."""
+    weight = rows["weight"].to_numpy(dtype=np.float64)
     if kind == "comparisons":
-        return rows
+        return np.ones(len(rows), dtype=bool)
     if kind == "apart":
-        return rows[rows["weight"] < 0]
+        return np.asarray(weight < 0)
     if "|" not in kind:
-        return rows[rows["weight"] > 0]
-    said = rows["source"].astype(str) + "|" + rows["target"].astype(str)
-    turned = rows["target"].astype(str) + "|" + rows["source"].astype(str)
-    return rows[((said == kind) | (turned == kind)) & (rows["weight"] > 0)]
+        return np.asarray(weight > 0)
+    found = weight > 0
+    found &= (rows["joins"] == joins(kind.split("|"))).to_numpy()
+    return np.asarray(found)
 
 
 def _prices(state: State, keys: Sequence[str], read: ReadOff) -> dict[str, str]:

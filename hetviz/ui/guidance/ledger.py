@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,14 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools, Floats, Texts
-from hetviz.data import HeteroData
-from hetviz.data.model.statements import statement_keys, statement_rows, statements
+from hetviz.data import Comparisons, HeteroData, Links
+from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.statements import COMPARED as COMPARED_SET
+from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import folded
 from hetviz.plots.curve import LOOK_AT
+from hetviz.ui.map import search
+from hetviz.ui.map.array_cache import kept_of_items
 from hetviz.ui.map.links_of_rows import hidden_from
 from hetviz.ui.shell import session
 from hetviz.ui.widgets import charts
@@ -50,9 +54,13 @@ class Ledger:
     @property
     def sets(self) -> pd.DataFrame:
         """Return one row a set: set, number, on; in the order in which they were first said."""
-        both = pd.concat([part[["set", "on"]] for part in (self.links, self.comparisons)])
-        found = both.groupby("set", sort=False)["on"].agg(["size", "all"]).reset_index()
-        return found.set_axis(["set", "number", "on"], axis=1)
+        found: dict[str, tuple[int, bool]] = {}
+        for part in (self.links, self.comparisons):
+            for name, own in part.groupby("set", sort=False, observed=True)["on"]:
+                number, on = found.get(str(name), (0, True))
+                found[str(name)] = (number + len(own), on and bool(own.all()))
+        rows = [(name, number, on) for name, (number, on) in found.items()]
+        return pd.DataFrame(rows, columns=["set", "number", "on"])
 
 
 def ledger_of(state: State) -> Ledger:
@@ -67,14 +75,9 @@ def ledger_of(state: State) -> Ledger:
 
 def _read(state: State) -> Ledger:
     data, run = _data(state), state.run
-    said = statements(data)
-    on = ~said["set"].isin(list(state.off))
-    items = statement_rows(data)
-    is_link = (said["form"] == "link").to_numpy(dtype=bool)
-    said = said.assign(on=on, held=False, own=True)
-    links = said[is_link].assign(p=items[is_link, 0], q=items[is_link, 1]).reset_index(drop=True)
-    pairs = dict(zip(COMPARED, items[~is_link].T, strict=True))
-    compared = said[~is_link].assign(**pairs).reset_index(drop=True)
+    links, compared = _links(data), _comparisons(data)
+    for said in (links, compared):
+        said["on"] = ~said["set"].isin(list(state.off))
     near_links, near_compared = np.full(len(links), np.nan), np.full(len(compared), np.nan)
     embedding = None if run is None else charts.embedding_of(state, run)
     if run is not None and embedding is not None:
@@ -89,17 +92,114 @@ def _read(state: State) -> Ledger:
     seen = embedding is not None
     links = _judged(links, near_links, seen)
     compared["near"] = near_compared
-    agrees = np.where(near_compared > 0.5, KEPT, BROKEN)
-    compared["fate"] = np.where(np.isnan(near_compared), NO_PLACE if seen else UNSEEN, agrees)
+    compared["fate"] = _fates(near_compared > 0.5, near_compared, seen)
     return Ledger(links, compared, _aside(state, data, links))
 
 
 def _judged(links: pd.DataFrame, near: Floats, seen: bool) -> pd.DataFrame:
     together, close = links["weight"].to_numpy() > 0, near >= 1.0 - LOOK_AT
-    fate = np.where(together == close, KEPT, BROKEN)
-    return links.assign(
-        near=near, fate=np.where(np.isnan(near), NO_PLACE if seen else UNSEEN, fate)
-    )
+    return links.assign(near=near, fate=_fates(together == close, near, seen))
+
+
+def _fates(kept: Bools, near: Floats, seen: bool) -> pd.Categorical:
+    code = np.where(kept, 0, 1)
+    code[np.isnan(near)] = 2 if seen else 3
+    return pd.Categorical.from_codes(code, pd.Index([KEPT, BROKEN, NO_PLACE, UNSEEN], dtype=object))
+
+
+def _links(data: HeteroData) -> pd.DataFrame:
+    """Return the links as `hetviz.statements` has them, without the ids of their items.
+
+    Texts are categories: a million links come from few sets, and each cell is four bytes.
+    """
+    groups = data.links
+    joined = [np.empty(0, dtype=np.int64)]
+    ends = {
+        "p": joined + [links.i + data.offsets[links.source].start for links in groups],
+        "q": joined + [links.j + data.offsets[links.target].start for links in groups],
+    }
+    weight = [np.empty(0), *(links.weight for links in groups)]
+    score = [np.full(len(one), np.nan) if one.score is None else one.score for one in groups]
+    m = sum(map(len, groups))
+    found = {
+        "key": statement_keys(data)[:m],
+        "form": _said([("link", m)]),
+        "source": _said([(links.source, len(links)) for links in groups]),
+        "target": _said([(links.target, len(links)) for links in groups]),
+        "joins": _said([(joins([one.source, one.target]), len(one)) for one in groups]),
+        **{name: np.concatenate(parts) for name, parts in ends.items()},
+        "weight": np.concatenate(weight),
+        "score": np.concatenate([np.empty(0), *score]),
+        "kind": _said([(links.kind, len(links)) for links in groups]),
+        "role": _said([(links.role, len(links)) for links in groups]),
+        **_noted(groups, [links.kind for links in groups]),
+        "held": False,
+        "own": True,
+    }
+    return pd.DataFrame(found, index=range(m))
+
+
+def _comparisons(data: HeteroData) -> pd.DataFrame:
+    compared = data.comparisons
+    pairs = np.empty((0, 4), dtype=np.int64) if compared is None else compared.pairs
+    several = [] if compared is None else [compared]
+    t = len(pairs)
+    names = list(data.datasets)
+    part = np.searchsorted([rows.stop for rows in data.offsets.values()], pairs, side="right")
+    code, which = np.unique(part, axis=0, return_inverse=True)
+    words = [joins(names[k] for k in row) for row in code.tolist()]
+    found = {
+        "key": statement_keys(data)[sum(map(len, data.links)) :],
+        "form": _said([("comparison", t)]),
+        "joins": pd.Categorical(np.array(words, dtype=object)[which.ravel()] if t else []),
+        **dict(zip(COMPARED, pairs.T, strict=True)),
+        "weight": np.empty(0) if compared is None else compared.weight,
+        "score": np.nan,
+        "kind": _said([("", t)]),
+        "role": _said([("guidance", t)]),
+        **_noted(several, [COMPARED_SET] * len(several)),
+        "held": False,
+        "own": True,
+    }
+    return pd.DataFrame(found, index=range(t))
+
+
+def joins(names: Iterable[str]) -> str:
+    """Return the datasets that a statement joins, in words; which stands first is no matter."""
+    several = sorted(set(names))
+    return " – ".join(several) if len(several) > 1 else f"within {several[0]}"
+
+
+def _said(parts: Sequence[tuple[str | Texts, int]]) -> pd.Categorical:
+    """Return texts below each other: of each part one for all of its rows, or one a row."""
+    place: dict[str, int] = {}
+    codes = [np.empty(0, dtype=np.int64)]
+    for text, m in parts:
+        if isinstance(text, str):
+            codes.append(np.full(m, place.setdefault(text, len(place))))
+        else:
+            code, levels = pd.factorize(text)
+            at = np.array([place.setdefault(str(level), len(place)) for level in levels], dtype=int)
+            codes.append(at[code])
+    return pd.Categorical.from_codes(np.concatenate(codes), pd.Index([*place], dtype=object))
+
+
+def _noted(
+    several: Sequence[Links | Comparisons], named: Sequence[str]
+) -> dict[str, pd.Categorical]:
+    """Return what is noted beside statements; a set without a name is called `named`."""
+    found = {}
+    for column in NOTED:
+        parts: list[tuple[str | Texts, int]] = []
+        for said, name in zip(several, named, strict=True):
+            empty = name if column == "set" else ""
+            if said.meta is None or column not in said.meta.columns:
+                parts.append((empty, len(said)))
+            else:
+                cells = text_of(said.meta, column, len(said)).to_numpy(dtype=object)
+                parts.append((np.where(cells == "", empty, cells), len(said)))
+        found[column] = _said(parts)
+    return found
 
 
 def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +218,10 @@ def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
                 found = data[name].find(said.loc[mine, f"{end}_id"].to_numpy(dtype=object))
                 rows[mine] = np.where(found >= 0, found + data.offsets[name].start, -1)
         ends.append(rows)
-    said = said.assign(on=True, held=True, own=False, p=ends[0], q=ends[1])
+    words = {pair: joins(pair) for pair in set(zip(said["source"], said["target"], strict=True))}
+    said = said.assign(on=True, held=True, own=False, p=ends[0], q=ends[1]).assign(
+        joins=[words[pair] for pair in zip(said["source"], said["target"], strict=True)]
+    )
     there = (ends[0] >= 0) & (ends[1] >= 0)
     run = state.run
     embedding = None if run is None else charts.embedding_of(state, run)
@@ -154,9 +257,9 @@ def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]
 
 def titles(data: HeteroData) -> Texts:
     """Return what each global row is called."""
-    return session.cached(
-        ("titles", id(data)),
+    return kept_of_items(
         data,
+        "titles",
         lambda: np.array(
             [str(title) for part in data.datasets.values() for title in part.titles], dtype=object
         ),
@@ -166,17 +269,24 @@ def titles(data: HeteroData) -> Texts:
 def naming(data: HeteroData, rows: pd.DataFrame, text: str) -> Bools:
     """Say which statements hold a text in the name of an item, their kind, set or note."""
     wanted = " ".join(folded(text).split())
-    names = session.cached(
-        ("folded", id(data)), data, lambda: np.array([folded(name) for name in titles(data)])
-    )
-    hit_rows = np.char.find(names.astype(str), wanted) >= 0
+    hit_rows = _names_holding(data, wanted)
     hit = np.zeros(len(rows), dtype=bool)
     for end in ends_of(rows):
         hit |= hit_rows[rows[end].to_numpy()]
     for column in ("kind", "set", "note"):
         if column in rows:
-            hit |= [wanted in folded(str(cell)) for cell in rows[column].fillna("")]
+            cells = rows[column].astype("category").cat
+            level = np.array([wanted in folded(str(cell)) for cell in cells.categories], dtype=bool)
+            code = cells.codes.to_numpy()
+            hit |= np.append(level, False)[code]
     return hit
+
+
+def _names_holding(data: HeteroData, wanted: str) -> Bools:
+    """Say of each global row whether its name holds a text."""
+    found = np.zeros(data.n_rows, dtype=bool)
+    found[search.named(data, wanted)] = True
+    return found
 
 
 def ends_of(rows: pd.DataFrame) -> Iterable[str]:

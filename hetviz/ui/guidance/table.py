@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.guidance import bulk, editor, group_table, sentences
 from hetviz.ui.guidance.ledger import (
     BROKEN,
-    COMPARED,
     KEPT,
     NO_PLACE,
     Ledger,
@@ -45,14 +45,38 @@ def show(data: HeteroData, ledger: Ledger, form: str) -> None:
     if form == "link":
         # A group is one statement, shown as one at its own place.
         grouped = [key for group in group_table.groups_of(data) for key in group.keys]
-        said = said[~said["key"].isin(grouped)]
+        if grouped:
+            said = said[~said["key"].isin(grouped)]
     with st.container(horizontal=True, key="guidance-filters"):
-        rows = _asked(data, ledger, said, form)
-    _page(data, form, rows, len(said))
+        among, order = _asked(data, ledger, said, form)
+    _page(data, form, among, order, len(said))
 
 
-def _asked(data: HeteroData, ledger: Ledger, said: pd.DataFrame, form: str) -> pd.DataFrame:
-    """Ask which statements to show; return them, worst kept first."""
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """In which order a table stands, kept while the choice is the same.
+
+    Attributes
+    ----------
+    choice : tuple
+        The map, and what was chosen.
+    ledger : Ledger
+    keys : array of str
+        As they first stood.
+    order : array of int
+        Positions of the statements of `ledger` that fit the choice.
+    """
+
+    choice: tuple[object, ...]
+    ledger: Ledger
+    keys: Texts
+    order: Ints
+
+
+def _asked(
+    data: HeteroData, ledger: Ledger, said: pd.DataFrame, form: str
+) -> tuple[pd.DataFrame, Ints]:
+    """Ask which statements to show; return all there are to choose from, and which, in order."""
     aside = ledger.aside if form == "link" else ledger.aside.iloc[:0]
     choices = [_ALL, *(words for words, fate in _FATES.items() if (said["fate"] == fate).any())]
     choices += [_HELD] * bool(said["held"].any() or len(aside)) + [_OFF] * bool((~said["on"]).any())
@@ -79,23 +103,37 @@ def _asked(data: HeteroData, ledger: Ledger, said: pd.DataFrame, form: str) -> p
         width=190,
         max_chars=100,
     )
-    rows = pd.concat([said[said["held"]], aside]) if which == _HELD else said
+    among = pd.concat([said[said["held"]], aside]) if which == _HELD else said
+    choice = (session.workspace().state.chosen, which, part, between, text.strip())
+    kept: _Order | None = st.session_state.get(f"order-{form}")
+    if kept is not None and kept.choice == choice and kept.ledger is ledger:
+        return among, kept.order
+    fits = np.ones(len(among), dtype=bool)
     if which == _OFF:
-        rows = rows[~rows["on"]]
+        fits &= ~among["on"].to_numpy()
     elif which in _FATES:
-        rows = rows[rows["fate"] == _FATES[which]]
+        fits &= (among["fate"] == _FATES[which]).to_numpy()
     if part != _ALL_SETS:
-        rows = rows[rows["set"] == part]
+        fits &= (among["set"] == part).to_numpy()
     if between is not None:
-        rows = rows[_joins(rows, form) == between]
+        fits &= (among["joins"] == between).to_numpy()
     if text.strip():
-        rows = rows[naming(data, rows, text)]
-    return _ordered(form, (which, part, between, text, st.session_state["sid"]), rows)
+        fits &= naming(data, among, text)
+    at = np.flatnonzero(fits)
+    order = at[np.argsort(goodness(among)[at], kind="stable")]
+    keys = among["key"].to_numpy()[order]
+    if kept is not None and kept.choice == choice:
+        # Otherwise a weight that changes its sign would take its row elsewhere under the hand. What
+        # was said since stands first.
+        before = pd.Index(kept.keys).get_indexer(pd.Index(keys))
+        order, keys = order[np.argsort(before, kind="stable")], kept.keys
+    st.session_state[f"order-{form}"] = _Order(choice, ledger, keys, order)
+    return among, order
 
 
 def _between(said: pd.DataFrame, form: str) -> str | None:
     """Ask for the datasets that statements join, where there are several choices."""
-    pairs = sorted(set(_joins(said, form)))
+    pairs = sorted(map(str, said["joins"].unique()))
     if len(pairs) < 2:
         return None
     found = st.selectbox(
@@ -108,40 +146,29 @@ def _between(said: pd.DataFrame, form: str) -> str | None:
     return None if found == _ALL_PAIRS else found
 
 
-def _joins(rows: pd.DataFrame, form: str) -> Texts:
-    """Return the datasets that each statement joins, in words; which stands first is no matter."""
-    ends = ("source", "target") if form == "link" else [f"{end}_dataset" for end in COMPARED]
-    columns = [rows[end].astype(str) for end in ends]
-    known = {}
-    for names in set(zip(*columns, strict=True)):
-        # A comparison of three items leaves one place empty.
-        several = sorted(set(names) - {""})
-        known[names] = " – ".join(several) if len(several) > 1 else f"within {several[0]}"
-    return np.array([known[names] for names in zip(*columns, strict=True)], dtype=object)
-
-
-def _page(data: HeteroData, form: str, rows: pd.DataFrame, total: int) -> None:
+def _page(data: HeteroData, form: str, among: pd.DataFrame, order: Ints, total: int) -> None:
     """Show the statements asked for, a page of them at a time."""
     one, many = _WORDS[form]
-    if not len(rows):
+    if not len(order):
         theme.quiet(
             f"No {one} fits this choice; there are {total:,}." if total else f"No {many} yet."
         )
         return
     number = 1
-    pages = -(-len(rows) // PAGE)
+    pages = -(-len(order) // PAGE)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
-        shown = f"{theme.count(len(rows), one)}" + ("" if len(rows) == total else f" of {total:,}")
+        shown = f"{theme.count(len(order), one)}"
+        shown += "" if len(order) == total else f" of {total:,}"
         theme.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
-        bulk.offer(form, rows)
+        bulk.offer(form, among, order)
         if pages > 1:
             # As wide as its pages: beside others it would show fewer.
             width = 60 * (min(pages, 5) + 2)
             number = st.pagination(pages, key=f"page-{form}-{pages}", width=width)
-    part = rows.iloc[(number - 1) * PAGE : number * PAGE]
+    part = among.iloc[order[(number - 1) * PAGE : number * PAGE]]
     with place:
-        _table(data, form, part, bool((rows["role"] == "relation").any()))
+        _table(data, form, part, bool((among["role"] == "relation").to_numpy()[order].any()))
 
 
 def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> None:
@@ -286,27 +313,10 @@ def _do(form: str) -> None:
         session.do(ReverseComparisons([key]))
     else:
         rows = ledger_of(session.workspace().state).of(form)
-        found = rows[rows["key"] == key]
+        found = rows[(rows["key"] == key).to_numpy()]
         if len(found):
             sentences.show_on_map(sentences.items_of(records(found)[0]))
 
 
 def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
     session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
-
-
-def _ordered(form: str, choice: tuple[object, ...], rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows worst kept first, in the order they had while the choice is the same.
-
-    Otherwise a weight that changes its sign would take its row elsewhere under the hand. What was
-    said since stands first.
-    """
-    fresh = rows["key"].to_numpy()[np.argsort(goodness(rows), kind="stable")]
-    run = session.workspace().state.chosen
-    kept: tuple[Any, dict[str, int]] | None = st.session_state.get(f"order-{form}")
-    if kept is None or kept[0] != (run, choice):
-        kept = ((run, choice), {key: place for place, key in enumerate(fresh)})
-        st.session_state[f"order-{form}"] = kept
-    place = kept[1]
-    order = sorted(fresh, key=lambda key: place.get(key, -1))
-    return rows.set_index("key", drop=False).loc[order].reset_index(drop=True)

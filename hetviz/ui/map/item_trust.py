@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hetviz.metrics.trust.trust import Trust, trust
 from hetviz.ui.guidance.ledger import BROKEN, KEPT, ends_of, ledger_of
 from hetviz.ui.shell import session, theme
@@ -34,8 +36,10 @@ def _fates(state: State, row: int) -> tuple[int, int]:
     ledger = ledger_of(state)
     broken, told = 0, 0
     for part in (ledger.links, ledger.comparisons):
-        mine = (part[[*ends_of(part)]] == row).any(axis=1) & part["on"]
-        fates = part.loc[mine, "fate"]
+        mine = part["on"].to_numpy() & np.logical_or.reduce(
+            [part[end].to_numpy() == row for end in ends_of(part)]
+        )
+        fates = part["fate"][mine]
         broken += int((fates == BROKEN).sum())
         told += int(fates.isin((KEPT, BROKEN)).sum())
     return broken, told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.filters import folded
-from hetviz.ui.map.array_cache import kept
+from hetviz.ui.map.array_cache import kept_of_items
 
 MOST_FOUND = 12
 LONGEST_QUERY = 100
@@ -50,6 +51,11 @@ class Index:
         rows = list(dict.fromkeys(self._found(needle)))
         return sorted(rows, key=lambda row: (self._length(row), row))
 
+    def holding(self, needle: str) -> Ints:
+        """Return all rows of texts that hold `needle`, in order."""
+        at = [match.start() for match in re.finditer(re.escape(needle), self.text)]
+        return np.unique(np.searchsorted(self.starts, at, side="right") - 1)
+
     def _found(self, needle: str) -> Iterator[int]:
         at = self.text.find(needle)
         for _ in range(_LOOKED_AT):
@@ -84,7 +90,12 @@ def names_of(data: HeteroData) -> Names:
         rows = np.flatnonzero([a != b for a, b in zip(titles, ids, strict=True)])
         return Names(Index.of(titles), Index.of([ids[row] for row in rows]), rows)
 
-    return kept(data, "names", make)
+    return kept_of_items(data, "names", make)
+
+
+def named(data: HeteroData, text: str) -> Ints:
+    """Return all global rows whose title holds a text that is folded already."""
+    return names_of(data).titles.holding(text)
 
 
 def search(data: HeteroData, query: str, most: int = MOST_FOUND) -> list[int]:
