@@ -16,7 +16,7 @@ from hetviz.ui.clusters import find
 from hetviz.ui.map import layers
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import kept
-from hetviz.ui.shell import selection, theme
+from hetviz.ui.shell import background, selection, theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Run, State
 
@@ -52,7 +52,10 @@ class Region:
 def show(state: State, run: Run) -> bool:
     """List the regions of the shown map, those that keep their links best first; False for none."""
     with st.spinner("Reading the regions of the map"):
-        levels = layers.regions_of(state, run)
+        levels = layers.regions_of(state, run, background.owner())
+    if levels is None:
+        theme.headline("The regions of the map are being read", "They are listed here then.")
+        return True
     if not levels:
         return False
     titles = {

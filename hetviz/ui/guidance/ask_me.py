@@ -19,7 +19,8 @@ from hetviz.jobs.tasks.ask import LIKE
 from hetviz.jobs.tasks.predict import LINKS
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
-from hetviz.runs.ask.questions import ASKED, Question, still_open, suggest_questions
+from hetviz.runs.ask.questions import ASKED, Question, still_open
+from hetviz.ui.map import away
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import moved as act_moved
@@ -30,6 +31,7 @@ from hetviz.workspace import Run, State
 from hetviz.workspace.commands.command import from_dict
 
 BATCH = 10
+TASK = "hetviz.jobs.tasks.look:questions"
 EVERY = 5
 LEAST = 10
 """Before so many answers it does not stop by itself: who asks to be asked wants to be."""
@@ -60,6 +62,8 @@ class _Asking:
         What is known of the groups that the batch asks about.
     on : bool
         Whether to go on though nothing is left to gain.
+    waits : bool
+        The next batch is being worked out.
     """
 
     of: tuple[object, ...] = ()
@@ -71,6 +75,7 @@ class _Asking:
     moved: dict[str, tuple[int, float]] = field(default_factory=dict)
     learned: list[LearnedGroup] = field(default_factory=list)
     on: bool = False
+    waits: bool = False
 
 
 def card(state: State) -> None:
@@ -92,7 +97,8 @@ def card(state: State) -> None:
         if stops:
             _stop(gains)
         elif question is None:
-            theme.quiet("Nothing is left to ask about this map.")
+            waits = "The next questions are being worked out."
+            theme.quiet(waits if asking.waits else "Nothing is left to ask about this map.")
         else:
             _show(data, question)
             if sure:
@@ -271,15 +277,18 @@ def _next(
         kinds = _asked_kinds(state, run)
         worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.what]}
         asking.learned = [LearnedGroup.from_dict(group) for group in told]
-        asking.batch = suggest_questions(
-            data,
-            embedding,
-            BATCH,
-            skip=asking.skipped,
-            kinds=sorted(kinds & worth or kinds),
-            candidates=_candidates(state, data),
-            learned=asking.learned,
-        )
+        choice: dict[str, Any] = {
+            "n": BATCH,
+            "skip": sorted(asking.skipped),
+            "kinds": sorted(kinds & worth or kinds),
+            "candidates": _candidates(state, data),
+            "learned": asking.learned,
+        }
+        key = ("questions", of, choice["kinds"], choice["skip"][-1:], len(asking.skipped))
+        given = {"embedding": embedding, **choice}
+        more = away.found(background.owner(), data, repr(key), TASK, given, embedding)
+        asking.waits = more is None
+        asking.batch = list(more or ())
     return asking.batch[0] if asking.batch else None
 
 

@@ -8,24 +8,31 @@ import streamlit as st
 
 from hetviz.data import HeteroData
 from hetviz.metrics.conflicts.conflicts import Conflict
-from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
+from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
-from hetviz.ui.shell import session, theme
+from hetviz.ui.map import away
+from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import from_dict
 
 _FIRST, _MOST = 2, 20
 _FIXES, _LINES = 1, 4
 
 
-def report_of(data: HeteroData) -> GuidanceReport:
-    """Return the look at what was said, taken once for the data."""
-    return session.cached(("report", id(data)), data, lambda: guidance_report(data))
+def report_of(data: HeteroData) -> GuidanceReport | None:
+    """Return the look at what was said, taken once for the data; None while it is taken."""
+    task = "hetviz.jobs.tasks.look:report"
+    found: GuidanceReport | None = away.found(background.owner(), data, "report", task, {})
+    return found
 
 
 def show(data: HeteroData, ledger: Ledger) -> None:
     """Show the conflicts among links and among comparisons, the smallest first."""
     report = report_of(data)
+    if report is None:
+        theme.section("Conflicts")
+        theme.quiet("What was said is being looked through.")
+        return
     found = report.conflicts
     theme.section("Conflicts", f"{report.n_conflicts:,} open" if found else "none")
     if not found:

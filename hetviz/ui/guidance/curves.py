@@ -12,12 +12,12 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.metrics.conflicts.pricing import price
 from hetviz.plots.curve import usual_place
 from hetviz.ui.guidance import order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, joins, records
-from hetviz.ui.shell import session, theme
+from hetviz.ui.map import away
+from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
@@ -179,9 +179,13 @@ def _prices(state: State, keys: Sequence[str], read: ReadOff) -> dict[str, str]:
     if data is None or embedding is None or not 0 < near < 1:
         return {}
 
-    def make() -> dict[str, str]:
-        table = price(data, embedding, near=near, keys=keys)
-        return dict(zip(table["key"], table["sentence"], strict=True))
-
-    name = ("price", id(data), id(embedding), near, tuple(keys))
-    return session.cached(name, (data, embedding), make)
+    # While they are found out the statements stand there without them.
+    found = away.found(
+        background.owner(),
+        data,
+        ("price", id(embedding), near, tuple(keys)),
+        "hetviz.jobs.tasks.look:prices",
+        {"embedding": embedding, "near": near, "keys": list(keys)},
+        embedding,
+    )
+    return dict(found or {})

@@ -25,7 +25,8 @@ _STAGES = {
 
 def stages(data: HeteroData) -> None:
     """Show what becomes of the comparisons before a method gets them."""
-    order = report_of(data).comparisons
+    report = report_of(data)
+    order = None if report is None else report.comparisons
     if order is None:
         return
     counts = order.counts

@@ -11,8 +11,9 @@ from hetviz.ui.shell import theme
 
 def show(data: HeteroData) -> None:
     """Show a table of the datasets that links join, and of those that none do."""
-    table = report_of(data).coverage
-    if table.empty:
+    report = report_of(data)
+    table = None if report is None else report.coverage
+    if table is None or table.empty:
         return
     with st.expander("How far the links reach"):
         rows = []

@@ -40,8 +40,8 @@ class Refused(Exception):
     Parameters
     ----------
     status : int
-        404 for what is not there, 204 for rows that are not there any more, 400 for what means
-        nothing, 413 for what is too long.
+        404 for what is not there, 202 for what is still being found out, 204 for rows that are not
+        there any more, 400 for what means nothing, 413 for what is too long.
     """
 
     def __init__(self, status: int = 404) -> None:
@@ -182,7 +182,10 @@ def _atlas(opened: Open, asked: Asked) -> Answer:
 def _fog(opened: Open, asked: Asked) -> Answer:
     if opened.run is None:
         raise Refused
-    return Answer(layers.fog_of(opened.state, opened.run), ASK_AGAIN)
+    fog = layers.fog_of(opened.state, opened.run, opened.session)
+    if fog is None:
+        raise Refused(202)
+    return Answer(fog, ASK_AGAIN)
 
 
 def _regions(opened: Open, asked: Asked) -> Answer:
@@ -191,14 +194,15 @@ def _regions(opened: Open, asked: Asked) -> Answer:
     if run is None or map_parts.geometry(opened.state, run).id != asked.named("of"):
         # Another map was chosen meanwhile; the browser hears of it and asks again.
         return Answer({"levels": []}, ASK_AGAIN)
+    levels = layers.regions_of(opened.state, run, opened.session, seen=False)
     found = [
         {
             "key": SHELVES.put(opened.session, Packed.of(level.codes, "|i1")),
             "names": list(level.names),
         }
-        for level in layers.regions_of(opened.state, run)
+        for level in levels or ()
     ]
-    return Answer({"levels": found}, ASK_AGAIN)
+    return Answer({"levels": found, "later": levels is None}, ASK_AGAIN)
 
 
 def _clusters(opened: Open, asked: Asked) -> Answer:

@@ -160,6 +160,18 @@ def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = 
     return made
 
 
+def known(data: HeteroData, key: Hashable) -> Any:
+    """Return what `kept` keeps under a key, None where that is nothing."""
+    with _LOCK:
+        store = _KEPT.get(data, OrderedDict())
+        if key not in store:
+            return None
+        store.move_to_end(key)
+        beside, found, _ = store[key]
+        store[key] = (beside, found, time.monotonic())
+        return found
+
+
 # By identity of the first dataset: data that differ in what is said of the same items share it.
 _OF_ITEMS: WeakKeyDictionary[Dataset, dict[Hashable, tuple[list[ReferenceType[Dataset]], Any]]] = (
     WeakKeyDictionary()

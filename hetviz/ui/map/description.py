@@ -82,7 +82,7 @@ def spec(
         If a filter names what is not there.
     """
     data = data_of(state)
-    colours = layers.colours_of(state, run)
+    colours = layers.colours_of(state, run, session)
     form = geometry(state, run)
     frame = frame_of(state, run)
     selected = np.asarray(selection, dtype=np.int64)

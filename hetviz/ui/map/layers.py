@@ -20,7 +20,7 @@ from hetviz.plots.colour import (
     cluster_colouring,
     layer_colouring,
 )
-from hetviz.ui.map import parts
+from hetviz.ui.map import away, parts
 from hetviz.ui.map.array_cache import Packed, kept
 from hetviz.workspace import Run, State
 
@@ -45,8 +45,11 @@ def options(state: State, run: Run | None) -> list[ColourOption]:
     )
 
 
-def colours_of(state: State, run: Run | None) -> Colouring:
-    """Return the colouring that the view asks for; that of the data where it has no such layer."""
+def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
+    """Return the colouring that the view asks for; that of the data where it has no such layer.
+
+    Of a large map it is that of the data too until `session` has what it asks to be found out.
+    """
     data, key = parts.data_of(state), state.view.colour or _most_telling(state)
     if key is None and run is None and len(data.datasets) > 1:
         # Of a map that is being made no column is known to be told by it.
@@ -69,7 +72,10 @@ def colours_of(state: State, run: Run | None) -> Colouring:
             return layer_colouring("stability", stability(places))
 
         return kept(data, name, make, runs)
-    trusted = trust_of(state, run)
+    trusted = trust_of(state, run, session)
+    if trusted is None:
+        # Until it is known the map has the colours that need not be found out.
+        return parts.colours_of(data, None)
     return kept(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
     )
@@ -93,16 +99,21 @@ def contrasts_of(data: HeteroData) -> Contrasts:
     return kept(data, "contrasts", make)
 
 
-def regions_of(state: State, run: Run) -> tuple[Level, ...]:
-    """Return the regions of a map, at two levels, with their names."""
-    data = parts.data_of(state)
-
-    def make() -> tuple[Level, ...]:
-        from hetviz.runs.cluster.regions import regions
-
-        return regions(contrasts_of(data), parts.geometry(state, run).points.astype(np.float64))
-
-    return kept(data, ("regions", id(run)), make, run)
+def regions_of(
+    state: State, run: Run, session: str, *, seen: bool = True
+) -> tuple[Level, ...] | None:
+    """Return the regions of a map, at two levels, with their names; None while they are read."""
+    places = parts.geometry(state, run).points.astype(np.float64)
+    found: tuple[Level, ...] | None = away.found(
+        session,
+        parts.data_of(state),
+        ("regions", id(run)),
+        "hetviz.jobs.tasks.look:regions_of_map",
+        {"places": places},
+        run,
+        seen=seen,
+    )
+    return found
 
 
 def part_names_of(state: State, run: Run | None) -> list[PartName]:
@@ -120,24 +131,35 @@ def part_names_of(state: State, run: Run | None) -> list[PartName]:
     return kept(data, ("part names", id(found), id(run)), make, (found, run))
 
 
-def trust_of(state: State, run: Run) -> Floats:
-    """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown."""
+def trust_of(state: State, run: Run, session: str, *, seen: bool = True) -> Floats | None:
+    """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown.
+
+    None while that is being found out.
+    """
     data = parts.data_of(state)
+    embedding = state.embedding(run)
+    if embedding is None:
+        return np.full(data.n_rows, np.nan)
+    found: Floats | None = away.found(
+        session,
+        state.guided or data,
+        ("trust", id(run), state.off),
+        "hetviz.jobs.tasks.look:trust_of_rows",
+        {"embedding": embedding},
+        run,
+        seen=seen,
+    )
+    return found
 
-    def make() -> Floats:
-        from hetviz.metrics.trust.trust import trust
 
-        embedding = state.embedding(run)
-        if embedding is None:
-            return np.full(data.n_rows, np.nan)
-        return trust(state.guided or data, embedding).score
+def fog_of(state: State, run: Run, session: str) -> Packed | None:
+    """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown.
 
-    return kept(data, ("trust", id(run), state.off), make, run)
-
-
-def fog_of(state: State, run: Run) -> Packed:
-    """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown."""
-    score = trust_of(state, run)
+    None while that is being found out.
+    """
+    score = trust_of(state, run, session, seen=False)
+    if score is None:
+        return None
     steps = np.where(np.isfinite(score), np.rint(FOG_STEPS * np.nan_to_num(score)), NO_FOG)
     return Packed.of(steps, "|u1")
 

@@ -9,13 +9,12 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import kept_at
-from hetviz.ui.map import description, panel, selection_codec
+from hetviz.ui.map import description, layers, panel, selection_codec
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.start import gallery
 from hetviz.ui.statements import messages
-from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, SetView, State
 
 _STAGE = "map"
@@ -32,10 +31,10 @@ def stage(state: State, place: str) -> None:
         return
     workspace = session.workspace()
     work = place != "start"
+    sid = str(st.session_state["sid"])
     if work and state.view.colour in LAYERS:
         with st.spinner("Finding out where this map can be trusted"):
-            charts.colours(state)
-    sid = str(st.session_state["sid"])
+            layers.colours_of(state, state.run, sid)
     spec = description.spec(
         state,
         state.run,

@@ -23,6 +23,7 @@ from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
 from hetviz.jobs.results import packed
 from hetviz.serve.config import settings
 from hetviz.serve.figures import Figures, Now
+from hetviz.ui.map import away
 from hetviz.ui.shell import people, session
 from hetviz.workspace import (
     SESSIONS,
@@ -41,7 +42,7 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 log = logging.getLogger(__name__)
 
 FIRST = "First map"
-BESIDE = ":beside"
+BESIDE, AWAY = ":beside", ":away"
 _COMPARED = "compare"
 # A journal may come from anybody, and the worker would call whatever it names.
 _TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
@@ -175,10 +176,25 @@ def foreseen() -> tuple[str, MadeMap | None]:
 
 def forget(id: str) -> None:
     """Let go of what came of jobs of a session that nobody looks at: the project has it by now."""
-    for who in (id, id + BESIDE):
+    for who in (id, id + BESIDE, id + AWAY):
         for job in RUNNER.jobs(who):
             RUNNER.take(job.id, who)
     _FORESEEN.pop(id, None)
+
+
+def send_away(session_id: str, id: str, task: Task) -> bool:
+    """Have a worker find out what the pages of a session need to know; see `hetviz.ui.map.away`.
+
+    Nothing begins while a job of the visitor runs: what was asked for goes first.
+    """
+    who = session_id + AWAY
+    for job in RUNNER.jobs(who):
+        if not job.live:
+            RUNNER.take(job.id, who)
+    if any(job.live for job in RUNNER.jobs(session_id)) or RUNNER.get(id, who) is not None:
+        return False
+    RUNNER.submit(who, "Looking", task, {}, id)
+    return True
 
 
 def _forget_foresight() -> None:
@@ -245,7 +261,7 @@ def cancel(id: str) -> None:
 
 def stop_all(project: str) -> None:
     """Ask all work that is under way for a project to stop."""
-    for name in (project, project + BESIDE):
+    for name in (project, project + BESIDE, project + AWAY):
         for job in RUNNER.jobs(name):
             RUNNER.cancel(job.id, job.owner)
 
@@ -274,7 +290,7 @@ def _start(
         "fingerprint": data.fingerprint(),
     }
     if session.do(StartJob(job, title, note)):
-        for unasked in RUNNER.jobs(beside()):
+        for unasked in (*RUNNER.jobs(beside()), *RUNNER.jobs(owner() + AWAY)):
             RUNNER.cancel(unasked.id, unasked.owner)
         given = dict(arguments) | ({} if only is None else {"only": only})
         if "files" in given:
@@ -322,6 +338,9 @@ def ended(job: Job) -> None:
             _FORESEEN[job.owner] = (str(job.note[_MARK]), made)
             while len(_FORESEEN) > _MOST_FORESEEN:
                 _FORESEEN.pop(next(iter(_FORESEEN)), None)
+        return
+    if job.owner.endswith(AWAY):
+        away.ended(job)
         return
     who = str(job.note.get("person") or "")
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
@@ -420,3 +439,4 @@ BESIDE_ENDED: list[Callable[[Job], None]] = []
 FIGURES = Figures(lambda: SESSIONS.home, _now)
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
 RUNNER: Runner = Pool(ended, settings().work.workers)
+away.SEND[:] = [send_away]

@@ -6,6 +6,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job
+from hetviz.ui.map import away
 from hetviz.ui.shell import background, help, session, sharing, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
@@ -45,7 +46,8 @@ def show(place: str) -> list[tuple[str, str]]:
                         query_params=session.address(),
                     )
         st.html('<div class="hv-find-host"></div>', width="content")
-        beat = _FAST_BEAT if background.live() or background.foreseeing() else _BEAT
+        soon = background.live() or background.foreseeing() or away.at_work(background.owner())
+        beat = _FAST_BEAT if soon else _BEAT
         with st.container(key="state", width="content"):
             st.fragment(run_every=beat)(_strip)()
         _steps(workspace)
@@ -116,7 +118,8 @@ def _drawn(workspace: Workspace) -> tuple[object, ...]:
     """Return what the page shows, but for what is being worked on, and whether a map grows."""
     job = background.live()
     growing = workspace.state.run is None and job is not None and job.seq > 0
-    return workspace.version, session.theme(), background.foreseen()[0], growing
+    found = away.arrived(background.owner())
+    return workspace.version, session.theme(), background.foreseen()[0], growing, found
 
 
 def _strip() -> None:
@@ -162,7 +165,7 @@ def _state() -> str:
     workspace = session.workspace()
     state = workspace.state
     # A job is noted before it waits anywhere, and until what it made is kept.
-    if workspace.is_busy or background.foreseeing():
+    if workspace.is_busy or background.foreseeing() or away.at_work(background.owner()):
         return _WORKING
     if state.run is None:
         return _at_rest("old", "No map yet")

@@ -121,7 +121,7 @@ class HetMap {
     if (!this.haze || data.live || this.trusted === of) return;
     Object.assign(this, { trusted: of, trust: null });
     try {
-      const trust = await fetchTrust(data.session, of);
+      const trust = await fetchTrust(data.session, of, () => !this.dead && this.haze && this.trusted === of);
       if (this.trusted === of) this.trust = trust?.length === this.n ? trust : null;
     } catch {
       this.trusted = null;

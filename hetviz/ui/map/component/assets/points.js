@@ -145,8 +145,13 @@ export class Points {
   }
 }
 
-/** The trust of each row, 0 to 200, more where it is unknown; null where there is none. */
-export async function fetchTrust(session, of) {
-  const answer = await ask(`hv/fog/${session}?of=${of}`);
+/** The trust of each row, 0 to 200, more where it is unknown; null where there is none, or none `wanted` any more. */
+export async function fetchTrust(session, of, wanted) {
+  let answer = await ask(`hv/fog/${session}?of=${of}`);
+  while (answer.status === 202) { // a worker finds it out
+    await new Promise((done) => setTimeout(done, 1500));
+    if (!wanted()) return null;
+    answer = await ask(`hv/fog/${session}?of=${of}`);
+  }
   return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null;
 }

@@ -13,6 +13,7 @@ const BETTER = 0.75;
 const LEADS = 16; // a leader is drawn where it is longer
 const GRAIN = 15;
 const LEAST_SEEN = 12;
+const LATER = 2000; // ms until regions are asked for again that are being read
 
 export class Regions {
   constructor(map) { Object.assign(this, { map, levels: [], of: null, stood: new Map() }); }
@@ -27,7 +28,16 @@ export class Regions {
     let levels = [];
     try {
       const answer = await ask(`hv/regions/${data.session}?of=${of}`);
-      const found = answer.ok ? (await answer.json()).levels : [];
+      const { levels: found, later } = answer.ok ? await answer.json() : { levels: [] };
+      if (later) {
+        // A worker reads them; what is shown may be another map by then.
+        setTimeout(() => {
+          if (map.dead || this.of !== of) return;
+          this.of = null;
+          this.learn();
+        }, LATER);
+        return;
+      }
       levels = await Promise.all(found.map(
         async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
     } catch {
