@@ -1,11 +1,12 @@
 """What the server spends on each action of a visitor, by number of items.
 
-CPU seconds of the server's own process, from a click until the page rests; what a worker does beside
-it is told apart. The app is driven in Chromium, as a visitor drives it.
+CPU seconds of the page's own script in the server. What the worker finds out meanwhile is no part
+of it: the page shows it once it is there.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import time
@@ -15,16 +16,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from playwright.sync_api import Page, sync_playwright
 
 import hetviz
 from benchmarks.harness import report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.workspace import OpenBundle, RecordRun, Sessions
+from hetviz.workspace import (
+    SESSIONS,
+    AddPairs,
+    OpenBundle,
+    RecordRun,
+    Sessions,
+    SetView,
+    Workspace,
+)
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from hetviz.workspace.store.sessions import new_id
-from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
-from tools.find_chromium import find_chromium
 
 SIZES = (20_000, 100_000, 300_000)
 LINKS = 10 / 3
@@ -92,3 +98,64 @@ def prepared(n: int, home: Path) -> str:
     )
     sessions.close()
     return sid
+
+
+def run(out: Path, quick: bool) -> None:
+    """Measure and write ``actions.json``."""
+    logging.disable(logging.WARNING)
+    with tempfile.TemporaryDirectory() as home:
+        # Read when the app's modules are loaded.
+        os.environ["HETVIZ_HOME"] = home
+        ids = {n: prepared(n, Path(home)) for n in (SIZES[:1] if quick else SIZES)}
+        rows = [one for n, sid in ids.items() for one in actions(n, sid)]
+    report("actions", rows, out, "CPU seconds of the page's script, the worker's not counted")
+
+
+def actions(n: int, sid: str) -> list[dict[str, Any]]:
+    """Return the CPU seconds of each action on a project of n items, first and again."""
+    from streamlit.testing.v1 import AppTest
+
+    from hetviz.ui.map import away
+    from hetviz.ui.shell.paths import PAGES, ROUTER
+
+    # What a worker would find out comes later.
+    away.SEND[:] = [lambda *_: True]
+    app = AppTest.from_file(ROUTER, default_timeout=600)
+    app.query_params["s"] = sid
+    rows: list[dict[str, Any]] = []
+
+    def timed(what: str, work: Callable[[], object]) -> None:
+        taken = []
+        for turn in (work, app.run):
+            start = time.process_time()
+            turn()
+            taken.append(time.process_time() - start)
+        rows.append({"items": n, "action": what, "first": taken[0], "again": taken[1]})
+        print(rows[-1], flush=True)
+
+    def go(page: str) -> None:
+        app.switch_page(str(PAGES / f"{page}.py")).run()
+
+    def does(what: str, act: Callable[[Workspace], object]) -> None:
+        project = SESSIONS.get(sid)
+
+        def work() -> None:
+            act(project)
+            app.run()
+
+        timed(what, work)
+
+    timed("open the project", app.run)
+    for page in ("map", "guidance", "data", "compare", "clusters", "predict", "export", "map"):
+        timed(f"go to {page}", lambda page=page: go(page))
+    does("select an item", lambda one: one.set_glance(selection=np.array([5])))
+    does("select 20,000 or all", lambda one: one.set_glance(selection=np.arange(min(n, 20_000))))
+    does("colour by a column", lambda one: one.do(SetView(colour='["readers", "year"]')))
+    timed("go back to guidance", lambda: go("guidance"))
+    pair = [["readers", "r1"], ["books", "b2"]]
+    does("say two belong together", lambda one: one.do(AddPairs([pair], 1.0, "said", "", "a", "")))
+    does("undo", lambda one: one.undo())
+    does("redo", lambda one: one.redo())
+    field = "find-link"
+    timed("find links by name", lambda: app.text_input(key=field).set_value("amber birch 7").run())
+    return rows

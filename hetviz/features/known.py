@@ -13,8 +13,8 @@ FEW_NUMBERS = 12
 """Up to this many different whole numbers are taken as names of groups, as a digit or a class."""
 
 
-def known_columns(data: HeteroData, dataset: str) -> dict[str, Column]:
-    """Return the columns of a dataset, labels first, each with what it holds.
+def known_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> dict[str, Column]:
+    """Return the columns of a dataset, or of some of its rows, labels first, and what each holds.
 
     Notes
     -----
@@ -23,12 +23,12 @@ def known_columns(data: HeteroData, dataset: str) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for label in data.labels:
         if label.dataset == dataset:
-            found[label.name] = infer(label.name, pd.Series(label.values))
+            found[label.name] = infer(label.name, pd.Series(label.values[rows]))
     table = data[dataset].table
     if table is not None:
         for name in table.columns:
             if str(name) not in found:
-                found[str(name)] = infer(str(name), table[name])
+                found[str(name)] = infer(str(name), table[name].iloc[rows])
     return found
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
 from hetviz.data.edits.stating import without_sets
+from hetviz.data.model.same_items import of_items
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
@@ -313,12 +314,17 @@ class State:
         """Return a run's places of the rows that are there now; rows it never saw have none."""
         if self.data is None:
             return None
-        coordinates = coordinates_of(self.data, run.embedding)
-        return Embedding(
-            coordinates,
-            {name: dataset.ids for name, dataset in self.data.datasets.items()},
-            {name: dataset.entity for name, dataset in self.data.datasets.items()},
-            components=run.embedding.components,
-            note=run.embedding.note,
-            drawn=drawn_of(self.data, run.embedding),
-        )
+        data = self.data
+
+        def made() -> Embedding:
+            return Embedding(
+                coordinates_of(data, run.embedding),
+                {name: dataset.ids for name, dataset in data.datasets.items()},
+                {name: dataset.entity for name, dataset in data.datasets.items()},
+                components=run.embedding.components,
+                note=run.embedding.note,
+                drawn=drawn_of(data, run.embedding),
+            )
+
+        key = ("places", id(run.embedding))
+        return of_items(data.datasets.values(), key, made, run.embedding)

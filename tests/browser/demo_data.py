@@ -99,6 +99,7 @@ def spec(
     camera: dict[str, Any] | None = None,
     live: str | None = None,
     renderer: str = "auto",
+    media: bool = True,
 ) -> dict[str, Any]:
     w = world(n)
     Y = w.layout(turn)
@@ -112,7 +113,8 @@ def spec(
         symbol, glyph, factor = shape_of(place)
         datasets.append({
             "name": name, "start": start, "stop": stop, "symbol": symbol, "glyph": glyph,
-            "factor": factor, "count": stop - start, "media": place == 0, "words": place == 1,
+            "factor": factor, "count": stop - start, "media": media and place == 0,
+            "words": place == 1,
         })  # fmt: skip
     if colour == "number":
         known = w.number[~np.isnan(w.number)]
@@ -132,7 +134,8 @@ def spec(
     for code, text in enumerate(GROUPS):
         at = np.median(Y[w.group == code], axis=0)
         names.append({"text": text, "code": code, "at": [[float(at[0]), float(at[1])]]})
-    order = np.random.default_rng(3).permutation(n).astype(np.int32)
+    # As in the app: of many only some can get a picture or a word.
+    order = np.random.default_rng(3).permutation(n)[:50_000].astype(np.int32)
     kept = (np.arange(n) % 2 == 0).astype(np.uint8)
     return {
         "session": SESSION, "n": n, "mode": mode, "geometry": geometry(Y), "title": "Made-up map",

@@ -27,6 +27,7 @@ from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links, kind_key
 from hetviz.data.model.meta import joined_meta
+from hetviz.data.model.same_items import of_items
 from hetviz.data.model.table_text import csv_of
 from hetviz.errors import DataError, ParameterError, Problem
 
@@ -395,14 +396,20 @@ class HeteroData(Frozen):
     @cached_property
     def object_of(self) -> Ints:
         """Object of each global row, shape (n_rows,)."""
-        seen: dict[tuple[str, str], int] = {}
-        out = np.empty(self.n_rows, dtype=np.int64)
-        row = 0
-        for dataset in self.datasets.values():
-            for text in dataset.ids:
-                out[row] = seen.setdefault((dataset.entity, text), len(seen))
-                row += 1
-        return checks.frozen(out)
+        if not self.datasets:
+            return checks.frozen(np.empty(0, dtype=np.int64))
+
+        def make() -> Ints:
+            seen: dict[tuple[str, str], int] = {}
+            out = np.empty(self.n_rows, dtype=np.int64)
+            row = 0
+            for dataset in self.datasets.values():
+                for text in dataset.ids:
+                    out[row] = seen.setdefault((dataset.entity, text), len(seen))
+                    row += 1
+            return checks.frozen(out)
+
+        return of_items(self.datasets.values(), "object of", make)
 
     @property
     def n_objects(self) -> int:
@@ -587,17 +594,27 @@ class HeteroData(Frozen):
 
     @cached_property
     def _fingerprint(self) -> str:
-        digest = hashlib.sha256()
+        def of_datasets() -> hashlib._Hash:
+            digest = hashlib.sha256()
+            for dataset in self.datasets.values():
+                for name in ("dataset", dataset.name, dataset.entity):
+                    _feed(digest, name)
+                _feed_each(digest, dataset.ids)
+                said = json.dumps(_said_of(dataset), sort_keys=True, default=str)
+                for value in (dataset.X, dataset.kernel, dataset.distance, dataset.feature_names):
+                    _feed(digest, value)
+                _feed(digest, dataset.table)
+                _feed(digest, said)
+            return digest
+
+        # What is said changes more often than the items.
+        parts = self.datasets.values()
+        digest = (of_items(parts, "digest", of_datasets) if parts else of_datasets()).copy()
 
         def feed(*values: object) -> None:
             for value in values:
                 _feed(digest, value)
 
-        for dataset in self.datasets.values():
-            feed("dataset", dataset.name, dataset.entity)
-            _feed_each(digest, dataset.ids)
-            feed(dataset.X, dataset.kernel, dataset.distance, dataset.feature_names)
-            feed(dataset.table, json.dumps(_said_of(dataset), sort_keys=True, default=str))
         for links in self.links:
             feed("links", links.source, links.target, links.kind, links.role, links.complete)
             feed(links.i, links.j, links.weight, links.score, links.meta)

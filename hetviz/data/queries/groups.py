@@ -62,6 +62,15 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
         In the order in which they were first said. A pair that a later set has said in its turn
         counts for both. O(links).
     """
+    said_of_sets = [
+        links
+        for links in data.links
+        if links.role == "guidance" and links.meta is not None and "set" in links.meta.columns
+    ]
+    if not any(
+        bool((text_of(links.meta, "set", len(links)) != "").any()) for links in said_of_sets
+    ):
+        return []
     keys = statement_keys(data)
     parts, start = [], 0
     for links in data.links:

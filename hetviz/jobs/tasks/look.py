@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
-from hetviz._types import Floats
+import numpy as np
+
+from hetviz._types import Floats, JsonObject
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.joins.proposals import Proposal, propose_joins
+from hetviz.data.model.statements import statement_rows
+from hetviz.errors import DataError
+from hetviz.features.columns.types import Column
+from hetviz.features.known import known_columns
+from hetviz.features.meaning import column_effects
+from hetviz.features.recipe import made_features, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
-from hetviz.metrics.trust.trust import trust
+from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.metrics.trust.trust import Trust, trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.runs.cluster.contrast import Contrasts
 from hetviz.runs.cluster.regions import Level, regions
+
+
+def proposals(data: HeteroData, progress: Progress) -> list[Proposal]:
+    """Return what the datasets may be joined by, see `hetviz.propose_joins`."""
+    progress(0.0, "Comparing ids, columns and places")
+    return propose_joins(data)
+
+
+def recipe_of_features(data: HeteroData, dataset: str, progress: Progress) -> JsonObject:
+    """Return how features of a dataset would be made of its table; empty where they cannot be."""
+    progress(0.0, "Reading columns")
+    labels = [column.name for column in data.labels if column.dataset == dataset]
+    try:
+        return dict(recipe_of(made_features(data[dataset], {}, None, labels)[0]))
+    except DataError:
+        return {}
+
+
+def effects(
+    data: HeteroData, dataset: str, recipe: JsonObject, places: Floats, progress: Progress
+) -> dict[str, float]:
+    """Return how far a map shows each column, see `hetviz.features.meaning.column_effects`."""
+    progress(0.0, "Comparing columns with the map")
+    part = data[dataset]
+    said = replace(part, recipe={**(part.recipe or {}), "features": recipe})
+    return column_effects(said, places)
 
 
 def trust_of_rows(data: HeteroData, embedding: Embedding, progress: Progress) -> Floats:
@@ -26,6 +63,34 @@ def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tupl
     """Return the regions of a map, see `hetviz.runs.cluster.regions.regions`."""
     progress(0.0, "Reading the regions of the map")
     return regions(Contrasts(data), places)
+
+
+def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Column]:
+    """Return what each column of a dataset holds, see `hetviz.features.known.known_columns`."""
+    progress(0.0, "Reading columns")
+    return known_columns(data, dataset)
+
+
+def trust_of_row(
+    data: HeteroData, embedding: Embedding, row: int, near: float, progress: Progress
+) -> tuple[Trust, int, int]:
+    """Return the trust of a row, how many statements of it the map breaks, and of how many.
+
+    A pair is kept where it is among the share `near` of all pairs.
+    """
+    progress(0.0, "Looking around an item")
+    rows = statement_rows(data)
+    mine = np.flatnonzero((rows == row).any(axis=1))
+    links = sum(map(len, data.links))
+    together = np.concatenate([np.empty(0), *(one.weight for one in data.links)]) > 0
+    share = np.concatenate([link_nearness(data, embedding), comparison_nearness(data, embedding)])
+    kept = np.where(
+        mine < links,
+        (share[mine] >= 1.0 - near) == np.append(together, False)[np.minimum(mine, links)],
+        share[mine] > 0.5,
+    )
+    told = np.isfinite(share[mine])
+    return trust(data, embedding, rows=[row]), int((told & ~kept).sum()), int(told.sum())
 
 
 def report(data: HeteroData, progress: Progress) -> GuidanceReport:

@@ -13,7 +13,8 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import Dataset
-from hetviz.errors import DataError, HetvizError
+from hetviz.data.model.same_items import known_of_items, of_items
+from hetviz.errors import HetvizError
 from hetviz.features.columns.options import (
     HOLDS,
     IMPUTES,
@@ -25,8 +26,8 @@ from hetviz.features.columns.options import (
     defaults,
 )
 from hetviz.features.columns.types import infer
-from hetviz.features.meaning import column_effects
 from hetviz.features.recipe import recipe_of
+from hetviz.ui.map import away
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import SetFeatures, State
 from hetviz.workspace.commands.features import features_made
@@ -59,6 +60,8 @@ def show(state: State, name: str, place: int) -> None:
     _read_sentences(dataset)
     recipe = _recipe(state, dataset)
     if recipe is None:
+        if known_of_items([dataset], "features") is None and away.large(state.data):
+            theme.quiet("The columns are being read.")
         return
     _offer_map(state, name, place)
     used = len(recipe["columns"])
@@ -99,15 +102,15 @@ def _recipe(state: State, dataset: Dataset) -> dict[str, Any] | None:
     """Return the recipe to show; of features from a file, the one that would keep them."""
     if "features" in (dataset.recipe or {}):
         return _completed(recipe_of(dataset), dataset)
-    data = state.opened()
-
-    def kept() -> dict[str, Any] | None:
-        try:
-            return recipe_of(features_made(data, SetFeatures(dataset.name))[0])
-        except DataError:
-            return None
-
-    return session.cached(("features", id(dataset)), dataset, kept)
+    known: dict[str, Any] | None = known_of_items([dataset], "features")
+    if known is None:
+        task = "hetviz.jobs.tasks.look:recipe_of_features"
+        key, named = ("features", dataset.name), {"dataset": dataset.name}
+        known = away.found(background.owner(), state.opened(), key, task, named)
+        if known is not None:
+            found = known
+            of_items([dataset], "features", lambda: found)
+    return known or None
 
 
 def _completed(recipe: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
@@ -196,10 +199,19 @@ def _effects(state: State, dataset: Dataset, recipe: dict[str, object]) -> dict[
     places = None if run is None else state.embedding(run)
     if run is None or places is None:
         return {}
-    Y = np.asarray(places.coordinates[dataset.name])
-    key = ("effects", id(dataset), id(run))
-    said = replace(dataset, recipe={**(dataset.recipe or {}), "features": recipe})
-    return session.cached(key, (dataset, run), lambda: column_effects(said, Y))
+    known: dict[str, float] | None = away.found(
+        background.owner(),
+        state.opened(),
+        ("effects", dataset.name, id(run)),
+        "hetviz.jobs.tasks.look:effects",
+        {
+            "dataset": dataset.name,
+            "recipe": recipe,
+            "places": np.asarray(places.coordinates[dataset.name]),
+        },
+        run,
+    )
+    return known or {}
 
 
 def _order(frame: pd.DataFrame) -> list[str]:

@@ -11,15 +11,14 @@ from hetviz.data.joins.keys import cells_of
 from hetviz.data.joins.lists import SEPARATORS, separator_of
 from hetviz.data.joins.matching import Match
 from hetviz.data.joins.places import place_columns
-from hetviz.data.joins.proposals import Proposal, propose_joins, spread
+from hetviz.data.joins.proposals import Proposal, spread
 from hetviz.data.model.checks import MAX_NAME_LENGTH
 from hetviz.data.queries.reach import Reach, reach
 from hetviz.errors import HetvizError
 from hetviz.plots.palette import shape_of
 from hetviz.ui.guidance.order import bars
-from hetviz.ui.map import warned
-from hetviz.ui.map.array_cache import kept
-from hetviz.ui.shell import session, theme
+from hetviz.ui.map import away, warned
+from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
@@ -308,6 +307,9 @@ def _loosely(join: Join) -> Join:
 def cards(data: HeteroData) -> None:
     """Show the proposals, the best first."""
     found = proposals(data)
+    if found is None:
+        theme.quiet("What may join them is being looked for.")
+        return
     if not found:
         words = (
             "One dataset has nothing to be joined with. Add a second file, or links that join its "
@@ -329,11 +331,14 @@ def cards(data: HeteroData) -> None:
                 _card(data, proposal, place)
 
 
-def proposals(data: HeteroData) -> list[Proposal]:
-    """Return the proposals for these data, worked out once."""
+def proposals(data: HeteroData) -> list[Proposal] | None:
+    """Return the proposals for these data, worked out once; None while a worker is at it."""
     names = theme.listed([theme.plain(name) for name in data.datasets])
     with st.spinner(f"Comparing the ids, columns and places of {names}", show_time=True):
-        return kept(data, "proposals", lambda: propose_joins(data))
+        found: list[Proposal] | None = away.found(
+            background.owner(), data, "proposals", "hetviz.jobs.tasks.look:proposals", {}
+        )
+        return found
 
 
 def _card(data: HeteroData, proposal: Proposal, place: int) -> None:

@@ -220,14 +220,10 @@ def again(of: Source) -> None:
     with st.container(horizontal=True):
         button("Report", f"{of.stem}-report.html", lambda: report().encode())
         if made is not None:
-            # A shipped map was rounded when it was written, so its hash says nothing.
-            digest = "" if run.id == SHIPPED else coordinates_hash(of.embedding)
             drawn = of.chosen.settings.to_dict()
             if drawn["colour"] not in {option.key for option in colour_options(of.data)}:
                 drawn["colour"] = ""
-            recipe = partial(
-                recipe_zip, of.data, made, sha256=digest, figures=drawn, title=state.title
-            )
+            recipe = partial(_recipe, of, made, drawn)
             button("Reproduce this", f"{of.stem}-recipe.zip", recipe)
         if made is not None:
             _model(of)
@@ -237,6 +233,12 @@ def again(of: Source) -> None:
     )
     if not state.is_current(run):
         theme.quiet("The data changed since this map: a recipe would make another one.")
+
+
+def _recipe(of: Source, made: Made, drawn: dict[str, Any]) -> bytes:
+    # A shipped map was rounded when it was written, so its hash says nothing.
+    digest = "" if of.run.id == SHIPPED else coordinates_hash(of.embedding)
+    return recipe_zip(of.data, made, sha256=digest, figures=drawn, title=of.state.title)
 
 
 def _model(of: Source) -> None:

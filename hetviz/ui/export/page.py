@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.exports.figures import FigureSettings
-from hetviz.plots.paper import written
-from hetviz.plots.paper_map import paper_map
 from hetviz.ui.export import files as export_files
 from hetviz.ui.export import options, project
-from hetviz.ui.shell import session, theme
+from hetviz.ui.map import away
+from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts
 from hetviz.ui.widgets.downloads import stem_of
 from hetviz.workspace import Run, State
@@ -40,11 +39,16 @@ def show(state: State, run: Run) -> None:
         chosen = options.show(state, run)
     source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
     with figure, st.spinner("Drawing the figure"):
-        image, caption = _drawn(source)
-    with figure:
-        st.image(image, width="stretch", alt=f"The figure: {caption}")
-    with words:
-        theme.quiet(caption)
+        drawn = _drawn(source)
+    if drawn is None:
+        with words:
+            theme.quiet("The figure is being drawn.")
+    else:
+        image, caption = drawn
+        with figure:
+            st.image(image, width="stretch", alt=f"The figure: {caption}")
+        with words:
+            theme.quiet(caption)
     with menu, st.container(key="export-files", width=520):
         theme.section("The map", "as it is drawn here")
         export_files.the_map(source)
@@ -54,32 +58,35 @@ def show(state: State, run: Run) -> None:
         project.offer(state)
 
 
-def _drawn(of: export_files.Source) -> tuple[bytes, str]:
-    """Return the figure as it will be, and its caption; drawn again only when it changes."""
+def _drawn(of: export_files.Source) -> tuple[bytes, str] | None:
+    """Return the figure as it will be, and its caption; None while a worker draws it."""
     settings = of.chosen.settings
-
-    def make() -> tuple[bytes, str]:
-        picture = paper_map(
-            of.data,
-            of.embedding,
-            of.chosen.colours,
-            width=settings.width,
-            height=settings.height,
-            names=settings.names,
-            hidden=settings.hidden,
-            title=of.how,
-            caption=settings.caption,
-        )
-        dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))
-        return written(picture.figure, "png", min(max(dpi, 50), 600)), picture.caption
 
     if settings.height:
         # Room for the figure before it is drawn; one as high as it needs has about the usual shape,
         # and takes more where that is too little.
         shape = settings.width / settings.height
         theme.rules(f".st-key-export-preview::before{{aspect-ratio:{shape:.3f}}}")
-    key = ("export", id(of.data), id(of.run), id(of.chosen.colours), _settled(settings))
-    return session.cached(key, (of.data, of.run, of.chosen.colours), make)
+    dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))
+    found: tuple[bytes, str] | None = away.found(
+        background.owner(),
+        of.data,
+        ("export", id(of.run), id(of.chosen.colours), _settled(settings)),
+        "hetviz.plots.preview_task:preview",
+        {
+            "embedding": of.embedding,
+            "colours": of.chosen.colours,
+            "dpi": min(max(dpi, 50), 600),
+            "width": settings.width,
+            "height": settings.height,
+            "names": settings.names,
+            "hidden": settings.hidden,
+            "title": of.how,
+            "caption": settings.caption,
+        },
+        (of.run, of.chosen.colours),
+    )
+    return found
 
 
 def _settled(settings: FigureSettings) -> tuple[object, ...]:

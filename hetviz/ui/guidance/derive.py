@@ -29,6 +29,9 @@ def form(data: HeteroData) -> None:
     """Ask for a column and what it says; show how much that makes before it is added."""
     dataset = str(st.selectbox("Dataset", list(data.datasets), key="derive-dataset"))
     columns = item_text.columns_of(data, dataset)
+    if item_text.while_read(data, dataset):
+        theme.quiet(f"The columns of {dataset} are being read.")
+        return
     if not columns:
         theme.quiet(f"{dataset} has neither labels nor columns.")
         return

@@ -12,12 +12,12 @@ import pandas as pd
 from hetviz._types import Bools, Floats, Texts
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.same_items import of_items
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import folded
 from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.map import search
-from hetviz.ui.map.array_cache import kept_of_items
 from hetviz.ui.map.links_of_rows import hidden_from
 from hetviz.ui.shell import session
 from hetviz.ui.widgets import charts
@@ -257,8 +257,8 @@ def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]
 
 def titles(data: HeteroData) -> Texts:
     """Return what each global row is called."""
-    return kept_of_items(
-        data,
+    return of_items(
+        data.datasets.values(),
         "titles",
         lambda: np.array(
             [str(title) for part in data.datasets.values() for title in part.titles], dtype=object

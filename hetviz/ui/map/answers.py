@@ -14,6 +14,7 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
 from hetviz.ui.map import atlas, item_cards, item_head, layers, links_of_rows, search
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import SHELVES, Packed
@@ -182,7 +183,10 @@ def _atlas(opened: Open, asked: Asked) -> Answer:
 def _fog(opened: Open, asked: Asked) -> Answer:
     if opened.run is None:
         raise Refused
-    fog = layers.fog_of(opened.state, opened.run, opened.session)
+    try:
+        fog = layers.fog_of(opened.state, opened.run, opened.session)
+    except HetvizError as error:
+        raise Refused from error
     if fog is None:
         raise Refused(202)
     return Answer(fog, ASK_AGAIN)
@@ -194,7 +198,11 @@ def _regions(opened: Open, asked: Asked) -> Answer:
     if run is None or map_parts.geometry(opened.state, run).id != asked.named("of"):
         # Another map was chosen meanwhile; the browser hears of it and asks again.
         return Answer({"levels": []}, ASK_AGAIN)
-    levels = layers.regions_of(opened.state, run, opened.session, seen=False)
+    try:
+        levels = layers.regions_of(opened.state, run, opened.session, seen=False)
+    except HetvizError:
+        # A map is seen without names too.
+        levels = ()
     found = [
         {
             "key": SHELVES.put(opened.session, Packed.of(level.codes, "|i1")),

@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from hetviz._types import Array
-from hetviz.data import Dataset, HeteroData
+from hetviz.data import HeteroData
 
 SESSION_BYTES = 96_000_000
 ALL_BYTES = 768_000_000
@@ -170,29 +170,6 @@ def known(data: HeteroData, key: Hashable) -> Any:
         beside, found, _ = store[key]
         store[key] = (beside, found, time.monotonic())
         return found
-
-
-# By identity of the first dataset: data that differ in what is said of the same items share it.
-_OF_ITEMS: WeakKeyDictionary[Dataset, dict[Hashable, tuple[list[ReferenceType[Dataset]], Any]]] = (
-    WeakKeyDictionary()
-)
-
-
-def kept_of_items(data: HeteroData, key: Hashable, make: Callable[[], T]) -> T:
-    """Return what `make` gives of the items of `data`, kept as long as these do.
-
-    What is said of items may change meanwhile: `make` must not depend on it.
-    """
-    parts = list(data.datasets.values())
-    with _LOCK:
-        store = _OF_ITEMS.setdefault(parts[0], {})
-        of, found = store.get(key, ([], None))
-    if len(of) == len(parts) and all(one() is part for one, part in zip(of, parts, strict=True)):
-        return found  # type: ignore[no-any-return]
-    made = make()
-    with _LOCK:
-        store[key] = ([ref(part) for part in parts], made)
-    return made
 
 
 def forget_unused(after: float) -> None:

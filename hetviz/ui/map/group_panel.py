@@ -99,6 +99,10 @@ def _apart(data: HeteroData, rows: Ints) -> None:
         told += [(name, difference) for difference in _contrast(data, name, mine)]
     if not looked:
         return
+    if any(item_text.while_read(data, name) for name in data.datasets):
+        theme.section("What sets them apart")
+        theme.quiet("The columns are being read.")
+        return
     theme.section("What sets them apart", "here, and elsewhere")
     if not told:
         theme.quiet("No column tells these items from the others of their datasets.")
@@ -111,6 +115,8 @@ def _apart(data: HeteroData, rows: Ints) -> None:
 
 
 def _contrast(data: HeteroData, name: str, mine: Bools) -> list[Difference]:
+    if item_text.while_read(data, name):
+        return []
     mark = hashlib.sha256(mine.tobytes()).hexdigest()
     return session.cached(
         ("contrast", id(data), name, mark),

@@ -55,11 +55,10 @@ def _facts(data: HeteroData, item: Item) -> None:
     facts: list[tuple[str, str]] = []
     own = str(dataset.ids[item.row])
     texts: list[tuple[str, str]] = []
-    for name, column in item_text.columns_of(data, dataset.name).items():
-        words = item_text.value_words(column, item.row)
+    for name, (kind, words) in item_text.facts_of(data, dataset.name, item.row).items():
         if name in hidden or not words or words in (item.title, own):
             continue
-        if column.kind == "text" or len(words) > 60:
+        if kind == "text" or len(words) > 60:
             texts.append((name, words))
         else:
             unit = f" {dataset.units[name]}" if name in dataset.units else ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from hetviz.metrics.trust.trust import Trust, trust
-from hetviz.ui.guidance.ledger import BROKEN, KEPT, ends_of, ledger_of
-from hetviz.ui.shell import session, theme
+from hetviz.metrics.trust.trust import Trust
+from hetviz.plots.curve import LOOK_AT
+from hetviz.ui.map import away
+from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
@@ -18,31 +17,18 @@ def show(state: State, run: Run, row: int) -> None:
     data, embedding = state.guided, charts.embedding_of(state, run)
     if data is None or embedding is None:
         return
-    said = session.cached(
-        ("item trust", id(state.data), state.off, id(run), row),
-        (state.data, run),
-        lambda: sentences(trust(data, embedding, rows=[row]), row, *_fates(state, row)),
+    found = away.found(
+        background.owner(),
+        data,
+        ("item trust", id(run), row),
+        "hetviz.jobs.tasks.look:trust_of_row",
+        {"embedding": embedding, "row": row, "near": LOOK_AT},
+        run,
     )
+    said = None if found is None else sentences(found[0], row, found[1], found[2])
     if said:
         theme.section("What the map gets wrong here" if said[0] else "The map is right here")
         theme.quiet(" ".join([*said[0], *said[1]]))
-
-
-def _fates(state: State, row: int) -> tuple[int, int]:
-    """Return how many statements about a row the map breaks, and of how many it can be told.
-
-    As everywhere: a pair is kept where it is among the nearest of all pairs.
-    """
-    ledger = ledger_of(state)
-    broken, told = 0, 0
-    for part in (ledger.links, ledger.comparisons):
-        mine = part["on"].to_numpy() & np.logical_or.reduce(
-            [part[end].to_numpy() == row for end in ends_of(part)]
-        )
-        fates = part["fate"][mine]
-        broken += int((fates == BROKEN).sum())
-        told += int(fates.isin((KEPT, BROKEN)).sum())
-    return broken, told
 
 
 def sentences(found: Trust, row: int, broken: int, said: int) -> tuple[list[str], list[str]] | None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
+from hetviz.data.model.same_items import of_items
 from hetviz.data.queries.filters import folded
-from hetviz.ui.map.array_cache import kept_of_items
 
 MOST_FOUND = 12
 LONGEST_QUERY = 100
@@ -90,7 +90,7 @@ def names_of(data: HeteroData) -> Names:
         rows = np.flatnonzero([a != b for a, b in zip(titles, ids, strict=True)])
         return Names(Index.of(titles), Index.of([ids[row] for row in rows]), rows)
 
-    return kept_of_items(data, "names", make)
+    return of_items(data.datasets.values(), "names", make)
 
 
 def named(data: HeteroData, text: str) -> Ints:

@@ -119,6 +119,9 @@ def _form(state: State, data: HeteroData) -> None:
     if len(names) > 1:
         name = st.selectbox("Dataset", names, key="filter-dataset")
     columns = item_text.columns_of(data, name)
+    if item_text.while_read(data, name):
+        theme.quiet(f"The columns of {name} are being read.")
+        return
     if not columns:
         theme.quiet(f"{name} has no columns to filter by. Select items on the map instead.")
         return

@@ -8,20 +8,47 @@ import pandas as pd
 
 from hetviz._text import in_digits
 from hetviz.data import HeteroData
+from hetviz.data.model.same_items import known_of_items, of_items
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
-from hetviz.ui.shell import session
+from hetviz.ui.map import away
+from hetviz.ui.shell import background
 
 
 def columns_of(data: HeteroData, dataset: str) -> Mapping[str, Column]:
-    """Return what each column of a dataset holds."""
-    # It loads what reads tables, which nothing before the first map needs.
-    from hetviz.features.known import known_columns
+    """Return what each column of a dataset holds; of a large one nothing `while_read`."""
+    return _read(data, dataset) or {}
 
-    found: Mapping[str, Column] = session.cached(
-        ("columns", id(data), dataset), data, lambda: known_columns(data, dataset)
-    )
-    return found
+
+def while_read(data: HeteroData, dataset: str) -> bool:
+    """Whether the columns of a dataset are still being read."""
+    return _read(data, dataset) is None
+
+
+def _read(data: HeteroData, dataset: str) -> Mapping[str, Column] | None:
+    labels = [label for label in data.labels if label.dataset == dataset]
+    parts, key = [data[dataset]], ("columns", *map(id, labels))
+    known: Mapping[str, Column] | None = known_of_items(parts, key)
+    if known is None:
+        task = "hetviz.jobs.tasks.look:columns"
+        known = away.found(
+            background.owner(), data, ("columns", dataset), task, {"dataset": dataset}
+        )
+        if known is not None:
+            found = known
+            of_items(parts, key, lambda: found, labels)
+    return known
+
+
+def facts_of(data: HeteroData, dataset: str, row: int) -> dict[str, tuple[str, str]]:
+    """Return kind and value, in words, of each column for one row; empty where it is missing."""
+    columns, at = columns_of(data, dataset), row
+    if not columns:
+        # One row says enough of itself until all are read.
+        from hetviz.features.known import known_columns
+
+        columns, at = known_columns(data, dataset, slice(row, row + 1)), 0
+    return {name: (column.kind, value_words(column, at)) for name, column in columns.items()}
 
 
 def value_words(column: Column, row: int) -> str:

@@ -1,0 +1,72 @@
+"""What takes long on large data is worked out elsewhere, kept, and shown once it is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import HetvizError
+from hetviz.jobs import Job, Task
+from hetviz.ui.map import away
+
+REPORT = "hetviz.jobs.tasks.look:report"
+
+
+def some_data() -> HeteroData:
+    parts = [Dataset("a", ["x", "y"]), Dataset("b", ["u", "v"])]
+    return HeteroData(parts, [Links("a", "b", [0, 1], [1, 0], np.ones(2))])
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
+    out: list[tuple[str, Task]] = []
+
+    def send(session: str, id: str, task: Task) -> bool:
+        out.append((id, task))
+        return session != "busy"
+
+    monkeypatch.setattr(away, "SEND", [send])
+    monkeypatch.setattr(away, "LARGE", 1)
+    return out
+
+
+def over(id: str, **how: object) -> Job:
+    return replace(Job(id, "s:away", "Looking"), **how)
+
+
+def test_a_page_is_told_once_it_is_there(sent: list[tuple[str, Task]]) -> None:
+    data = some_data()
+    ask = lambda: away.found("s", data, "report", REPORT, {})  # noqa: E731
+    before = away.arrived("s")
+    assert ask() is None
+    assert ask() is None, "it is asked for once only"
+    ((id, task),) = sent
+    assert away.at_work("s") and not away.at_work("t")
+    made = task.run(lambda *_, **__: None)
+    away.ended(over(id, state="done", result=made))
+    assert ask() is made
+    assert away.arrived("s") == before + 1 and not away.at_work("s")
+
+
+def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
+    sent: list[tuple[str, Task]],
+) -> None:
+    data = some_data()
+    ask = lambda: away.found("s", data, "report", REPORT, {})  # noqa: E731
+    ask()
+    away.ended(over(sent[0][0], state="cancelled"))
+    assert ask() is None and len(sent) == 2
+    away.ended(over(sent[1][0], state="failed", error=HetvizError("no room")))
+    with pytest.raises(HetvizError, match="no room"):
+        ask()
+    # Where no worker takes it on it is not waited for.
+    assert away.found("busy", data, "other", REPORT, {}) is None
+    assert not away.at_work("busy")
+
+
+def test_small_data_keep_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(away, "SEND", [lambda *_: pytest.fail("nothing is sent")])
+    assert away.found("s", some_data(), "report", REPORT, {}).n_conflicts == 0
