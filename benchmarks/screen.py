@@ -105,12 +105,16 @@ _ASK = f"""async () => {{
   await new Promise((done) => setTimeout(done, 40));
   await finished();
   begun = performance.now();
+  const slot = map.slot;
   map.slot = map.slot.map((code) => (code ? (code % 7) + 1 : 0));
   map.wish({{ paint: true }});
   await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const sent = performance.now() - begun;
   await finished();
   const recolour = performance.now() - begun;
+  map.slot = slot;
+  map.wish({{ paint: true }});
+  await finished();
   return {{ pick: taken[20], worst: taken[38], count, found, told, lasso, sent, recolour }};
 }}"""
 
@@ -174,7 +178,11 @@ def measured(browser: Browser, server: Server, n: int, renderer: str, out: Path)
     memory = _resident(browser)
     shot(page, out / f"screen-{renderer}-{n}-light.png")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(4000)
+    page.wait_for_timeout(1000)
+    page.wait_for_function(
+        f"() => {{ const {{ drawer }} = {_MAP}.map.points;"
+        " return drawer.whole !== false && !drawer.busy; }"
+    )
     shot(page, out / f"screen-{renderer}-{n}-dark.png")
     card = page.evaluate(
         "() => { const gl = document.createElement('canvas').getContext('webgl2');"

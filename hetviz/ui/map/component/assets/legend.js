@@ -113,7 +113,7 @@ export class Legend {
       title: `${name}: click to show only these, Shift + click to add others, Ctrl + click to select, double-click to ${shown ? "hide" : "show"}`,
       onclick: (event) => this.click(event, kind, key, shown, hide, rows),
     }, sign, h("span", { class: "hv-name" }, name), bar(count ?? 0, most, colour),
-    h("span", { class: "hv-count" }, count === undefined ? "" : thousands(count)));
+    h("span", { class: "hv-count", title: count >= 1e6 ? thousands(count) : "" }, count === undefined ? "" : brief(count)));
   }
 
   click(event, kind, key, shown, hide, rows) {
@@ -235,6 +235,9 @@ export class Legend {
 
   close() { this.observer.disconnect(); }
 }
+
+/** Millions with three digits: seven and their commas have no room in a row. */
+const brief = (count) => (count >= 1e6 ? `${(count / 1e6).toPrecision(3)} M` : thousands(count));
 
 function mark(colour) {
   const one = h("i", { class: "hv-mark", "aria-hidden": "true" });

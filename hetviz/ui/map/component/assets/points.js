@@ -9,6 +9,8 @@ import { FOCUS, HIDDEN, Renderer, SELECTED, abilities } from "./renderer.js";
 import { ask } from "./ask.js";
 import { h } from "./dom.js";
 
+const SURVEYED = 30000; // rows that tell where there is room for names and pictures
+
 /** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
 export function dotSize(n, zoom) {
   const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
@@ -43,6 +45,27 @@ export class Points {
 
   /** Places of all rows; `from`: where they come from; `done` once the drawer knows them. */
   layout(pos, from = null, done = () => {}) { this.drawer.layout(pos, { from, done }); }
+
+  /** Rows in view, level by level, at least `least` of them where there are, and of how many each tells. */
+  some(least = SURVEYED) {
+    const { order, plan } = this.drawer ?? {};
+    if (!plan || !order?.rowAt || this.map.n <= 3 * least) return { rows: null, each: 1 };
+    const parts = [];
+    let [found, all] = [0, 0];
+    for (const [firsts, counts, total] of plan) {
+      all += total;
+      if (found >= least) continue;
+      firsts.forEach((first, k) => parts.push(order.rowAt.subarray(first, first + counts[k])));
+      found += total;
+    }
+    const rows = new Uint32Array(found);
+    let at = 0;
+    for (const part of parts) {
+      rows.set(part, at);
+      at += part.length;
+    }
+    return { rows, each: found ? all / found : 1 };
+  }
 
   arrive() { this.drawer.arrive?.(); }
 

@@ -226,7 +226,7 @@ export class Renderer {
     const { n, here, levels, extent, high, from } = order;
     Object.assign(this, {
       order, n, here, levels, extent, travelling: Boolean(from), around: from?.around ?? extent,
-      cursor: null,
+      cursor: null, plan: null,
     });
     if (!this.gl) return;
     this.upload("now", high);

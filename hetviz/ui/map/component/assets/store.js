@@ -65,7 +65,9 @@ class Layout {
   async rest() {
     for (let k = 1; k < this.pieces.length; k++) {
       await this.piece(k);
-      for (const grown of this.listeners) grown(this.pos);
+      // To arrange the points anew takes the longer the more there are: at each doubling, and at the end.
+      const doubled = Number.isInteger(Math.log2(k + 1));
+      if (doubled || k + 1 === this.pieces.length) for (const grown of this.listeners) grown(this.pos);
     }
     this.listeners.clear();
     return this.pos;
