@@ -274,6 +274,7 @@ def shoes(out: Path, quick: bool, data: Path) -> None:
     methods: list[tuple[str, Any]] = [
         ("CNN distances alone", None),
         ("mkpoe, cosine", (one, "mkpoe", {"features": "cosine"})),
+        ("mkpoe, not moved", (one, "mkpoe", {"features": "cosine", "polish": False})),
         ("mkpoe, cosine and rbf, cv", (views, "mkpoe", {"features": kinds, "beta": "cv"})),
         ("gnmds", (one, "gnmds", {})),
     ]

@@ -287,7 +287,10 @@ def is_behind(measure: str, ahead: float, error: float) -> bool:
 
 
 def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
-    """Print by set how the default did, with the best baseline; ``*`` where it is behind."""
+    """Print by set how the default did, and how far the best baseline is ahead of it.
+
+    Bold is what is behind: by more than a standard error of the difference, see `is_behind`.
+    """
     print(f"\n| set | {ours} is | " + " | ".join(CHOSEN_BY) + " |\n|" + " --- |" * 9)
     kept: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
     lost: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
@@ -303,8 +306,8 @@ def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
             behind = is_behind(measure, ahead, error)
             (lost if behind else kept)[measure].append(name)
             mean = np.mean(list(values(rows, name, ours, measure).values()))
-            mark = " \\*" if behind else ""
-            cells.append(f"{mean:.3f}; {mean + ahead:.3f} ± {error:.3f} {key}{mark}")
+            mark = "**" if behind else ""
+            cells.append(f"{mark}{_short(mean)}{mark} ({ahead:+.3f} ± {_short(error)} {key})")
         print(f"| {name} | {', '.join(dict.fromkeys(methods))} | " + " | ".join(cells) + " |")
     for measure in CHOSEN_BY:
         n = len(kept[measure]) + len(lost[measure])
@@ -315,6 +318,10 @@ def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
         if name in kept["link_auc_held_out"] or name in kept["degree_auc_held_out"]
     ]
     print(f"held-out AUC or degree-AUC: {len(either)} of {len(REPORTED_ON) + len(CHOSEN_ON)}")
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
 
 
 def _mean_of(

@@ -121,6 +121,8 @@ class JointMap(BaseEmbedder):
             "Kinds of links that say no more than chance count little: the notes of the map say "
             "which.",
             "Datasets that no link joins share the picture without being compared.",
+            "Where links and features disagree it lies between the two: graph axes keep more "
+            "links, neighbour maps more neighbours.",
         ),
         cost="A second or two for 2,000 items, ten for 20,000.",
     )
