@@ -340,6 +340,9 @@ def add_why(add: Add) -> None:
     why.add_argument(
         "-n", dest="most", type=int, default=5, metavar="N", help="reasons of each sort (5)"
     )
+    why.add_argument(
+        "--quick", action="store_true", help="by the axes alone, without fitting the method anew"
+    )
 
 
 def _why(given: argparse.Namespace) -> int:
@@ -352,7 +355,13 @@ def _why(given: argparse.Namespace) -> int:
     result = read_result(given.result)
     run = replace(result.recipe.run, only=result.recipe.rows(result.data))
     found = hetviz.why(
-        result.data, result.embedding, given.dataset, given.id, run=run, most=given.most
+        result.data,
+        result.embedding,
+        given.dataset,
+        given.id,
+        run=run,
+        most=given.most,
+        fit=not given.quick,
     )
     lines = [f"{found.title}: {found.sentence}"]
     for head, reasons in (

@@ -39,6 +39,17 @@ def test_of_many_rows_it_is_told_when_asked(visit: Visit, monkeypatch: pytest.Mo
     assert "Held by" in html_of(app)
 
 
+def test_without_a_fit_it_is_told_by_the_axes(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(item_why, "_quick", lambda state, run: False)
+    app = visit("map")
+    text = html_of(pick(app, 3))
+    part = text[text.index("Why it is here") :]
+    assert "Nearest to it on the axes" in part
+    assert "takes a fit anew" in part
+
+
 def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -173,6 +173,7 @@ def why(
     run: Run | None = None,
     method: str | None = None,
     most: int = 8,
+    fit: bool = True,
     **params: Any,
 ) -> Why:
     """Say why an item lies where it lies: what holds it there, and what would move it.
@@ -191,6 +192,9 @@ def why(
         Key of the method, where there is no run; with the parameters that were not the defaults.
     most : int
         Reasons of each sort.
+    fit : bool
+        False tells what the axes alone say, at once: which links are kept, which lead far, and what
+        lies nearest. For methods that would have to be fitted anew, such as `mkpe`.
     **params
         Of the method.
 
@@ -225,9 +229,9 @@ def why(
     >>> found.parts.keys() <= {"neighbour", "link", "statement"}
     True
     """
-    return Explainer(data, embedding, known_run(data, embedding, run, method, params)).why(
-        row_of(data, dataset, id), most
-    )
+    explainer = Explainer(data, embedding, known_run(data, embedding, run, method, params))
+    ask = explainer.why if fit else explainer.at_a_glance
+    return ask(row_of(data, dataset, id), most)
 
 
 def known_run(
@@ -323,6 +327,61 @@ class Explainer:
         if Capability.OUT_OF_SAMPLE in get_method(self.run.method).card.capabilities:
             return self._left_out(at, most)
         return self._compared(at, most)
+
+    def at_a_glance(self, row: int, most: int = 8) -> Why:
+        """Return what the axes alone tell of the item of a global row, without any fit; see `why`.
+
+        A link counts by its weight and by the share of all items that lie farther away than what it
+        leads to: one that is kept holds, one that leads far pulls elsewhere.
+        """
+        at = int(np.searchsorted(self._rows, row))
+        seen = at < len(self._rows) and self._rows[at] == row
+        if not seen or not np.isfinite(self._Y[at]).all():
+            raise NotApplicableError(self.title, ["This item has no place on the map."])
+        data, item = self.data, _item(self.data, at)
+        away = np.linalg.norm(self._Y - self._Y[at], axis=1)
+        away[at] = np.nan
+        others = np.sort(away[np.isfinite(away)])
+        nearest = np.argsort(np.where(np.isfinite(away), away, np.inf), kind="stable")
+        nearest = nearest[: min(3, len(others))]
+        links = touching(data, [at])
+        told: dict[int, Reason] = {}
+        for k in range(len(links)):
+            outer, weight = int(links.outer[k]), float(links.weight[k])
+            if weight <= 0 or not np.isfinite(away[outer]):
+                continue
+            farther = 1.0 - np.searchsorted(others, away[outer]) / max(len(others), 1)
+            kind = data.links[int(links.group[k])].kind
+            one = Reason(
+                STATEMENT if kind in SPOKEN else LINK,
+                *_item(data, outer),
+                weight * float(farther),
+                distance=float(away[outer]) / self.extent,
+            )
+            if outer not in told or told[outer].share < one.share:
+                told[outer] = one
+        whole = sum(one.share for one in told.values())
+        found = sorted(
+            (replace(one, share=one.share / whole) for one in told.values() if whole > 0),
+            key=lambda one: -one.share,
+        )
+        parts: dict[str, float] = {}
+        for one in found:
+            parts[one.kind] = parts.get(one.kind, 0.0) + one.share
+        named = listed([_item(data, int(other))[2] for other in nearest])
+        notes = [] if found else ["No link of it leads to anything on the map."]
+        notes += [f"Nearest to it on the axes: {named}."] if named else []
+        far = sorted((one for one in found if one.distance > FAR), key=lambda one: -one.distance)
+        return Why(
+            *item,
+            self.title,
+            "Told by the axes alone, without fitting the method anew: a link counts the more, the "
+            "fewer items lie nearer than what it leads to.",
+            parts,
+            tuple(one for one in found if one.distance <= FAR)[:most],
+            elsewhere=tuple(far[:most]),
+            note=" ".join(notes),
+        )
 
     @staticmethod
     def draws_graph(method: str) -> bool:

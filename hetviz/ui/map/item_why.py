@@ -29,25 +29,26 @@ def show(state: State, run: Run, row: int) -> None:
     if state.guided is None or not run.method:
         return
     theme.section("Why it is here", get_method(run.method).card.title)
-    if not _quick(state, run):
-        theme.quiet(
-            "This method has to be fitted anew to tell. The command `hetviz why` does that with a "
-            "map that was saved."
-        )
-        return
+    quick = _quick(state, run)
     key = ("why", id(state.data), state.off, id(run))
     asked: set[object] = st.session_state.setdefault("why-asked", set())
-    if state.guided.n_rows > AT_ONCE and key not in asked:
+    if quick and state.guided.n_rows > AT_ONCE and key not in asked:
         if not st.button("Find out", key="why-find"):
             return
         asked.add(key)
     try:
         explainer = session.cached(key, (state.data, run), lambda: _explainer(state, run))
-        found = session.cached((*key, row), (state.data, run), lambda: explainer.why(row, _MOST))
+        ask = explainer.why if quick else explainer.at_a_glance
+        found = session.cached((*key, row), (state.data, run), lambda: ask(row, _MOST))
     except HetvizError as error:
         theme.quiet(str(error))
         return
     _tell(found, _columns(state, found.dataset))
+    if not quick:
+        theme.quiet(
+            "What each feature and link does to it takes a fit anew: the command `hetviz why` "
+            "tells, of a map that was saved."
+        )
     if not state.is_current(run):
         theme.quiet("The data are others than those of this map; it is told by what they are now.")
 

@@ -230,3 +230,25 @@ def test_what_cannot_be_told_is_told_plainly(data: HeteroData) -> None:
     bare = Embedding(dict(embedding.coordinates), dict(embedding.ids))
     with pytest.raises(ParameterError, match="how this map was made"):
         hetviz.why(data, bare, "things", "t1")
+
+
+def test_the_axes_alone_tell_which_links_are_kept_and_which_lead_far() -> None:
+    places = {"a": [[0.0, 0], [9, 9], [1, 1]], "b": [[0.5, 0], [10, 10], [np.nan, 0]]}
+    data = HeteroData(
+        [Dataset("a", ["x", "y", "z"]), Dataset("b", ["near", "far", "nowhere"])],
+        [Links("a", "b", [0, 0, 0, 1], [0, 1, 2, 1])],
+    )
+    embedding = Embedding(places, {name: data[name].ids for name in places})
+    found = hetviz.why(data, embedding, "a", "x", method="mkpe", fit=False)
+    # of four others one lies farther than none: near counts 4 / 4, far 1 / 4
+    assert [one.id for one in found.holds] == ["near"]
+    assert found.holds[0].share == pytest.approx(0.8)
+    assert [(one.id, one.distance) for one in found.elsewhere] == [
+        ("far", pytest.approx(np.sqrt(200) / 10))
+    ]
+    assert sum(found.parts.values()) == pytest.approx(1.0)
+    assert found.note == "Nearest to it on the axes: near, z and y."
+    lone = hetviz.why(data, embedding, "a", "z", method="mkpe", fit=False)
+    assert lone.holds == () and lone.note.startswith("No link of it leads to anything")
+    with pytest.raises(NotApplicableError):
+        hetviz.why(data, embedding, "b", "nowhere", method="mkpe", fit=False)
