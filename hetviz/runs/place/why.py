@@ -91,7 +91,7 @@ class Why:
     how : str
         What the shares are of, a sentence.
     parts : mapping of str to float
-        Share of each kind of reason; they sum to 1.
+        Share of each kind of reason; they sum to 1. Empty where not all kinds were counted.
     holds : tuple of Reason
         What holds it, the largest share first.
     features : tuple of Reason
@@ -156,6 +156,8 @@ class Why:
             for kind, share in sorted(self.parts.items(), key=lambda pair: -pair[1])
             if share >= 0.005
         ]
+        if not told and self.holds:
+            return "Links that it keeps, the nearest first; what else holds it is not counted."
         return f"Held by {listed(told)}." if told else "Nothing that is known holds it here."
 
     def _repr_html_(self) -> str:
@@ -365,9 +367,6 @@ class Explainer:
             (replace(one, share=one.share / whole) for one in told.values() if whole > 0),
             key=lambda one: -one.share,
         )
-        parts: dict[str, float] = {}
-        for one in found:
-            parts[one.kind] = parts.get(one.kind, 0.0) + one.share
         named = listed([_item(data, int(other))[2] for other in nearest])
         notes = [] if found else ["No link of it leads to anything on the map."]
         notes += [f"Nearest to it on the axes: {named}."] if named else []
@@ -377,7 +376,8 @@ class Explainer:
             self.title,
             "Told by the axes alone, without fitting the method anew: a link counts the more, the "
             "fewer items lie nearer than what it leads to.",
-            parts,
+            # not of all that holds it, so no shares of kinds
+            {},
             tuple(one for one in found if one.distance <= FAR)[:most],
             elsewhere=tuple(far[:most]),
             note=" ".join(notes),
