@@ -144,6 +144,7 @@ export class Arrival {
     if (map.dead || map.geometry !== pos || map.motion) return;
     map.pos = Float32Array.from(pos);
     map.layers.show();
+    map.legend.update();
     map.points.layout(map.pos.slice(), null, () => map.wish({ paint: true, place: true }));
   }
 
