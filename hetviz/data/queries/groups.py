@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +74,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
     parts, start = [], 0
     for links in data.links:
         n = len(links)
-        if links.role == "guidance":
+        if links in said_of_sets:
             parts.append(
                 pd.DataFrame(
                     {
@@ -93,11 +92,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
     if not parts:
         return []
     said = pd.concat(parts, ignore_index=True)
-    low, high = said[["p", "q"]].min(axis=1), said[["p", "q"]].max(axis=1)
-    said["pair"] = low * data.n_rows + high
-    together, apart = (
-        set(said.loc[sign * said["weight"] > 0, "pair"].tolist()) for sign in (1.0, -1.0)
-    )
+    pairs: dict[bool, Ints] = {}
     found = []
     for name, part in said[said["set"] != ""].groupby("set", sort=False):
         rows = np.unique(part[["p", "q"]].to_numpy())
@@ -107,8 +102,10 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
         # Fewer own pairs than items minus one leave one of them out; counting first keeps it cheap.
         if len(rows) < LEAST or not of_one or 2 * len(part) < n_pairs:
             continue
-        there = together if first["weight"] > 0 else apart
-        if _all_pairs(rows, data.n_rows) <= there:
+        together = bool(first["weight"] > 0)
+        if together not in pairs:
+            pairs[together] = _said_of(data, together)
+        if _all_pairs_among(rows, data.n_rows, pairs[together]):
             notes = {column: part[column].unique() for column in ("note", "who", "when")}
             whole = (
                 len(part) == n_pairs
@@ -133,7 +130,20 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
     return found
 
 
-def _all_pairs(rows: Collection[int], n: int) -> set[int]:
+def _said_of(data: HeteroData, together: bool) -> Ints:
+    """Return the pairs that guidance puts together, or apart, as sorted numbers."""
+    parts = [np.empty(0, dtype=np.int64)]
+    for links in data.links:
+        if links.role == "guidance":
+            mine = links.weight > 0 if together else links.weight < 0
+            p = links.i[mine] + data.offsets[links.source].start
+            q = links.j[mine] + data.offsets[links.target].start
+            parts.append(np.minimum(p, q) * data.n_rows + np.maximum(p, q))
+    return np.sort(np.concatenate(parts))
+
+
+def _all_pairs_among(rows: Ints, n: int, pairs: Ints) -> bool:
     p, q = np.triu_indices(len(rows), 1)
-    ordered = np.sort(np.asarray(rows))
-    return set((ordered[p] * n + ordered[q]).tolist())
+    wanted = rows[p] * n + rows[q]
+    at = np.searchsorted(pairs, wanted)
+    return bool((np.append(pairs, -1)[at] == wanted).all())
