@@ -568,7 +568,7 @@ def test_without_webgl_the_map_is_drawn_all_the_same(browser: Browser, demo: Ser
     )
     page = blind.new_page(base_url=demo.url)
     page.goto("/")
-    until(page, "m.points.drawn === m.n")
+    until(page, "m.n > 0 && m.points.drawn === m.n")
     tool(page, "box")
     drag(page, [(-0.2, -0.3), (0.3, 0.3)])
     python_has(page, "picked [1-9]")
