@@ -43,6 +43,7 @@ def several_are_accepted_together(page: Page) -> None:
     for number in range(2):
         boxes.nth(number).click()
         expect(page.get_by_role("button", name=f"Accept {number + 1} as links")).to_be_visible()
+        settled(page)
     page.get_by_role("button", name="Accept 2 as links").click()
     expect(page.get_by_text("All 98 candidates")).to_be_visible()
 

@@ -106,9 +106,10 @@ def nearest_to(
     -----
     With features of its own, and a method that places new items, it lies where
     ``transform`` puts it. Otherwise its place is the weighted median of the items of its dataset
-    that are most alike: axis by axis (see `hetviz.core.layout.placement`), of words the most
-    central of the items that share them; `Answer.how` says what was compared. Nothing is added and
-    no other item moves. Costs O(n p) for n items of p features.
+    that are most alike: axis by axis (see `hetviz.core.layout.placement`), of words the place of an
+    item that has just these, or else of the most central of the items that share them; `Answer.how`
+    says what was compared. Nothing is added and no other item moves. Costs O(n p) for n items of p
+    features.
 
     Examples
     --------

@@ -30,6 +30,7 @@ from hetviz.io.formats.images import checked_picture
 _DESCRIBED: WeakKeyDictionary[Dataset, Floats] = WeakKeyDictionary()
 _MOST_ALIKE = 10
 _WORTH = 0.5
+_SAME = 1.0 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,10 @@ class NewItem:
         rows = rows[alike[rows] > _WORTH * alike.max(initial=0.0)]
         if not len(rows):
             return None, rows, np.empty(0)
-        return _most_central(Y[rows], alike[rows]), rows, alike[rows]
+        # An item of just these words is what is meant, wherever others that share some lie.
+        same = rows[alike[rows] > _SAME]
+        meant = same if len(same) else rows
+        return _most_central(Y[meant], alike[meant]), rows, alike[rows]
 
 
 def from_text(owner: Dataset, text: str) -> NewItem:

@@ -107,6 +107,16 @@ def test_the_methods_own_scores_are_told_where_it_has_some() -> None:
     np.testing.assert_allclose(words["score"], expected)
 
 
+def test_an_item_of_just_these_words_is_meant_wherever_others_lie_that_share_some() -> None:
+    data, embedding = shop()
+    moved = {name: Y.copy() for name, Y in embedding.coordinates.items()}
+    moved["things"][4] = [50.0, 50.0]
+    apart = Embedding(moved, embedding.ids)
+    answer = hetviz.nearest_to(data, apart, dataset="things", text="Green thing 4", top=1)
+    assert answer.place.tolist() == [50.0, 50.0]
+    assert answer.matched["id"].tolist()[0] == "t4"
+
+
 def test_words_of_a_fitted_column_get_its_features() -> None:
     texts = ["loud music player", "music and sound", "spread sheet", "table of sums"] * 6
     table = pd.DataFrame({"about": texts})
