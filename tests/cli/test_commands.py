@@ -33,6 +33,7 @@ SMALL = {
     "guidance": ["DATA", "--report"],
     "join": ["DATA"],
     "compare": ["DATA", "--methods", "pca,cdmca"],
+    "search": ["DATA", "--method", "guided-projection", "--try", "gamma=0.1,1", "--fixed-grid"],
     "clusters": ["DATA", "--coordinates", "RUN/coordinates.csv", "--number", "2"],
     "ask": ["DATA", "--coordinates", "RUN/coordinates.csv", "-n", "2"],
     "predict": ["links", "DATA", *_ENDS, "--method", "profiles"],

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -78,12 +80,16 @@ def test_other_partitions_and_orders_agree(tmp_path: Path) -> None:
     assert bytes_of(again) == bytes_of(first)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def two_workers() -> Iterator[Scheduler]:
-    with opened("local:2") as scheduler:
-        yield scheduler
+    # Processes begin with the program that started them: tests of pages leave their script there.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+        with opened("local:2") as scheduler:
+            yield scheduler
 
 
+@pytest.mark.xdist_group("cluster")
 def test_bytes_are_the_same_under_any_scheduler(
     tmp_path: Path, two_workers: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +115,7 @@ def test_bytes_are_the_same_under_any_scheduler(
             urlopen(page, timeout=10)
 
 
+@pytest.mark.xdist_group("cluster")
 def test_a_killed_worker_changes_no_byte(tmp_path: Path, two_workers: Scheduler) -> None:
     recipe = Made().write(tmp_path, rows=70)
     expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "whole"))

@@ -3,7 +3,7 @@
 import { panelWidth } from "./panel.js";
 
 const OWN = ".hv-bar, .hv-legend";
-const COVERS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told";
+const COVERS = ".hv-bar, .hv-legend, .hv-below > *, .st-key-panel, .st-key-new-map, .st-key-acts, .st-key-tools, .st-key-told, .st-key-start-main, .st-key-start-foot";
 
 /** Their boxes, in pixels of the map. */
 export function cardsOver(m) {
