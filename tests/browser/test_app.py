@@ -309,13 +309,16 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     page.get_by_role("button", name="keywords 621").dblclick()
     settled(page)
     picture(page, "numbers")
+    # Python hears of the camera once nothing has moved for a while.
+    until(page, "map.camera.told?.includes('x')")
+    settled(page)
     page.reload()
     stage(page)
     settled(page)
     assert told(page, "count") == count
     # The map makes room for the panel, which opens for what is selected.
     expect(page.locator('html[data-hv-panel="open"]')).to_be_attached()
-    until(page, "map.view.clear.right > 300 && !map.flight")
+    until(page, "map.view.zoomed && map.view.clear.right > 300 && !map.flight")
     assert told(page, "view.range.x") == pytest.approx(range_, abs=1e-3)
     assert told(page, "hidden") == ["keywords"]
 

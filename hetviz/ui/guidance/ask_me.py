@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,7 @@ from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
 from hetviz.runs.ask.questions import ASKED, Question, still_open
 from hetviz.ui.map import away
 from hetviz.ui.map.component import component
+from hetviz.ui.predict import quick
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import moved as act_moved
 from hetviz.ui.statements import outcome
@@ -37,6 +39,7 @@ LEAST = 10
 """Before so many answers it does not stop by itself: who asks to be asked wants to be."""
 _KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
 _TEXT, _NAME = 160, 30
+_BEAT = 0.7
 _TEXTS = {"comparison": "Which is it nearer to?", "member": "Does it belong with these?"}
 
 
@@ -64,6 +67,10 @@ class _Asking:
         Whether to go on though nothing is left to gain.
     waits : bool
         The next batch is being worked out.
+    likely : mapping, or None
+        The likely links to ask about first, as `quick.candidates` has them, empty where there are
+        none; None as long as nobody has looked. Answers leave it as it is: to look again after each
+        would keep the worker busy.
     """
 
     of: tuple[object, ...] = ()
@@ -76,6 +83,7 @@ class _Asking:
     learned: list[LearnedGroup] = field(default_factory=list)
     on: bool = False
     waits: bool = False
+    likely: Mapping[str, Any] | None = None
 
 
 def card(state: State) -> None:
@@ -99,6 +107,8 @@ def card(state: State) -> None:
         elif question is None:
             waits = "The next questions are being worked out."
             theme.quiet(waits if asking.waits else "Nothing is left to ask about this map.")
+            if asking.waits and asking.likely is None:
+                st.fragment(run_every=_BEAT)(_wait)(data)
         else:
             _show(data, question)
             if sure:
@@ -270,9 +280,15 @@ def _next(
         # What somebody is reading stays: another question in its place would take their answer.
         same_items = asking.of[:1] == of[:1]
         asking.of, asking.batch = of, asking.batch[:1] if same_items else []
+        asking.likely = None
     asking.batch = still_open(data, asking.batch, asking.skipped)
     embedding = charts.embedding_of(state, run)
+    asking.waits = False
     if not asking.batch and embedding is not None:
+        candidates = _candidates(state, data, asking)
+        if candidates is None:
+            asking.waits = True
+            return None
         told = [*_alike(state), *outcome.learned(run)]
         kinds = _asked_kinds(state, run)
         worth = {kind for gain in gains if gain.worth for kind in KINDS[gain.what]}
@@ -281,7 +297,7 @@ def _next(
             "n": BATCH,
             "skip": sorted(asking.skipped),
             "kinds": sorted(kinds & worth or kinds),
-            "candidates": _candidates(state, data),
+            "candidates": candidates,
             "learned": asking.learned,
         }
         key = ("questions", of, choice["kinds"], choice["skip"][-1:], len(asking.skipped))
@@ -292,15 +308,23 @@ def _next(
     return asking.batch[0] if asking.batch else None
 
 
-def _candidates(state: State, data: HeteroData) -> list[tuple[int, int, float]]:
-    """Return what Predict has found to be likely links, where it has looked."""
+def _candidates(
+    state: State, data: HeteroData, asking: _Asking
+) -> list[tuple[int, int, float]] | None:
+    """Return likely links: those on Predict, or else those looked for now; None until found."""
     kept = state.findings.get(LINKS)
-    if kept is None:
+    if kept is None and asking.likely is None:
+        found = _looked_for(data)
+        if not found.over:
+            return None
+        asking.likely = found.content
+    content = asking.likely if kept is None else kept.content
+    if not content:
         return []
-    source, target = kept.content["source"], kept.content["target"]
+    source, target = content["source"], content["target"]
     if source not in data.datasets or target not in data.datasets or source == target:
         return []
-    told = kept.content["candidates"]
+    told = content["candidates"]
     p = data[source].find([record["source_id"] for record in told])
     q = data[target].find([record["target_id"] for record in told])
     first, second = data.offsets[source].start, data.offsets[target].start
@@ -309,6 +333,20 @@ def _candidates(state: State, data: HeteroData) -> list[tuple[int, int, float]]:
         for i, j, record in zip(p, q, told, strict=True)
         if i >= 0 and j >= 0
     ]
+
+
+def _looked_for(data: HeteroData) -> quick.Quick:
+    """Return the candidates between the two datasets with most links, as *Predict* opens with."""
+    pairs = quick.linked_pairs(data)
+    if not pairs or pairs[0][0] == pairs[0][1] or quick.too_large(data, *pairs[0]):
+        return quick.Quick(problem="Nothing to look for unasked.")
+    return quick.candidates(data, *pairs[0])
+
+
+def _wait(data: HeteroData) -> None:
+    """Look whether the likely links are there."""
+    if _looked_for(data).over:
+        st.rerun()
 
 
 def _kinds(run: Run) -> tuple[str, ...]:
