@@ -137,14 +137,10 @@ class LikenessToFitted:
     like : Similarity
     columns : ndarray of shape (d,)
         Fitted items to compare with: 1,000 above 3,000.
-    centre : ndarray of shape (d,)
-        What is taken off: the mean of the fitted items, so that no axis is spent on what all of
-        them share.
     """
 
     like: Similarity
     columns: Ints
-    centre: Floats
 
     @classmethod
     def fit(cls, like: Similarity, random_state: int) -> LikenessToFitted:
@@ -153,11 +149,10 @@ class LikenessToFitted:
         if n > EVERY_PAIR:
             rng = np.random.default_rng(random_state)
             columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
-        centre = like.to_fitted(like.dataset)[:, columns].mean(axis=0)
-        return cls(like, columns, centre)
+        return cls(like, columns)
 
     def of(self, rows: Dataset) -> Floats:
-        return self.like.to_fitted(rows)[:, self.columns] - self.centre
+        return self.like.to_fitted(rows)[:, self.columns]
 
     def names(self, fitted: Dataset) -> list[str]:
         return [str(fitted.titles[row]) for row in self.columns]
