@@ -124,6 +124,13 @@ def opened(browser: Browser, lab: Lab, request: pytest.FixtureRequest) -> Iterat
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
+    # JupyterLab asks things of its own accord, such as which kernel to take.
+    asked = page.locator(".jp-Dialog")
+
+    def accept() -> None:
+        asked.locator(".jp-mod-accept").first.click()
+
+    page.add_locator_handler(asked, accept)
     page.goto(lab.notebook(f"{theme.lower()}.ipynb", CELLS[0] if theme == "Light" else QUICK))
     page.locator(".jp-CodeCell").first.wait_for(timeout=120_000)
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
