@@ -125,7 +125,7 @@ def test_a_column_of_an_open_dataset_is_found_by_its_name(page: Page) -> None:
 
 
 def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
-    rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(400_000))
+    rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(900_000))
     page.goto("/")
     stage(page)
     settled(page)
@@ -145,4 +145,5 @@ def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
     }""")
     drop(page, many_csv=f"name,count,size,kind,colour\n{rows}\n")
     expect(page.get_by_role("button", name="Map them")).to_be_visible()
-    assert [True, True, True] in page.evaluate("window.shown")
+    shown = page.evaluate("window.shown")
+    assert [True, True, True] in shown, shown
