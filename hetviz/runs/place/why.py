@@ -22,7 +22,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.links import kind_key
 from hetviz.data.queries.rows import Touching, part_of, touching
-from hetviz.errors import DataError, NotApplicableError, ParameterError, Problem
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
 from hetviz.features.columns import block
 from hetviz.features.meaning import feature_names
 from hetviz.features.recipe import recipe_of
@@ -168,7 +168,7 @@ class Why:
 
 def why(
     data: HeteroData,
-    embedding: Embedding,
+    fitted: Embedding | FittedRun | BaseEmbedder,
     dataset: str,
     id: str,
     *,
@@ -184,12 +184,14 @@ def why(
     ----------
     data : HeteroData
         What the map was made from.
-    embedding : Embedding
-        The map.
+    fitted : Embedding, FittedRun or fitted method
+        The map. A method that is given fitted, with the data that it was fitted on, is not fitted
+        again.
     dataset, id : str
         The item.
     run : Run, optional
-        How the map was made; known of an embedding that `hetviz.embed` has just made.
+        How the map was made; known of an embedding that `hetviz.embed` has just made, and of a
+        fitted method.
     method : str, optional
         Key of the method, where there is no run; with the parameters that were not the defaults.
     most : int
@@ -207,9 +209,11 @@ def why(
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such item.
+        If there is no such item, or the method was fitted on other items.
     hetviz.errors.ParameterError
         If nobody knows how the map was made.
+    hetviz.errors.HetvizError
+        If the method has not been fitted.
     hetviz.errors.NotApplicableError
         If the method neither draws a graph nor places new items, and uses no comparisons; or if
         the item has no place.
@@ -231,9 +235,51 @@ def why(
     >>> found.parts.keys() <= {"neighbour", "link", "statement"}
     True
     """
-    explainer = Explainer(data, embedding, known_run(data, embedding, run, method, params))
+    if isinstance(fitted, BaseEmbedder):
+        fitted = _as_run(data, fitted)
+    if isinstance(fitted, FittedRun):
+        explainer = Explainer(data, fitted.embedding, fitted.run, fitted)
+    else:
+        explainer = Explainer(data, fitted, known_run(data, fitted, run, method, params))
     ask = explainer.why if fit else explainer.at_a_glance
     return ask(row_of(data, dataset, id), most)
+
+
+def _as_run(data: HeteroData, model: BaseEmbedder) -> FittedRun:
+    """Return a method that was fitted by hand as a run of these data.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it was fitted on other items.
+    hetviz.errors.HetvizError
+        If it was not fitted.
+    """
+    title = model.card.title
+    if not hasattr(model, "embedding_"):
+        raise HetvizError(f"{title}: call fit before why.")
+    known = model.embedding_.ids
+    others = [name for name in data.datasets if name not in known]
+    others += [name for name in known if name not in data.datasets]
+    others += [
+        name
+        for name, ids in known.items()
+        if name not in others and not np.array_equal(ids, data[name].ids)
+    ]
+    if others:
+        raise DataError(
+            Problem(
+                "other-data",
+                "why",
+                f"{title} was fitted on other items",
+                listed(others),
+                "Give the data that it was fitted on.",
+            )
+        )
+    params = model.get_params(deep=False)
+    seed = int(params.pop("random_state", 0))
+    run = Run(data.fingerprint(), model.card.key, params, seed)
+    return FittedRun(run, model, model.embedding_, scope_of(data))
 
 
 def known_run(
@@ -292,9 +338,13 @@ class Explainer:
     embedding : Embedding
     run : Run
         How the map was made.
+    fitted : FittedRun, optional
+        The run itself where it is at hand, so that nothing has to be fitted again.
     """
 
-    def __init__(self, data: HeteroData, embedding: Embedding, run: Run) -> None:
+    def __init__(
+        self, data: HeteroData, embedding: Embedding, run: Run, fitted: FittedRun | None = None
+    ) -> None:
         # What took no part has no place, and holds nobody.
         self._rows = np.arange(data.n_rows) if run.only is None else np.asarray(run.only)
         self.data = data if run.only is None else part_of(data, run.only)
@@ -303,7 +353,7 @@ class Explainer:
         there = self._Y[np.isfinite(self._Y).all(axis=1)]
         self.extent = (float(np.ptp(there, axis=0).max()) if len(there) else 0.0) or 1.0
         self._pulls: Pulls | None = None
-        self._fitted: FittedRun | None = None
+        self._fitted = fitted if run.only is None else None
 
     @property
     def title(self) -> str:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import hetviz
 from hetviz.core.layout.holding import KINDS, LINK, NEIGHBOUR, STATEMENT, Pulls, held, sne_stiffness
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
-from hetviz.errors import DataError, NotApplicableError, ParameterError
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.features.spaces.sne_map import SneMap
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.place import why as module
@@ -252,3 +252,24 @@ def test_the_axes_alone_tell_which_links_are_kept_and_which_lead_far() -> None:
     assert lone.holds == () and lone.note.startswith("No link of it leads to anything")
     with pytest.raises(NotApplicableError):
         hetviz.why(data, embedding, "b", "nowhere", method="mkpe", fit=False)
+
+
+@pytest.mark.parametrize("key", ["pca", "mr-sne"])
+def test_a_fitted_method_is_asked_as_its_map_is(
+    key: str, data: HeteroData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = {"n_components": 3} if key == "pca" else {"perplexity": 6.0}
+    only = HeteroData([data["things"]]) if key == "pca" else data
+    asked = hetviz.why(only, hetviz.embed(only, key, **params), "things", "t7")
+    model = hetviz.get_method(key)(**params).fit(only)
+    monkeypatch.setattr(module, "fit_again", None)
+    assert hetviz.why(only, model, "things", "t7") == asked
+    assert hetviz.why(only, fit_run(only, key, params), "things", "t7") == asked
+
+
+def test_methods_not_fitted_or_fitted_on_other_items_are_refused(data: HeteroData) -> None:
+    with pytest.raises(HetvizError, match="call fit before why"):
+        hetviz.why(data, hetviz.get_method("pca")(), "things", "t1")
+    model = hetviz.get_method("pca")().fit(HeteroData([data["things"]]))
+    with pytest.raises(DataError, match=r"fitted on other items \('tags'\)"):
+        hetviz.why(data, model, "things", "t1")
