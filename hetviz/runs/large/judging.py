@@ -14,9 +14,9 @@ from hetviz.runs.large.steps import Pairs, Placer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from hetviz.runs.large.plan import Plan
+    from hetviz.runs.large.schedulers import Result
 
 LINKS = 20_000
 """Links that are drawn, of all."""
@@ -33,12 +33,12 @@ class Work(Protocol):
 
     def each(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Result],
         words: str,
-        *more: Any,
+        *more: object,
         count: int | None = None,
         share: float = 0.25,
-    ) -> list[Any]:
+    ) -> list[Result]:
         """Do it."""
         ...
 

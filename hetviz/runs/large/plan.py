@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, Required, TypedDict, cast
 
 from hetviz import params as parameters
 from hetviz.algorithms.registry import get_method
@@ -51,9 +51,56 @@ _TOP: dict[str, type | tuple[type, ...]] = {
     "limits": dict,
     "versions": dict,
 }
-_FILES = ("data", "guidance")
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _TIMES = {"s": 1, "m": 60, "h": 3_600}
+
+
+class _Rows(TypedDict):
+    """[data.NAME]."""
+
+    path: str
+    id: str
+    features: NotRequired[str | list[object]]
+    entity: NotRequired[str]
+
+
+_LinkRows = TypedDict(
+    "_LinkRows",
+    {
+        "path": str,
+        "from": str,
+        "to": str,
+        "i": str,
+        "j": str,
+        "weight": NotRequired[str | float],
+        "unknown": NotRequired[str],
+    },
+)
+
+
+class _Blocks(TypedDict, total=False):
+    rows: int
+    landmarks: int
+
+
+class _Limits(TypedDict, total=False):
+    max_memory: str
+    max_time: str
+
+
+class _Document(TypedDict, total=False):
+    """A recipe over files, once its keys are checked."""
+
+    method: str
+    seed: int
+    params: dict[str, object]
+    unset: list[str]
+    data: Required[dict[str, _Rows]]
+    guidance: dict[str, _LinkRows]
+    blocks: _Blocks
+    limits: _Limits
+
+
 _NUMBER = re.compile(r"u?int\d+|half_?float|float|double|bool")
 _VECTOR = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\d+)\]")
 
@@ -219,12 +266,12 @@ class LargeRecipe:
         return self.method in METHODS
 
 
-def is_large(document: Mapping[str, Any]) -> bool:
+def is_large(document: Mapping[str, object]) -> bool:
     """Tell a recipe over tables in files from one that names data."""
     return isinstance(document.get("data"), Mapping)
 
 
-def large_recipe(name: str, document: Mapping[str, Any], folder: Path) -> LargeRecipe:
+def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> LargeRecipe:
     """Check a recipe over tables in files, and cut their rows into blocks.
 
     Parameters
@@ -250,21 +297,21 @@ def large_recipe(name: str, document: Mapping[str, Any], folder: Path) -> LargeR
     Reads no rows, only what files say of themselves.
     """
     _check_keys(name, document)
-    method = get_method(document.get("method", "guided-projection"))
-    given = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
+    said = cast("_Document", document)
+    method = get_method(said.get("method", "guided-projection"))
+    given = {**said.get("params", {}), **dict.fromkeys(said.get("unset", ()))}
     checked = parameters.check(method.card.key, method.params, given)
-    seed = document.get("seed", 0)
+    seed = said.get("seed", 0)
     if "random_state" in method.params:
         checked["random_state"] = given.get("random_state", seed)
-    tables = tuple(_table(name, key, said, folder) for key, said in document["data"].items())
+    data, guidance = said["data"], said.get("guidance", {})
+    tables = tuple(_table(name, key, rows, folder) for key, rows in data.items())
     names = [table.name for table in tables]
-    links = tuple(
-        _links(name, key, said, folder, names) for key, said in document.get("guidance", {}).items()
-    )
+    links = tuple(_links(name, key, rows, folder, names) for key, rows in guidance.items())
     tie = bool(checked.get("tie_views", method.card.key == "cca")) and method.card.key != "pca"
-    blocks = document.get("blocks", {})
+    blocks = said.get("blocks", {})
     plan = _plan(tables, links, tie, blocks.get("rows"))
-    told = document.get("limits", {})
+    told = said.get("limits", {})
     return LargeRecipe(
         name,
         method.card.key,
@@ -273,15 +320,19 @@ def large_recipe(name: str, document: Mapping[str, Any], folder: Path) -> LargeR
         seed,
         plan,
         blocks.get("landmarks", 20_000),
-        None if "max_memory" not in told else _amount(name, "max_memory", told, _UNITS),
-        None if "max_time" not in told else _amount(name, "max_time", told, _TIMES),
-        {**document, **{head: _absolute(document.get(head, {}), folder) for head in _FILES}},
+        _amount(name, "max_memory", told.get("max_memory"), _UNITS),
+        _amount(name, "max_time", told.get("max_time"), _TIMES),
+        {**document, "data": _absolute(data, folder), "guidance": _absolute(guidance, folder)},
     )
 
 
-def _absolute(sections: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _absolute(
+    sections: Mapping[str, Mapping[str, object]], folder: Path
+) -> dict[str, dict[str, object]]:
     """Return sections whose paths lead to the same files from any folder."""
-    return {name: {**said, "path": str(folder / said["path"])} for name, said in sections.items()}
+    return {
+        name: {**said, "path": str(folder / str(said["path"]))} for name, said in sections.items()
+    }
 
 
 def forecast(recipe: LargeRecipe) -> dict[str, int]:
@@ -310,7 +361,7 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
     return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
 
 
-def _check_keys(name: str, document: Mapping[str, Any]) -> None:
+def _check_keys(name: str, document: Mapping[str, object]) -> None:
     wrong: list[Problem] = []
 
     def refuse(where: str, what: str, value: object) -> None:
@@ -341,14 +392,15 @@ def _check_keys(name: str, document: Mapping[str, Any]) -> None:
             for key in lacking.get(head, ()):
                 if key not in section:
                     refuse(place, f"{key} is missing", "")
-    rows = document.get("blocks", {}).get("rows", 1_000)
+    blocks = document.get("blocks")
+    rows = blocks.get("rows", 1_000) if isinstance(blocks, Mapping) else 1_000
     if isinstance(rows, int) and rows < 1:
         refuse("[blocks]", "rows must be 1 or more", rows)
     if wrong:
         raise DataError(wrong)
 
 
-def _table(name: str, key: str, said: Mapping[str, Any], folder: Path) -> Table:
+def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
     files = RowFiles.found(said["path"], folder)
     where = f"{name}, [data.{key}]"
     types = dict(files.columns)
@@ -388,16 +440,14 @@ def _table(name: str, key: str, said: Mapping[str, Any], folder: Path) -> Table:
     return Table(key, said.get("entity", key), files, said["id"], tuple(columns), d, single)
 
 
-def _links(
-    name: str, key: str, said: Mapping[str, Any], folder: Path, tables: list[str]
-) -> LinkTable:
+def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]) -> LinkTable:
     where = f"{name}, [guidance.{key}]"
     files = RowFiles.found(said["path"], folder)
-    for end in ("from", "to"):
-        if said[end] not in tables:
+    for end, table in (("from", said["from"]), ("to", said["to"])):
+        if table not in tables:
             remedy = f"There are: {', '.join(tables)}."
             raise DataError(
-                Problem("unknown-dataset", where, f"{end} names no table", said[end], remedy)
+                Problem("unknown-dataset", where, f"{end} names no table", table, remedy)
             )
     types = dict(files.columns)
     weight = said.get("weight", 1.0)
@@ -474,15 +524,18 @@ def _plan(
     return Plan(tables, links, tuple(blocks), parts, tuple(chunks), tuple(texts), views)
 
 
-def _amount(name: str, key: str, said: Mapping[str, Any], units: Mapping[str, int]) -> int:
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", str(said[key]).lower())
+def _amount(name: str, key: str, said: str | None, units: Mapping[str, int]) -> int | None:
+    """Read a number with its unit."""
+    if said is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", said.lower())
     try:
         if found is not None and found[2] in units:
             return int(float(found[1]) * units[found[2]])
     except ValueError:
         pass
     wanted = " or ".join(f"8{unit.upper() if len(unit) > 1 else unit}" for unit in units)
-    raise gate.refusal("bad-recipe", f"{name}, [limits]", f"{key} must be like {wanted}", said[key])
+    raise gate.refusal("bad-recipe", f"{name}, [limits]", f"{key} must be like {wanted}", said)
 
 
 def check_room(recipe: LargeRecipe) -> None:

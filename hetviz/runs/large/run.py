@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from hetviz.runs.large import steps
 from hetviz.runs.large.judging import judged
 from hetviz.runs.large.placers import LandmarkPlacer, LinearPlacer, ModelPlacer
 from hetviz.runs.large.plan import LargeRecipe, Plan, check_room, forecast
-from hetviz.runs.large.schedulers import TLS, Scheduler, opened
+from hetviz.runs.large.schedulers import TLS, Result, Scheduler, opened
 
 RECIPE, COORDINATES, SCORES, MODEL = "recipe.toml", "coordinates", "scores.json", "model.npz"
 _EXACT_ONLY = "data that are read by blocks"
@@ -147,37 +146,36 @@ class _Work:
         self.left_out: dict[str, int] = {}
         self._done = 0.0
 
-    def _mapped(
-        self, function: Callable[..., Any], words: str, count: int, share: float, *more: Any
-    ) -> list[Any]:
+    @contextmanager
+    def _step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
+        """Tell how far a step is that takes a share of what is left, and note how long it takes."""
         low, high = self._done, self._done + share * (1.0 - self._done)
         report, began = Part(self._report, low, high), time.perf_counter()
         report(0.0, words)
-        call = partial(function, self.plan, *more)
-        found = self.engine.map(call, range(count), lambda done: report(done, words))
+        yield lambda done: report(done, words)
         self.seconds[words] = self.seconds.get(words, 0.0) + time.perf_counter() - began
         self._done = high
-        return found
 
     def each(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Result],
         words: str,
-        *more: Any,
+        *more: object,
         count: int | None = None,
         share: float = 0.25,
-    ) -> list[Any]:
+    ) -> list[Result]:
         """Do a step for every block (or `count` other things), and return what came of each."""
         n = len(self.plan.blocks) if count is None else count
-        return self.engine.gather(self._mapped(function, words, n, share, *more))
+        with self._step(words, share) as beat:
+            return self.engine.map(partial(function, self.plan, *more), range(n), beat)
 
-    def summed(self, function: Callable[..., Any], words: str, *more: Any) -> dict[Key, Floats]:
+    def summed(
+        self, function: Callable[..., dict[Key, Floats]], words: str, *more: object
+    ) -> dict[Key, Floats]:
         """Do a step for every block, and return the sum."""
-        began = time.perf_counter()
-        parts = self._mapped(function, words, len(self.plan.blocks), 0.25, *more)
-        total = self.engine.gather([self.engine.tree_sum(parts, moments.added)])[0]
-        self.seconds[words] = time.perf_counter() - began
-        return dict(total)
+        call = partial(function, self.plan, *more)
+        with self._step(words, 0.25) as beat:
+            return self.engine.sum(call, range(len(self.plan.blocks)), moments.added, beat)
 
     def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
         """Read all rows and links once; return which blocks share links, and how many."""
@@ -474,16 +472,14 @@ def read_model(path: str | Path) -> LinearPlacer:
         raise gate.refusal("bad-model", str(path), f"cannot be read: {error}") from None
 
 
-def _recipe_text(document: Mapping[str, Any]) -> str:
+def _recipe_text(document: Mapping[str, object]) -> str:
     """Write a recipe over files: tables of tables are written out."""
-    flat: dict[str, Any] = {}
-    for key, value in document.items():
-        if key in ("data", "guidance"):
-            continue
-        flat[key] = value
+    heads = ("data", "guidance")
+    flat = {key: value for key, value in document.items() if key not in heads}
     text = [toml.dumps({**flat, "versions": dict(versions())})]
-    for head in ("data", "guidance"):
-        for name, said in document.get(head, {}).items():
+    for head in heads:
+        sections = document.get(head)
+        for name, said in sections.items() if isinstance(sections, Mapping) else ():
             lines = toml.dumps({name: said})
             text.append(lines.replace("[", f"[{head}.", 1))
     return "\n".join(text)

@@ -1,7 +1,7 @@
 """Where blocks are worked on: in a loop, on threads, in processes, or on other machines.
 
-A scheduler has three calls: work on each block, add up what came of it, fetch it. Sums are added in
-a tree whose shape depends on their number alone, so that all schedulers give the same bytes.
+A scheduler works on each block, and returns what came of each or its sum. Sums are added in a tree
+whose shape depends on their number alone, so that all schedulers give the same bytes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from hetviz.core.spectral.moments import FAN_IN
 from hetviz.core.threads import one_thread
 from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 
-Work = Callable[[Any], Any]
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Add = Callable[[Sequence[Result]], Result]
 Beat = Callable[[float], object]
 WAYS = "sync, threads:N, local:N or tls://host:port"
 _MOST_WORKERS = 256
@@ -61,16 +66,20 @@ class Scheduler(Protocol):
     name: str
     workers: int
 
-    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
-        """Call the function with each item; `beat` gets the share done. Returns handles."""
+    def map(
+        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
+    ) -> list[Result]:
+        """Call the function with each item; `beat` gets the share done."""
         ...
 
-    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-        """Add what handles stand for, four at a time in their order; returns a handle."""
-        ...
-
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """Return what handles stand for."""
+    def sum(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        add: Add[Result],
+        beat: Beat,
+    ) -> Result:
+        """Call the function with each item, and add the results four at a time in their order."""
         ...
 
     def peaks(self) -> dict[str, float]:
@@ -78,13 +87,13 @@ class Scheduler(Protocol):
         ...
 
 
-def alone(function: Work, item: Any) -> Any:
+def alone(function: Callable[[Item], Result], item: Item) -> Result:
     """Call a function on one thread of linear algebra."""
     with one_thread():
         return function(item)
 
 
-def tree(parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+def tree(parts: Sequence[Result], add: Add[Result]) -> Result:
     """Add parts in a tree of fan-in four."""
     level = list(parts)
     while len(level) > 1:
@@ -111,18 +120,23 @@ class Loop:
 
     name, workers = "sync", 1
 
-    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
-        found: list[Any] = []
+    def map(
+        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
+    ) -> list[Result]:
+        found: list[Result] = []
         for item in items:
             beat(len(found) / len(items))
             found.append(alone(function, item))
         return found
 
-    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-        return tree(parts, add)
-
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
-        return list(handles)
+    def sum(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        add: Add[Result],
+        beat: Beat,
+    ) -> Result:
+        return tree(self.map(function, items, beat), add)
 
     def peaks(self) -> dict[str, float]:
         return {"this process": peak_mb()}
@@ -134,7 +148,9 @@ class Threads(Loop):
     def __init__(self, workers: int) -> None:
         self.name, self.workers = f"threads:{workers}", workers
 
-    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+    def map(
+        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
+    ) -> list[Result]:
         with ThreadPoolExecutor(self.workers) as pool:
             todo = [pool.submit(alone, function, item) for item in items]
             try:
@@ -157,11 +173,30 @@ class Cluster:
     name : str
     """
 
-    def __init__(self, client: Any, name: str) -> None:
+    def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
         self.workers = max(1, sum(client.nthreads().values()))
 
-    def map(self, function: Work, items: Sequence[Any], beat: Beat) -> list[Any]:
+    def map(
+        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
+    ) -> list[Result]:
+        return self._fetched(self._submitted(function, items, beat))
+
+    def sum(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        add: Add[Result],
+        beat: Beat,
+    ) -> Result:
+        def adding(level: Sequence[Future[Result]]) -> Future[Result]:
+            return self._client.submit(add, list(level), pure=False)
+
+        return self._fetched([tree(self._submitted(function, items, beat), adding)])[0]
+
+    def _submitted(
+        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
+    ) -> list[Future[Result]]:
         from distributed import as_completed as finished
 
         # One item at a time: grouped into larger tasks, more would be lost with a worker.
@@ -176,15 +211,9 @@ class Cluster:
             raise
         return todo
 
-    def tree_sum(self, parts: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-        def adding(level: Sequence[Any]) -> Any:
-            return self._client.submit(add, list(level), pure=False)
-
-        return tree(parts, adding)
-
-    def gather(self, handles: Sequence[Any]) -> list[Any]:
+    def _fetched(self, futures: list[Future[Result]]) -> list[Result]:
         try:
-            return list(self._client.gather(list(handles)))
+            return list(self._client.gather(futures))
         except Exception as error:
             raise self._said(error) from error
 

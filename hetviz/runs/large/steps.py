@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -277,7 +277,7 @@ def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Arra
     return ids, rows
 
 
-def _looked_up(ids: Any, known: pa.Array, rows: Ints) -> tuple[Ints, Array]:
+def _looked_up(ids: pa.ChunkedArray, known: pa.Array, rows: Ints) -> tuple[Ints, Array]:
     """Return the rows of ids, and which are not known."""
     import pyarrow as pa
     import pyarrow.compute as pc
