@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
@@ -19,8 +20,9 @@ from hetviz.algorithms.shared_params import (
     RandomState,
     TieViews,
 )
-from hetviz.core.spectral.guided_cv import AXES, GAMMAS, choose
+from hetviz.core.spectral import guided_cv
 from hetviz.data import HeteroData
+from hetviz.data.model.diagnostics import Diagnostic, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
@@ -100,8 +102,9 @@ class GuidedProjection(BaseEmbedder):
         Integer(
             "Axes",
             "How many axes to compute.",
-            details='Fewer come back when fewer hold any agreement. "cv" takes the best of '
-            "`hetviz.core.spectral.guided_cv.AXES` by links held out in turn.",
+            details='Fewer come back when fewer hold any agreement. "cv" takes the best by links '
+            "held out in turn: of `hetviz.core.spectral.guided_cv.AXES`, and of more while the "
+            "most are best.",
             low=1,
             high=500,
             also=("cv",),
@@ -134,7 +137,8 @@ class GuidedProjection(BaseEmbedder):
             also=("cv",),
             details=(
                 'Ridge, relative to the mean variance of the guided features. "cv" takes the best '
-                "of `hetviz.core.spectral.guided_cv.GAMMAS` by links held out in turn."
+                "by links held out in turn: of `hetviz.core.spectral.guided_cv.GAMMAS`, and of "
+                "smaller or larger ones while the best is the last."
             ),
         ),
     ] = 0.1
@@ -196,8 +200,10 @@ class GuidedProjection(BaseEmbedder):
             penalty=self.kernel_penalty,
             W=W,
         )
-        n_components, gamma, tried = self._chosen(bases, W, progress)
-        progress(0.9 if tried else 0.6, "Solving for the shared axes")
+        found = self._chosen(bases, W, progress)
+        n_components = int(self.n_components) if found is None else found.n_components
+        gamma = float(self.gamma) if found is None else found.gamma
+        progress(0.6 if found is None else 0.9, "Solving for the shared axes")
         self._projection = project(
             bases,
             W,
@@ -217,29 +223,29 @@ class GuidedProjection(BaseEmbedder):
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
-            diagnostics=self._projection.diagnostics | tried,
-            told=self._projection.told(data),
+            diagnostics=self._projection.diagnostics | _tried(found),
+            told=[*self._projection.told(data), *_chosen_told(found)],
             components=self._projection.components,
         )
 
     def _chosen(
         self, bases: Mapping[str, Basis], W: Sparse, progress: Progress
-    ) -> tuple[int, float, dict[str, object]]:
-        """Return the number of axes, the ridge, and what was tried to choose them."""
+    ) -> guided_cv.Choice | None:
+        """Return what held-out links choose; None where ridge and axes are given."""
         n_components, gamma = self.n_components, self.gamma
         if not isinstance(n_components, str) and not isinstance(gamma, str):
-            return n_components, gamma, {}
+            return None
         if self.variant != "block":
             raise ParameterError(
                 f"guided-projection: variant = {self.variant!r} cannot choose by cross-validation; "
                 "give gamma and n_components as numbers, or use variant='block'."
             )
         spread = self.axis_scale
-        found = choose(
+        found = guided_cv.choose(
             [basis.features for basis in bases.values()],
             W,
-            gammas=GAMMAS if isinstance(gamma, str) else (gamma,),
-            axes=AXES if isinstance(n_components, str) else (n_components,),
+            gammas=guided_cv.GAMMAS if isinstance(gamma, str) else (gamma,),
+            axes=guided_cv.AXES if isinstance(n_components, str) else (n_components,),
             signed=self.signed,
             nu=self.nu,
             exponent=lambda k: own_spread(k) if isinstance(spread, str) else spread,
@@ -248,12 +254,46 @@ class GuidedProjection(BaseEmbedder):
             random_state=self.random_state,
             progress=lambda share: progress(0.6 + 0.3 * share, "Trying on links held out"),
         )
-        tried = {"gamma": found.gamma, "n_components": found.n_components}
-        areas = {
-            f"{ridge:g}": dict(zip(map(str, found.axes), row.tolist(), strict=True))
-            for ridge, row in zip(found.gammas, found.areas, strict=True)
-        }
-        return found.n_components, found.gamma, {"chosen": tried, "held_out_area": areas}
+        for names, words in (
+            (found.cut_off, "there may be a better one beyond"),
+            (found.at_limit, "none beyond is allowed"),
+        ):
+            for name in names:
+                what = "smoothing" if name == "gamma" else "number of axes"
+                note(f"The best {what} by held-out links is the last that was tried; {words}.")
+        return found
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return self._projection.place(new)
+
+
+def _tried(found: guided_cv.Choice | None) -> dict[str, object]:
+    if found is None:
+        return {}
+    areas = {
+        f"{ridge:g}": {
+            str(k): float(area) for k, area in zip(found.axes, row, strict=True) if area == area
+        }
+        for ridge, row in zip(found.gammas, found.areas, strict=True)
+    }
+    chosen = {"gamma": found.gamma, "n_components": found.n_components}
+    return {"chosen": chosen, "held_out_area": areas}
+
+
+def _chosen_told(found: guided_cv.Choice | None) -> list[Diagnostic]:
+    if found is None:
+        return []
+    areas: dict[str, float] = {
+        f"smoothing {ridge:g}, {k} {'axis' if k == 1 else 'axes'}": float(area)
+        for ridge, row in zip(found.gammas, found.areas, strict=True)
+        for k, area in zip(found.axes, row, strict=True)
+    }
+    return [
+        diagnostic(
+            "chosen",
+            "Chosen by held-out links",
+            "How near the held-out links lie with each setting, as the area under their curve: "
+            "0.5 is chance, 1 is best. The first is what the map was made with.",
+            sorted(areas.items(), key=operator.itemgetter(1), reverse=True),
+        )
+    ]

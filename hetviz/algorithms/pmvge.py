@@ -24,10 +24,11 @@ from hetviz.core.prediction.pmvge import (
     train,
 )
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import diagnostic
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.data.model.views import tied
 from hetviz.errors import Cancelled, NotApplicableError
+from hetviz.features.meaning import deviations, feature_names
 from hetviz.features.relations.link_scores import joined_parts
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
@@ -41,6 +42,7 @@ WITHIN = {
     "second_order": "items linked with the same others are linked too",
     "ignored": "nothing is added",
 }
+_ADDED = {"sn_graph": "alike by features", "second_order": "linked with the same"}
 
 
 class PMvGE(BaseEmbedder):
@@ -50,6 +52,9 @@ class PMvGE(BaseEmbedder):
     ----------
     biases_ : dict of (str, str) to float
         How likely links of two datasets are: the logit of a pair at distance 0.
+    explained_ : dict of str to float
+        By kind of links: how much better places tell them from other pairs than their number does,
+        see `hetviz.core.prediction.pmvge.Objective.explained`.
 
     Notes
     -----
@@ -260,22 +265,24 @@ class PMvGE(BaseEmbedder):
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, Trained):
-                stopped.partial = self._done(model, stopped.partial, names, places)
+                stopped.partial = self._done(data, model, stopped.partial, places)
             raise
-        return self._done(model, found, names, places)
+        return self._done(data, model, found, places)
 
     def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[Block]:
-        blocks = []
+        blocks, self._kinds = [], []
         spans = list(data.offsets.items())
         for d, (name, rows) in enumerate(spans):
             progress(0.0, f"Neighbours in {name}")
             extra = self._added(data, name, rows, W)
             if extra is not None and extra.nnz and self.within_weight > 0:
                 blocks.append(block_of(d, d, extra, self.within_weight))
+                self._kinds.append(f"{name}, {_ADDED[self.within]}")
             for e in range(d, len(spans)):
                 part = sp.csr_array(W[rows][:, spans[e][1]])
                 if part.nnz:
                     blocks.append(block_of(d, e, part))
+                    self._kinds.append(f"{name} - {spans[e][0]}")
         return blocks
 
     def _added(self, data: HeteroData, name: str, rows: slice, W: Sparse) -> Sparse | None:
@@ -309,34 +316,96 @@ class PMvGE(BaseEmbedder):
 
     def _done(
         self,
+        data: HeteroData,
         model: Objective,
         found: Trained,
-        names: list[str],
         places: Callable[[Floats], Mapping[str, Floats]],
     ) -> Fit:
+        names = list(data.datasets)
         weights, bias = model.split(found.flat)
         self._model, self._weights = model, dict(zip(names, weights, strict=True))
         self.biases_ = {}
         for block, value in zip(model.blocks, bias.tolist(), strict=True):
             # of a dataset with itself the links that there are come last
             self.biases_[names[block.d], names[block.e]] = value
+        Y = places(found.flat)
+        kinds = self._kinds
+        parts = model.explained(found.flat, np.random.default_rng(self.random_state))
+        self.explained_ = {kind: share for kind, (_, share) in zip(kinds, parts, strict=True)}
+        whole = sum(loss for loss, _ in parts) or 1.0
+        centre = {
+            name: np.nanmean(own, axis=0) for name, own in Y.items() if np.isfinite(own).any()
+        }
         return Fit(
-            places(found.flat),
+            Y,
             n_iter=max(len(found.history) - 1, 0),
             loss_history=found.history,
             stopping_reason=found.reason,
-            diagnostics={"bias": {" - ".join(ends): b for ends, b in self.biases_.items()}},
+            diagnostics={
+                "bias": {" - ".join(ends): b for ends, b in self.biases_.items()},
+                "explained": self.explained_,
+            },
             told=[
                 diagnostic(
+                    "explained",
+                    "How well the places tell links",
+                    "How much better links are told from other pairs by where items lie than by "
+                    "their number alone: 0 is no better, 1 as well as any places could. These "
+                    "links were seen; hold links out to know how it does on others.",
+                    self.explained_,
+                ),
+                diagnostic(
+                    "loss by kind",
+                    "What the map still strives for",
+                    "Share of each kind of links in what the places leave unexplained: the kind "
+                    "with most of it bends the map most.",
+                    {kind: loss / whole for kind, (loss, _) in zip(kinds, parts, strict=True)},
+                    SHARE,
+                ),
+                diagnostic(
                     "bias",
-                    "Readiness of links",
-                    "By how much a link of these two datasets is likelier than one drawn by "
-                    "chance before their features are looked at, as a logarithm of odds.",
+                    "How common links are",
+                    "Odds, as a logarithm, that a pair at one spot is linked and not drawn at "
+                    "random: below 0 such a pair is more likely not linked.",
                     {" - ".join(ends): b for ends, b in self.biases_.items()},
                 )
+                if self.bias
+                else diagnostic("bias", "", "", {}),
+                diagnostic(
+                    "spread",
+                    "Spread of each dataset",
+                    "Root mean square distance of its items from their middle, in units of the "
+                    "map. One that spreads much less than the others tells its items apart by "
+                    "little.",
+                    {
+                        name: float(np.sqrt(np.nanmean(((Y[name] - middle) ** 2).sum(axis=1))))
+                        for name, middle in centre.items()
+                    },
+                ),
+                *self._importances(data),
             ],
             components=self._components,
         )
+
+    def _importances(self, data: HeteroData) -> list[Diagnostic]:
+        """Return by how much each feature moves items, of each dataset with plain features."""
+        found = []
+        for net, (name, weights) in zip(self._model.nets, self._weights.items(), strict=True):
+            inputs = self._inputs.get(name)
+            if inputs is None or inputs.basis.kind != "linear":
+                continue
+            moved = net.reach(weights, inputs.axes) * deviations(data[name])
+            names = feature_names(data[name])
+            found.append(
+                diagnostic(
+                    f"importances of {name}",
+                    f"Importance of the features of {name}",
+                    "How far an item moves when this feature changes by a hundredth of its "
+                    "standard deviation, times a hundred; in units of the map.",
+                    zip(names, moved.tolist(), strict=True),
+                )
+            )
+        return found
 
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats

@@ -26,6 +26,11 @@ def feature_names(dataset: Dataset) -> list[str]:
     return [f"feature {number + 1}" for number in range(count)]
 
 
+def deviations(dataset: Dataset) -> Floats:
+    """Return the standard deviation of each feature, shape (p,)."""
+    return np.asarray(np.sqrt(_moments_of(dataset)[1]))
+
+
 def coefficients(
     dataset: Dataset, fitted: LinearMap, scale: Floats, axes: Sequence[str]
 ) -> pd.DataFrame:
@@ -46,8 +51,7 @@ def coefficients(
     DataFrame
         One row per feature, named by it, one column per axis.
     """
-    deviation = np.sqrt(_moments_of(dataset)[1])
-    moved = fitted.coefficients * scale * deviation[:, None]
+    moved = fitted.coefficients * scale * deviations(dataset)[:, None]
     return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
 
 

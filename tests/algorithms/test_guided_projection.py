@@ -238,6 +238,8 @@ def test_ridge_and_axes_by_links_held_out() -> None:
     areas = model.diagnostics_["held_out_area"]
     best = max((area, key, k) for key, row in areas.items() for k, area in row.items())
     assert areas[f"{chosen['gamma']:g}"][str(chosen["n_components"])] == pytest.approx(best[0])
+    told = model.embedding_.diagnostics["chosen"]
+    assert next(iter(told.values.values())) == pytest.approx(best[0])
     by_hand = GuidedProjection(gamma=chosen["gamma"], n_components=chosen["n_components"])
     np.testing.assert_array_equal(
         by_hand.fit(data).embedding_.stacked(), model.embedding_.stacked()

@@ -115,3 +115,24 @@ def test_a_stop_keeps_the_map_so_far() -> None:
         model.fit(WORLD, progress=stop)
     assert caught.value.partial is model.embedding_
     assert model.n_iter_ == 5
+
+
+def test_it_tells_how_well_links_are_told_and_which_features_do_it() -> None:
+    rng = np.random.default_rng(1)
+    group = np.arange(60) % 2
+    X = rng.normal(size=(60, 5))
+    X[:, 2] += 6.0 * group
+    items = Dataset("items", map(str, range(60)), X, feature_names=[*"abcde"])
+    words = Dataset("words", ["left", "right"])
+    data = HeteroData([items, words], [Links("items", "words", np.arange(60), group)])
+    for hidden in (0, 8):
+        model = PMvGE(within="ignored", hidden=hidden, n_iter=60).fit(data)
+        told = model.embedding_.diagnostics
+        moved = told["importances of items"].values
+        assert max(moved, key=lambda name: moved[name]) == "c"
+        assert 0.3 < told["explained"].values["items - words"] == model.explained_["items - words"]
+        assert told["loss by kind"].values == {"items - words": pytest.approx(1.0)}
+        places = model.embedding_.coordinates["items"]
+        assert told["spread"].values["items"] == pytest.approx(np.sqrt(places.var(axis=0).sum()))
+    assert "bias" not in PMvGE(bias=False, n_iter=2).fit(data).embedding_.diagnostics
+    assert {*PMvGE(n_iter=2).fit(data).explained_} == {"items - words", "items, alike by features"}

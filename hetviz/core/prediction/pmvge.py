@@ -33,6 +33,7 @@ SIMILARITIES = {
 NEGATIVES = 5
 _POWER = 0.75
 _PIECE = 2_000_000
+_DRAWN = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +116,34 @@ class Net:
             grads[0][:] = X.T @ dY
         grads[1][:] = dY.sum(axis=0)
         return out
+
+    def reach(self, flat: Floats, axes: Floats | None = None) -> Floats:
+        """Return how far outputs move for a small step of each input: root mean square over items.
+
+        Parameters
+        ----------
+        flat : ndarray
+        axes : ndarray of shape (q, p), optional
+            What the p inputs are of the q features behind them, which are answered for then.
+
+        Returns
+        -------
+        ndarray of shape (p,) or (q,)
+            Length of dy / dx, in outputs for one unit of the input.
+
+        Notes
+        -----
+        dy/dx = W diag(1 - h^2) V, so its mean square over items is w' C w for the weights w of an
+        input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), and no
+        derivative of any single item.
+        """
+        parts = self.split(flat)
+        W = parts[0] if axes is None else axes @ parts[0]
+        if not self.hidden:
+            return np.asarray(np.linalg.norm(W, axis=1))
+        slope = 1.0 - self.forward(flat, self.inputs())[1] ** 2
+        C = (slope.T @ slope) / len(slope) * (parts[2] @ parts[2].T)
+        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", W, C, W), 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,6 +348,43 @@ class Objective:
             self._pull(M, Y[piece], Z, part, right)
             left[piece] += part
         return value, left, right, slope
+
+    def explained(self, flat: Floats, rng: np.random.Generator) -> list[tuple[float, float]]:
+        """Return of each block its part of the loss, and how much the places explain of it.
+
+        Returns
+        -------
+        list of (float, float)
+            Loss by its weight, and where it lies from that without places (0) to the least that
+            any l of pairs could reach (1); below 0 where places mislead.
+
+        Notes
+        -----
+        Without places l is -log k, at a loss of log(1 + k) + k log(1 + 1 / k). The least is at
+        l_ij = log(P+_ij / k P-_ij), where pairs without a link cost nothing, so it is a sum over
+        links. Those are counted exactly, other pairs drawn: 100,000, so O(links k).
+        """
+        _, bias = self.split(flat)
+        outputs, k = self.outputs(flat), self.negatives
+        blind = np.log1p(k) + k * np.log1p(1.0 / k)
+        found = []
+        for number, block in enumerate(self.blocks):
+            Y, Z, b = outputs[block.d], outputs[block.e], float(bias[number])
+            i, j = block.P.tocoo().coords
+            value = float(block.P.data @ np.logaddexp(0.0, -self._logit(Y[i], Z[j], b)))
+            drawn = k * block.u[i] * block.v[j]
+            odds = block.P.data / drawn
+            least = float(block.P.data @ np.log1p(1.0 / odds) + drawn @ np.log1p(odds))
+            left = rng.choice(len(Y), _DRAWN, p=block.u / block.u.sum())
+            right = rng.choice(len(Z), _DRAWN, p=block.v / block.v.sum())
+            other = np.flatnonzero((block.d != block.e) | (left != right))
+            if len(other):
+                logit = self._logit(Y[left[other]], Z[right[other]], b)
+                value += k * float(np.logaddexp(0.0, logit).mean())
+            gain = blind - least
+            share = (blind - value) / gain if gain > 1e-12 else float("nan")
+            found.append((block.weight * value, share))
+        return found
 
     def logits(self, Y: Floats, Z: Floats, bias: float) -> Floats:
         """Return l of all pairs of rows of Y (n, k) and Z (m, k)."""

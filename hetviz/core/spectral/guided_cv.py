@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
+from hetviz.core.growing import Point, Span, grow
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import Block
 from hetviz.core.spectral.eigen import Solution, solve
@@ -19,6 +20,9 @@ from hetviz.errors import NotApplicableError
 
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 AXES = (1, 2, 3, 5, 8, 12, 20)
+"""Where the search begins; it goes on past the ends while the best is at one."""
+LEAST_GAMMA, MOST_GAMMA, MOST_AXES = 1e-6, 1e6, 500
+MOST_TRIED = 200
 FOLDS = 5
 _PAIRS = 50_000
 
@@ -31,17 +35,22 @@ class Choice:
     ----------
     gamma : float
     n_components : int
-    gammas : sequence of float
-    axes : sequence of int
+    gammas : tuple of float
+    axes : tuple of int
     areas : ndarray of shape (len(gammas), len(axes))
-        Area under the curve of the held-out links that say together, mean over the folds.
+        Area under the curve of the held-out links that say together, mean over the folds; NaN for
+        what was not tried.
+    cut_off, at_limit : tuple of str
+        As of `hetviz.core.growing.Searched`, "gamma" and "axes".
     """
 
     gamma: float
     n_components: int
-    gammas: Sequence[float]
-    axes: Sequence[int]
+    gammas: tuple[float, ...]
+    axes: tuple[int, ...]
     areas: Floats
+    cut_off: tuple[str, ...] = ()
+    at_limit: tuple[str, ...] = ()
 
 
 def choose(
@@ -58,7 +67,7 @@ def choose(
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Choice:
-    """Try every ridge and number of axes on links that were held out.
+    """Try ridges and numbers of axes on links that were held out, past the ends while it pays.
 
     Parameters
     ----------
@@ -67,8 +76,9 @@ def choose(
     W : sparse array of shape (n, n)
         Signed guidance, symmetric.
     gammas : sequence of float
-        Above 0.
+        Above 0, ascending; one alone is taken as it is.
     axes : sequence of int
+        Ascending; one alone is taken as it is.
     signed, nu
         As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
     exponent : callable
@@ -92,7 +102,8 @@ def choose(
 
     Notes
     -----
-    Of each fold the features are prepared once and solved once per ridge, for all numbers of axes.
+    The search is `hetviz.core.growing.grow` over all combinations. Each time the grid grows, the
+    features of each fold are prepared once and solved once per ridge, for all numbers of axes.
     """
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     upper = sp.triu(sp.csr_array(W), 1).tocoo()
@@ -108,25 +119,47 @@ def choose(
         )
     owner = np.repeat(np.arange(len(sizes)), sizes)
     fold = _folds(owner[p] * len(sizes) + owner[q], upper.data > 0, random_state)
-    total = np.zeros((len(gammas), len(axes)))
-    for number in range(FOLDS):
-        kept = fold != number
-        entries = (upper.data[kept], (p[kept], q[kept]))
-        half = sp.csr_array(entries, shape=upper.shape)
-        graph = SignedGraph.split(half + half.T, symmetric=True)
-        train = _Fold(features, sizes, graph, signed, nu, nominal)
-        held = ~kept & (upper.data > 0)
-        for row, gamma in enumerate(gammas):
-            mu, Y = train.embed(gamma, max(axes), random_state)
-            for column, k in enumerate(axes):
-                scaled = Y[:, :k] * axis_scale(mu[:, :k], exponent(k))[owner]
-                total[row, column] += _area(scaled, p[held], q[held], owner, sizes, random_state)
-            progress((number + (row + 1) / len(gammas)) / FOLDS)
-    areas = total / FOLDS
+    done = 0.0
+
+    def score(points: Sequence[Point]) -> list[float]:
+        # How often the grid will grow is not known, so each time half of what is left is told.
+        nonlocal done
+        before, done = done, done + (1.0 - done) * (0.7 if not done else 0.5)
+        ridges: dict[float, list[int]] = {}
+        for point in points:
+            ridges.setdefault(point["gamma"], []).append(point["axes"])
+        total = {(gamma, k): 0.0 for gamma, counts in ridges.items() for k in counts}
+        for number in range(FOLDS):
+            kept = fold != number
+            entries = (upper.data[kept], (p[kept], q[kept]))
+            half = sp.csr_array(entries, shape=upper.shape)
+            graph = SignedGraph.split(half + half.T, symmetric=True)
+            train = _Fold(features, sizes, graph, signed, nu, nominal)
+            held = ~kept & (upper.data > 0)
+            for row, (gamma, counts) in enumerate(ridges.items()):
+                mu, Y = train.embed(gamma, max(counts), random_state)
+                for k in counts:
+                    scaled = Y[:, :k] * axis_scale(mu[:, :k], exponent(k))[owner]
+                    area = _area(scaled, p[held], q[held], owner, sizes, random_state)
+                    total[gamma, k] += area
+                share = (number + (row + 1) / len(ridges)) / FOLDS
+                progress(before + (done - before) * share)
+        return [total[point["gamma"], point["axes"]] / FOLDS for point in points]
+
+    spans = {
+        "gamma": Span(tuple(gammas), low=LEAST_GAMMA, high=MOST_GAMMA),
+        "axes": Span(tuple(axes), low=1, high=MOST_AXES, whole=True),
+    }
+    found = grow(score, spans, whole_grid=True, most=MOST_TRIED)
+    progress(1.0)
+    gammas, axes = (found.spans[name].values for name in ("gamma", "axes"))
+    areas = np.full((len(gammas), len(axes)), np.nan)
+    for point, area in found.tried:
+        areas[gammas.index(point["gamma"]), axes.index(point["axes"])] = area
     best = float(np.nanmax(areas))
     row = int(np.flatnonzero((areas >= best - 1e-12).any(axis=1))[-1])
     column = int(np.flatnonzero(areas[row] >= best - 1e-12)[0])
-    return Choice(gammas[row], axes[column], tuple(gammas), tuple(axes), areas)
+    return Choice(gammas[row], axes[column], gammas, axes, areas, found.cut_off, found.at_limit)
 
 
 class _Fold:

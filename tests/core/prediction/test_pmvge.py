@@ -162,3 +162,34 @@ def test_what_cannot_be_is_refused() -> None:
     for W in (np.zeros((2, 2)), np.array([[1.0, -1.0]])):
         with pytest.raises(ParameterError, match="0 or more, and some above"):
             block_of(0, 1, W)
+
+
+@pytest.mark.parametrize("hidden", [0, 5])
+def test_reach_is_the_length_of_the_derivative(hidden: int) -> None:
+    rng = np.random.default_rng(4)
+    axes = rng.normal(size=(4, 3))
+    features = rng.normal(size=(20, 4))
+    net = Net(features @ axes, 20, hidden, 2)
+    flat = net.start(rng)
+    h = 1e-6
+    moved = [
+        (net.forward(flat, (features + h * step) @ axes)[0] - net.forward(flat, net.X)[0]) / h
+        for step in np.eye(4)
+    ]
+    expected = [np.sqrt((one**2).sum(axis=1).mean()) for one in moved]
+    np.testing.assert_allclose(net.reach(flat, axes), expected, rtol=1e-5)
+
+
+def test_places_that_say_nothing_explain_nothing() -> None:
+    rng = np.random.default_rng(5)
+    W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
+    model = Objective([Net(None, 30, 0, 2), Net(None, 20, 0, 2)], [block_of(0, 1, W, 2.0)])
+    flat = np.zeros(sum(net.size for net in model.nets) + 1)
+    flat[-1] = -np.log(model.negatives)
+    ((loss, share),) = model.explained(flat, rng)
+    assert share == pytest.approx(0.0, abs=1e-12)
+    assert loss == pytest.approx(model.exact(flat)[0])
+    # Of any places it is the loss itself, but for what was drawn.
+    flat = model.start(rng)
+    whole = model.exact(flat)[0] - 0.5 * model.decay * float(flat @ flat)
+    assert model.explained(flat, rng)[0][0] == pytest.approx(whole, rel=0.02)

@@ -613,16 +613,31 @@ def test_area_is_what_refitting_without_each_fold_gives():
                 Y = np.vstack(fitted.embeddings)[:, :k] * scale
                 held = ~kept
                 expected[row, column] += _area(Y, p[held], q[held], owner, [60, 60], 0) / FOLDS
-    np.testing.assert_allclose(found.areas, expected, atol=1e-6)
-    best = np.unravel_index(found.areas.argmax(), found.areas.shape)
-    assert (found.gamma, found.n_components) == (gammas[best[0]], axes[best[1]])
+    rows, columns = (
+        [had.index(one) for one in asked]
+        for had, asked in ((found.gammas, gammas), (found.axes, axes))
+    )
+    np.testing.assert_allclose(found.areas[np.ix_(rows, columns)], expected, atol=1e-6)
+    best = np.unravel_index(np.nanargmax(found.areas), found.areas.shape)
+    assert (found.gamma, found.n_components) == (found.gammas[best[0]], found.axes[best[1]])
 
 
 def test_few_links_and_many_features_want_more_ridge():
     X, W = problem(links=30)
     found = choose(X, W, gammas=(1e-3, 10.0), axes=(2,))
-    assert found.gamma == 10.0
+    assert found.gamma >= 10.0
     assert found.areas[1, 0] > found.areas[0, 0] + 0.02
+
+
+def test_the_grid_goes_on_while_the_best_is_at_its_end():
+    X, W = problem(links=60, width=10)
+    found = choose(X, W, gammas=(1e-4, 1e-3), axes=(1,))
+    assert found.axes == (1,) and found.gammas[:2] == (1e-4, 1e-3)
+    assert found.gamma > 1e-3 and not found.cut_off
+    assert found.gamma == found.gammas[-2] or found.at_limit
+    # All the shared directions are two: further axes are noise, so the grid of them ends by itself.
+    found = choose(X, W, gammas=(found.gamma,), axes=(1, 2))
+    assert 2 in found.axes and found.axes[-1] <= 8 and not found.cut_off
 
 
 def test_folds_are_even_within_every_kind_of_link_and_seeded():
