@@ -10,6 +10,7 @@ import numpy as np
 
 from hetviz._text import rounded
 from hetviz._types import Floats
+from hetviz.core.measures.satisfaction import NEAR
 from hetviz.plots.palette import Theme, tokens
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
-LOOK_AT = 0.05
+LOOK_AT = NEAR
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)

@@ -9,6 +9,8 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 
+NEAR = 0.05
+"""A pair is near where it is among this share of all pairs that there could be, the closest."""
 EXACT_PAIRS = 20_000_000
 """Up to this many candidate pairs are all counted; above it they are sampled."""
 SAMPLED_PAIRS = 1_000_000
@@ -16,6 +18,8 @@ EXACT_ENDS = 4_000_000
 """Up to this many pairs of ends of links are all compared with; above it they are sampled."""
 SAMPLED_ENDS = 500_000
 _CHUNK = 2_000_000
+_DRAWN = 100_000
+_SPARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,65 @@ def distance_percentiles(
     values = np.full(len(i), np.nan)
     values[finite] = (twice / (2 * counted))[place]
     return Percentiles(values, total, 0.5 / np.sqrt(counted) if sampled else 0.0)
+
+
+def reach(
+    Y_a: Floats,
+    Y_b: Floats | None = None,
+    share: float = NEAR,
+    *,
+    max_pairs: int = EXACT_PAIRS,
+    n_samples: int = SAMPLED_PAIRS,
+    random_state: int = 0,
+) -> float:
+    """Return the distance up to which pairs are among the closest `share` of all candidates.
+
+    Parameters
+    ----------
+    Y_a, Y_b, max_pairs, n_samples, random_state
+        As in `distance_percentiles`, by which a pair has F <= `share` just where its distance is
+        at most this.
+    share : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+        Halfway to the next distance, so that no rounding decides; 0 where even the closest pair
+        is too much, NaN without candidates.
+
+    Notes
+    -----
+    O(c) time for c candidates (or samples); holds few more of them than the share asked for.
+    """
+    A = _placed(Y_a).T
+    B = None if Y_b is None else _placed(Y_b).T
+    total = A.shape[1] * (A.shape[1] - 1) // 2 if B is None else A.shape[1] * B.shape[1]
+    if total == 0:
+        return float("nan")
+    sampled = total > max_pairs
+    # What surely lies beyond is not kept; a small block is kept whole.
+    beyond = np.inf
+    if not sampled and total > _CHUNK:
+        drawn = next(_sample(A, B, _DRAWN, random_state))
+        beyond = float(np.quantile(drawn, min(share + _SPARE, 1.0)))
+    pieces = _sample(A, B, n_samples, random_state) if sampled else _all(A, B)
+    counted, close = 0, []
+    for distances in pieces:
+        counted += len(distances)
+        close.append(distances[distances <= beyond])
+    near = np.sort(np.concatenate(close))
+    last = int(np.floor(share * counted - 0.5))
+    if last < 0:
+        return 0.0
+    last = min(last, len(near) - 1)
+    first, after = (int(np.searchsorted(near, near[last], side)) for side in ("left", "right"))
+    # Equally close pairs are near together or not at all, by the middle of their places.
+    stop = after if first + after <= 2 * share * counted else first
+    if stop == 0:
+        return 0.0
+    following = near[stop] if stop < len(near) else near[stop - 1]
+    return float((np.sqrt(near[stop - 1]) + np.sqrt(following)) / 2.0)
 
 
 def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -> float:

@@ -9,12 +9,13 @@ import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Json
 from hetviz.core.graph.neighbors import nearest_columns
-from hetviz.core.measures.satisfaction import distance_percentiles
+from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.conflicts.conflicts import Said
+from hetviz.metrics.fit.nearest import reaches
 from hetviz.metrics.fit.rows import coordinates_of
 
 COLUMNS = (
@@ -22,7 +23,6 @@ COLUMNS = (
     "sentence",
 )  # fmt: skip
 _MOST_NAMED = 5
-_SAMPLE = 100_000
 
 
 @one_thread()
@@ -30,7 +30,7 @@ def price(
     data: HeteroData,
     embedding: Embedding,
     *,
-    near: float = 0.05,
+    near: float = NEAR,
     most: int = 500,
     k: int = 10,
     keys: Collection[str] | None = None,
@@ -117,7 +117,7 @@ class _Scene:
         self.names = np.repeat(
             np.arange(len(data.datasets)), [len(part) for part in data.datasets.values()]
         )
-        self.reach = self._reaches(seed)
+        self.reach = reaches(data, embedding, near, seed)
         self.F, self.of = self._percentiles(seed)
         n = len(self.said.keys)
         # the statements of each row
@@ -129,24 +129,6 @@ class _Scene:
         self._starts = np.searchsorted(named[order], np.arange(data.n_rows + 1))
         self.ok = self.holds(np.arange(n), -1, -1)
         self._neighbours: dict[int, Ints] = {}
-
-    def _reaches(self, seed: int) -> Floats:
-        """Return the length below which a pair is near, for each two datasets."""
-        rng = np.random.default_rng(seed)
-        parts = list(self.places.values())
-        out = np.full((len(parts), len(parts)), np.nan)
-        for a, A in enumerate(parts):
-            for b, B in enumerate(parts[: a + 1]):
-                if len(A) * len(B) <= _SAMPLE:
-                    i, j = (side.ravel() for side in np.indices((len(A), len(B))))
-                else:
-                    i, j = rng.integers(0, len(A), _SAMPLE), rng.integers(0, len(B), _SAMPLE)
-                other = (i != j) if a == b else slice(None)
-                length = np.sqrt(((A[i] - B[j])[other] ** 2).sum(axis=1))
-                length = length[np.isfinite(length)]
-                if len(length):
-                    out[a, b] = out[b, a] = np.quantile(length, self.near)
-        return out
 
     def _percentiles(self, seed: int) -> tuple[Floats, Ints]:
         """Return, of each link, the share of pairs that are closer, and of how many."""

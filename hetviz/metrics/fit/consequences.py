@@ -10,6 +10,7 @@ import numpy as np
 
 from hetviz._text import count, rounded
 from hetviz._types import Bools, Floats, Ints, JsonObject
+from hetviz.core.measures.satisfaction import NEAR
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import located, statement_rows
@@ -18,8 +19,6 @@ from hetviz.metrics.fit.moved import moved
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
 
-NEAR = 0.05
-"""Links that say together are kept where their ends are among so small a share of all pairs."""
 NOTICED = 0.05
 """Share of the map's extent from which on an item counts as having moved."""
 _FALSER = 0.15

@@ -10,6 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.core.measures.satisfaction import (
+    NEAR,
     degree_placements,
     distance_percentiles,
     link_auc,
@@ -21,9 +22,6 @@ from hetviz.data import Embedding, HeteroData, Links
 from hetviz.data.model.checks import Gate, positions_of
 from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.rows import coordinates_of
-
-NEAR = 0.05
-"""A link counts as kept when its pair is among this share of all pairs, the closest ones."""
 
 
 @dataclass(frozen=True, eq=False)

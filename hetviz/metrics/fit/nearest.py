@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.measures.neighborhoods import n_near
-from hetviz.core.measures.satisfaction import distance_percentiles
+from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
+from hetviz.core.measures.satisfaction import reach as reach_of
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.rows import coordinates_of
@@ -27,7 +29,8 @@ class Nearest:
     n_others : int
         Rows of the dataset that have a place, without the item itself.
     n_near : int
-        How many of them count as near.
+        How many of them count as near: as links are kept, by the distance up to which a pair is
+        among the closest 5 % of all pairs of the two datasets.
     n_links, n_links_near : int
         Rows of the dataset that are linked to the item (together) and have a place, and how many
         of these are near.
@@ -60,10 +63,10 @@ def nearest(
     embedding: Embedding,
     row: int,
     n: int = 10,
-    near: float = 0.05,
+    near: float = NEAR,
     links: Touching | None = None,
     *,
-    least: int = 1,
+    reach: Floats | None = None,
 ) -> dict[str, Nearest]:
     """Return the nearest items of each dataset on a map.
 
@@ -77,11 +80,11 @@ def nearest(
     n : int
         How many of each dataset.
     near : float
-        Share of a dataset, rounded up, that counts as near; at most half.
+        Share of all pairs of two datasets that counts as near.
     links : Touching, optional
         Links of the item, where others than those of `data` are asked for.
-    least : int
-        How many count as near at least.
+    reach : array of shape (n_datasets, n_datasets), optional
+        What `reaches` returns for that share, where it is known already.
 
     Returns
     -------
@@ -90,7 +93,8 @@ def nearest(
 
     Notes
     -----
-    Costs O(n_rows log n_rows). Rows at the same distance come in the order of the data.
+    Costs O(n_rows log n_rows), and `reaches` where that is not given. Rows at the same distance
+    come in the order of the data.
     """
     found = touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
@@ -103,7 +107,9 @@ def nearest(
     out: dict[str, Nearest] = {}
     if not np.isfinite(here).all():
         return out
-    for name, Y in places.items():
+    every = reaches(data, embedding, near) if reach is None else reach
+    near_to = every[_part_of(data, row)]
+    for (name, Y), far_off in zip(places.items(), near_to.tolist(), strict=True):
         start = data.offsets[name].start
         placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
         placed = placed[placed + start != row]
@@ -112,9 +118,9 @@ def nearest(
         distance = ((Y[placed] - here) ** 2).sum(axis=1)
         by_distance = np.argsort(distance, kind="stable")
         order = placed[by_distance] + start
-        n_close = n_near(len(order), near, least)
-        ends = np.flatnonzero(weight[order])
         away = distance[by_distance]
+        n_close = int(np.searchsorted(np.sqrt(away), far_off, side="right"))
+        ends = np.flatnonzero(weight[order])
         out[name] = Nearest(
             order[:n],
             linked[order[:n]],
@@ -127,6 +133,50 @@ def nearest(
             weight[order[ends]],
         )
     return out
+
+
+def reaches(
+    data: HeteroData,
+    embedding: Embedding,
+    near: float = NEAR,
+    random_state: int = 0,
+    joined: Collection[tuple[str, str]] | None = None,
+) -> Floats:
+    """Return the distance up to which pairs of two datasets are near, by which links are kept.
+
+    Parameters
+    ----------
+    data, embedding
+    near : float
+        Share of all pairs of two datasets that counts as near.
+    random_state : int
+    joined : collection of (str, str), optional
+        Pairs of datasets to look at, either way round, where not at all of them.
+
+    Returns
+    -------
+    array of shape (n_datasets, n_datasets)
+        See `hetviz.core.measures.satisfaction.reach`; NaN where there is no pair with places, and
+        of datasets that were not asked for.
+
+    Notes
+    -----
+    As `link_nearness`, for every pair of datasets.
+    """
+    places = coordinates_of(data, embedding)
+    wanted = None if joined is None else {frozenset(pair) for pair in joined}
+    found = np.full((len(places), len(places)), np.nan)
+    for b, (name, B) in enumerate(places.items()):
+        for a, (first, A) in enumerate(islice(places.items(), b + 1)):
+            if wanted is None or frozenset((first, name)) in wanted:
+                other = None if a == b else B
+                length = reach_of(A, other, near, random_state=random_state)
+                found[a, b] = found[b, a] = length
+    return found
+
+
+def _part_of(data: HeteroData, row: int) -> int:
+    return next(k for k, rows in enumerate(data.offsets.values()) if row < rows.stop)
 
 
 # How far a map keeps each single thing that was said, row by row.

@@ -9,9 +9,9 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.measures.ranking import linked
+from hetviz.core.measures.satisfaction import NEAR
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
-from hetviz.metrics.fit.guidance import NEAR
 from hetviz.metrics.fit.measured import cross_links
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.vicinity import Vicinity

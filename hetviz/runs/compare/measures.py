@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hetviz.core.measures.satisfaction import NEAR
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -31,7 +33,7 @@ class Measure:
     meaning: str
 
 
-LOOK_AT = 0.05
+LOOK_AT = NEAR
 """A link counts as kept when its pair is among this share of all pairs, the closest ones."""
 
 _KEPT = (

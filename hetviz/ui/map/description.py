@@ -98,7 +98,7 @@ def spec(
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": places(state, run, session),
+        "geometry": places(state, run, session) | {"reach": _reach(state, run)},
         "renderer": os.environ.get("HETVIZ_MAP", "auto"),
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
@@ -145,6 +145,18 @@ def places(state: State, run: Run | None, session: str) -> dict[str, Any]:
         "pieces": [SHELVES.put(session, piece) for piece in form.pieces],
         "extent": list(form.extent),
     }
+
+
+def _reach(state: State, run: Run | None) -> list[list[float | None]] | None:
+    """Return how far apart the ends of a link may lie to count as kept, for each two datasets."""
+    embedding = None if run is None else state.embedding(run)
+    # Of a map of more axes than are drawn, the lengths that are seen are others.
+    if embedding is None or any(Y.shape[1] != 2 for Y in embedding.coordinates.values()):
+        return None
+    reach = map_parts.reach(state, run)
+    if reach is None:
+        return None
+    return [[length if np.isfinite(length) else None for length in row] for row in reach.tolist()]
 
 
 def urls(session: str) -> dict[str, str]:

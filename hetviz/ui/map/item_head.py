@@ -17,11 +17,10 @@ from hetviz.data import HeteroData
 from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import Colouring, spoken
-from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.map import pictures
 from hetviz.ui.map.item import Item, item_at
 from hetviz.ui.map.layers import colours_of
-from hetviz.ui.map.parts import geometry
+from hetviz.ui.map.parts import geometry, reach
 from hetviz.workspace import Run, State
 
 PICTURES = 10
@@ -56,7 +55,7 @@ def head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | Non
         return None
     item = item_at(data, row)
     links = touching(data, [row])
-    near = near_of(data, embedding, row)
+    near = near_of(state, run, row)
     if not near:
         return None
     return {
@@ -73,9 +72,14 @@ def head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | Non
     }
 
 
-def near_of(data: HeteroData, embedding: Any, row: int) -> dict[str, Nearest]:
-    """Return the nearest of each dataset, with what counts as near in the panel."""
-    return nearest(data, embedding, row, PICTURES, LOOK_AT, least=PICTURES)
+def near_of(
+    state: State, run: Run, row: int, n: int = PICTURES, links: Touching | None = None
+) -> dict[str, Nearest]:
+    """Return the nearest of each dataset, with what counts as near everywhere in the app."""
+    embedding = state.embedding(run)
+    if embedding is None:
+        return {}
+    return nearest(state.opened(), embedding, row, n, links=links, reach=reach(state, run))
 
 
 def sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
@@ -94,7 +98,9 @@ def sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
 
 def told(name: str, found: Nearest) -> str:
     """Say what the bars of the ends mean."""
-    return f"How many {name} lie nearer. The mark: the {found.n_near:,} nearest."
+    if not found.n_near:
+        return f"How many {name} lie nearer. None lies near enough for a link to count as kept."
+    return f"How many {name} lie nearer. The mark: the {found.n_near:,} that count as near."
 
 
 def more(found: Nearest) -> int:
@@ -134,7 +140,7 @@ def length(nearer: int, n_near: int, n_others: int) -> float:
     By the logarithm of the rank, so that the first few differ as much as the last hundreds.
     """
     edge = log1p(n_near)
-    if nearer <= n_near:
+    if nearer < n_near:
         return 1.0 - 0.5 * log1p(nearer) / edge
     beyond = log1p(max(n_others, n_near + 1)) - edge
     return 0.5 * (1.0 - min((log1p(nearer) - edge) / beyond, 1.0))

@@ -7,9 +7,8 @@ import streamlit as st
 from hetviz._text import short
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import Touching, touching
-from hetviz.metrics.fit.nearest import Nearest, nearest
+from hetviz.metrics.fit.nearest import Nearest
 from hetviz.plots.colour import spoken
-from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, ends, item_chip, item_text
@@ -83,13 +82,12 @@ def _facts(data: HeteroData, item: Item) -> None:
 
 def _nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     data = state.data
-    embedding = charts.embedding_of(state, run)
-    if data is None or embedding is None:
+    if data is None:
         return {}
     return session.cached(
         ("nearest", id(data), id(run), row),
         (data, run),
-        lambda: item_head.near_of(data, embedding, row),
+        lambda: item_head.near_of(state, run, row),
     )
 
 
@@ -121,12 +119,11 @@ def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) ->
     for name, found, title, kept in there:
         theme.section(title, kept)
         ends.show(data, name, found)
-    embedding = None if state.run is None else charts.embedding_of(state, state.run)
-    if held is not None and embedding is not None:
-        unseen = nearest(data, embedding, row, 1, LOOK_AT, held, least=item_head.PICTURES)
+    if held is not None and state.run is not None:
+        unseen = item_head.near_of(state, state.run, row, 1, held)
         theme.pairs(
             [
-                (f"Held-out {name} among the {found.n_near:,} nearest", _kept(found))
+                (f"Held-out {name} among the {found.n_near:,} that count as near", _kept(found))
                 for name, found in unseen.items()
                 if found.n_links
             ]

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hetviz._types import Bools, Ints
+from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.filters import passing
+from hetviz.metrics.fit.nearest import reaches
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import Drawn, drawn
@@ -73,6 +74,21 @@ def geometry(state: State, run: Run | None) -> Geometry:
         return _on_grid(form)
 
     return kept(data, ("geometry", id(run)), make, run)
+
+
+def reach(state: State, run: Run | None) -> Floats | None:
+    """Return the distance up to which a link counts as kept, for each two datasets that it joins.
+
+    Of shape (n_datasets, n_datasets), NaN of two that no link joins; None without a map.
+    """
+    data, held = data_of(state), state.held_out
+    embedding = None if run is None else state.embedding(run)
+    if embedding is None:
+        return None
+    links = [*data.links, *(() if held is None else held.links)]
+    joined = frozenset((one.source, one.target) for one in links)
+    key = ("reach", id(run), joined)
+    return kept(data, key, lambda: reaches(data, embedding, joined=joined), run)
 
 
 def _on_grid(form: Drawn) -> Geometry:

@@ -3,8 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hetviz.core.measures.satisfaction import NEAR, distance_percentiles, reach
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
+from hetviz.data.model.statements import statement_keys
+from hetviz.metrics.conflicts.pricing import price
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness, nearest
+from hetviz.metrics.fit.summary import evaluate
 
 rng = np.random.default_rng(3)
 A, B = rng.normal(size=(30, 2)), rng.normal(size=(41, 2))
@@ -24,17 +28,60 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     order = [k for k in np.argsort(to_b) if k != 5]
     assert (found["b"].rows - 30).tolist() == order[:6]
     assert found["b"].linked.tolist() == [k in (0, 1) for k in order[:6]]
-    assert (found["b"].n_others, found["b"].n_near, found["b"].n_links) == (40, 4, 2)
-    assert found["b"].n_links_near == sum(k in (0, 1) for k in order[:4])
+    # Near is what is among the closest tenth of all pairs of the two, not of this item's own.
+    there = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
+    far = np.sort(np.linalg.norm(there[0] - there[1], axis=2), axis=None)
+    n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
+    assert (found["b"].n_others, found["b"].n_near, found["b"].n_links) == (40, n_near, 2)
+    assert found["b"].n_links_near == sum(k in (0, 1) for k in order[:n_near])
     # The linked ones with their ranks; row 5 has no place.
     ranks = {k: sum(to_b[j] < to_b[k] for j in order) for k in (0, 1, 2)}
     near_first = sorted(ranks, key=lambda k: ranks[k])
     assert (found["b"].ends - 30).tolist() == near_first
     assert found["b"].nearer.tolist() == [ranks[k] for k in near_first]
     assert found["b"].weight.tolist() == [{2: -1}.get(k, 1) for k in near_first]
-    assert found["b"].met().tolist() == [(ranks[k] < 4) == (k != 2) for k in near_first]
+    assert found["b"].met().tolist() == [(ranks[k] < n_near) == (k != 2) for k in near_first]
     assert 2 not in found["a"].rows
     assert (found["a"].n_others, found["a"].n_links) == (28, 1)
+
+
+def test_a_link_is_kept_by_one_measure_everywhere() -> None:
+    data, embedding = example()
+    m = 200
+    i, j = rng.integers(0, 30, m), rng.integers(0, 41, m)
+    weight = np.where(np.arange(m) % 3, 1.0, -1.0)
+    i, j = np.unique(np.column_stack([i, j]), axis=0).T
+    data = HeteroData(list(data.datasets.values()), [Links("a", "b", i, j, weight[: len(i)])])
+    near = link_nearness(data, embedding)
+    kept = np.where(data.links[0].weight > 0, near >= 1.0 - NEAR, near < 1.0 - NEAR)
+    placed = np.isfinite(near)
+    assert 0 < kept[placed].sum() < placed.sum()
+    for row in range(30):
+        mine = placed & (i == row)
+        met = nearest(data, embedding, row)["b"].met().sum() if mine.any() else 0
+        assert met == kept[mine].sum()
+    broken = set(price(data, embedding)["key"])
+    assert broken == set(statement_keys(data)[placed & ~kept])
+    # And for the whole of a map, where what has no place is not kept.
+    summary = evaluate(data, embedding).to_dict()["links_kept"]
+    assert summary == pytest.approx((near[data.links[0].weight > 0] >= 0.95).mean())
+
+
+def test_reach_ends_between_the_last_near_pair_and_the_next() -> None:
+    Y = np.arange(5.0)[:, None] ** 2
+    far = sorted(abs(a - b) for k, a in enumerate(Y[:, 0]) for b in Y[:k, 0])
+    assert reach(Y, share=0.3) == (far[2] + far[3]) / 2
+    assert reach(Y, share=0.01) == 0.0
+    assert reach(Y, share=1.0) == far[-1]
+    assert np.isnan(reach(Y[:1]))
+    # Equally far pairs are near together, or none of them.
+    line = np.array([[0.0], [1.0], [2.0], [3.0]])
+    assert reach(line, share=0.4) == 1.5
+    assert reach(line, share=0.2) == 0.0
+    a, b = rng.normal(size=(1500, 2)), rng.normal(size=(1500, 2))
+    share = distance_percentiles(a, np.arange(1500), np.arange(1500), b).values
+    near = np.linalg.norm(a - b, axis=1) <= reach(a, b)
+    assert (near == (share <= NEAR)).all()
 
 
 def test_an_item_without_a_place_has_no_nearest() -> None:

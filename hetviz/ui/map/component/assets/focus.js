@@ -14,25 +14,22 @@ const SWEEPS = 160;
 const GAP = 7;
 const BEND = 0.08;
 const [NAME, VERDICT] = [14, 13];
-const [NEAR, LEAST_NEAR] = [0.05, 10]; // among so many of a dataset a link counts as kept
 const [BUNDLES, LEAST_BUNDLE] = [6, 3];
 
-/** How many items of the other's dataset lie nearer, and whether few enough. */
+/** How many items of the other's dataset lie nearer, and whether the two are near, as everywhere in the app. */
 function rankOf(m, from, to) {
   const { pos, pass, data } = m;
-  const set = data.datasets.find((d) => to >= d.start && to < d.stop);
+  const of = (row) => data.datasets.findIndex((d) => row >= d.start && row < d.stop);
+  const set = data.datasets[of(to)];
   const [x, y] = [pos[2 * from], pos[2 * from + 1]];
   const far = (pos[2 * to] - x) ** 2 + (pos[2 * to + 1] - y) ** 2;
   let nearer = 0;
-  let all = 0;
   for (let r = set.start; r < set.stop; r++) {
     if (!pass[r] || r === from) continue;
-    all += 1;
     if ((pos[2 * r] - x) ** 2 + (pos[2 * r + 1] - y) ** 2 < far) nearer += 1;
   }
-  // As the panel counts: a share of them, at least ten, at most half.
-  const near = Math.max(1, Math.min(Math.max(Math.ceil(NEAR * all), LEAST_NEAR), Math.ceil(all / 2)));
-  return { nearer, kept: nearer < near, name: set.name };
+  const reach = data.geometry.reach?.[of(from)]?.[of(to)] ?? null;
+  return { nearer, kept: reach === null ? null : far <= reach * reach, name: set.name };
 }
 
 /** The ends of the heaviest links of a few selected items. */
@@ -45,9 +42,10 @@ function linkedOf(m, chosen) {
   }
   const named = [...ends.values()].slice(0, FEW).map((end) => {
     const { nearer, kept, name } = rankOf(m, end.from, end.row);
-    const good = end.weight < 0 ? !kept : kept;
-    const said = end.weight < 0 ? (good ? "kept apart" : "said to be apart, lies near")
-      : good ? "kept" : `${thousands(nearer)} ${name} lie nearer`;
+    const good = kept === null || (end.weight < 0 ? !kept : kept);
+    const rank = `${thousands(nearer)} ${name} lie nearer`;
+    const said = kept === null ? rank : end.weight < 0 ? (good ? "kept apart" : "said to be apart, lies near")
+      : good ? "kept" : rank;
     return { ...end, good, words: good && end.held ? `${said}, held out` : said };
   });
   return { named, more: Math.max(m.linksTotal, ends.size) - named.length };
