@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 import hetviz
 from hetviz._text import short
 from hetviz.data.edits.labelling import with_labels
+from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map.selection_codec import pack_rows
 from hetviz.ui.shell import background
 from hetviz.ui.statements import commands
@@ -151,6 +152,11 @@ def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     for label in data.labels:
         if label.dataset == "emoji" and label.name in groups:
             assert list(label.values) == list(groups[label.name].values)
+    # The colours of what came with the data are those that they were.
+    state = workspace_of(app).state
+    assert state.view.colour is None or "my label" not in str(state.view.colour)
+    key = next(one.key for one in colour_options(data) if "group" in one.key.lower())
+    assert colouring(data, key).code.tolist() == colouring(DATA, key).code.tolist()
     # No method that makes no use of labels moves a map for one.
     assert started == []
 

@@ -12,11 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data.model.statements import statements
 from hetviz.data.queries.groups import NamedGroup, named_groups
+from hetviz.io import guidance_csv
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.ui.guidance.group_table import changed
 from hetviz.ui.widgets import set_switches
-from hetviz.workspace import Act, AddPairs, EditStatements, SwitchSet
+from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
 
@@ -294,6 +295,26 @@ def test_a_file_is_accounted_for_row_by_row_before_it_is_added(visit: Visit) -> 
     assert list(said[said["note"] == "not a dog"]["weight"]) == [-1.0]
     assert len(said) == MANY + 399 + 1
     assert "4,131 links" in html_of(app)
+
+
+def test_a_file_of_what_is_there_already_offers_nothing_to_add(visit: Visit) -> None:
+    app = visit("guidance")
+    workspace = workspace_of(app)
+    ids = workspace.state.opened()["emoji"].ids
+    workspace.do(SetLabels("emoji", "my label 1", {str(ids[0]): "odd"}))
+    text = guidance_csv(workspace.state.opened())
+    app = hand_in(app.run(), text)
+    n = len(text.splitlines()) - 1
+    assert f"said.csv: nothing new in {n:,} rows" in html_of(app)
+    assert f"{n:,} there already. Nothing is added." in html_of(app)
+    assert not any(button.key == "import-guidance" for button in app.button)
+    press(app, "leave-guidance")
+    # One label that is another, and that alone.
+    app = hand_in(app, text.replace(",odd", ",even"))
+    assert "1 new label and" in html_of(app)
+    press(app, "import-guidance")
+    mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
+    assert [str(value) for value in mine.values if value] == ["even"]
 
 
 @pytest.mark.parametrize("text", ["no,guidance\n1,2\n", "", "source_id,target_id\n"])

@@ -11,13 +11,14 @@ from hetviz import Embedding
 from hetviz.features.recipe import recipe_of
 from hetviz.runs.ask.questions import ASKED
 from hetviz.ui.guidance import ask_me
-from hetviz.ui.statements import preview
+from hetviz.ui.statements import draft, preview
 from hetviz.ui.statements.wording import Saying
-from hetviz.workspace import OpenSample, RecordRun
+from hetviz.workspace import AddLinks, OpenSample, RecordRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_pages import press
 
+DATA = hetviz.load("emoji")
 FIGURES: dict[str, Any] = {
     "scores": {"guidance_area": 0.8},
     "curves": {},
@@ -79,6 +80,25 @@ def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: 
     assert workspace_of(app).steps == steps - 1
     assert not [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
     assert "outcome-keep" not in {button.key for button in app.button}
+
+
+def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    workspace = workspace_of(app)
+    run = workspace.state.run
+    assert run is not None and run.embedding is not None
+    Y = {name: part.copy() for name, part in run.embedding.coordinates.items()}
+    Y["emoji"][5] += np.ptp(Y["emoji"], axis=0)
+    object.__setattr__(run, "before", Embedding(Y, run.embedding.ids))
+    workspace.set_glance(selection=[])
+    app.run()
+    assert "What moved most" in html_of(app)
+    # Something more is said, which the map does not follow: what moved before is told no more.
+    monkeypatch.setattr(draft, "refits", lambda: False)
+    workspace.do(AddLinks("emoji", "emoji", [list(map(str, DATA["emoji"].ids[[20, 30]]))], 1.0))
+    app.run()
+    assert not app.exception
+    assert "What moved most" not in html_of(app)
 
 
 def test_kept_it_is_told_no_more(visit: Visit, monkeypatch: Any) -> None:

@@ -150,8 +150,9 @@ def test_by_keys_alone(opened: Page) -> None:
     page.keyboard.press("x")
     expect(page.get_by_role("button", name="Undo ")).to_contain_text("apart")
     moved(page)
-    # What was named stays selected.
+    # What was named stays selected, and in sight.
     until(page, "map.acts.groups.size === 0 && map.count === 2")
+    until(page, "!map.camera.loses(map.pickedRows(), map.geometry)")
 
 
 def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -> None:

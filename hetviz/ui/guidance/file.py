@@ -77,7 +77,8 @@ def account(data: HeteroData) -> None:
         _refused(staged, error)
         return
     errors = list(read.errors)
-    theme.headline(_found(staged, read), _second(data, read, len(errors)))
+    new = _is_new(data, read)
+    theme.headline(_found(staged, read, new), _second(data, read, len(errors), new))
     _contradictions(data, read)
     if errors:
         theme.section("What was wrong", theme.count(_number(errors), "row"))
@@ -87,7 +88,6 @@ def account(data: HeteroData) -> None:
         theme.section("Worth knowing", theme.count(len(notes), "note"))
         upload.problem_table(notes)
     with st.container(horizontal=True, key="guidance-decide"):
-        new = _is_new(data, read)
         if new:
             with st.container(key="primary_import", width="content"):
                 st.button(
@@ -136,11 +136,13 @@ def _is_new(data: HeteroData, read: GuidanceRead) -> bool:
     return bool(met.added or met.updated or _new_labels(data, read))
 
 
-def _found(staged: Staged, read: GuidanceRead) -> str:
+def _found(staged: Staged, read: GuidanceRead, new: bool) -> str:
+    if read.n_good and not new:
+        return f"{staged.filename}: nothing new in {theme.count(read.n_rows, 'row')}"
     return f"{staged.filename}: {read.n_good:,} of {theme.count(read.n_rows, 'row')} can be added"
 
 
-def _second(data: HeteroData, read: GuidanceRead, errors: int) -> str:
+def _second(data: HeteroData, read: GuidanceRead, errors: int, new: bool) -> str:
     met, labels = add_all(data, read.parts), _new_labels(data, read)
     parts = [
         f"{len(met.added):,} new" if met.added else "",
@@ -152,7 +154,8 @@ def _second(data: HeteroData, read: GuidanceRead, errors: int) -> str:
         parts.pop()
     told = theme.listed([part for part in parts if part])
     wrong = "The table says what is wrong with the others. " if errors else ""
-    return f"{told}. {wrong}Nothing has been added yet." if told else f"{wrong}Nothing is added."
+    end = f"{wrong}Nothing {'has been added yet' if new else 'is added'}."
+    return f"{told}. {end}" if told else end
 
 
 def _contradictions(data: HeteroData, read: GuidanceRead) -> None:
